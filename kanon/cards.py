@@ -1,0 +1,67 @@
+"""The card of a part: what a page needs to offer an algorithm, a metric or a measure by itself."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Literal
+
+__all__ = ["Card", "parts_of"]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a part is called, what it says, and where it comes from.
+
+    Attributes
+    ----------
+    name
+        The name in plans and on the command line.
+    title
+        The name on a page, in sentence case.
+    summary
+        One sentence for somebody who is not a statistician.
+    source
+        The publication that defines it.
+    unit
+        The unit of its number; empty for parts that are not numbers.
+    direction
+        Which way is better for who uses the released table.
+    lowest, highest
+        What both ends of its range mean.
+    """
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    unit: str = ""
+    direction: Literal["lower", "higher", ""] = ""
+    lowest: str = ""
+    highest: str = ""
+
+    @property
+    def arrow(self) -> str:
+        """``↓ better``, ``↑ better`` or nothing."""
+        return {"lower": "↓ better", "higher": "↑ better", "": ""}[self.direction]
+
+
+def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:
+    """The modules of a package that carry a ``CARD``, by the card's name, in alphabetical order.
+
+    Adding a part is adding one file: nothing else lists it.
+
+    >>> import kanon.algorithms
+    >>> "gaa" in parts_of(kanon.algorithms)
+    True
+    """
+    found = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        card = getattr(module, "CARD", None)
+        if isinstance(card, Card):
+            found[card.name] = module
+    return dict(sorted(found.items()))

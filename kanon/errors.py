@@ -1,0 +1,108 @@
+"""Every exception of kanon, by meaning, and the one warning about privacy.
+
+A message is one sentence that says where the problem is and what is allowed. The values of a
+table are personal data: they stand in a sentence as ``{cells}``, which ``str()`` withholds (an
+exception's text can reach a log) and :attr:`KanonError.sentence` fills in (for the person who
+already holds the table).
+
+>>> error = CoverageError("Column 'age': {cells} (2 records) is not in its tree.", cells=["203"])
+>>> str(error)
+"Column 'age': (value withheld) (2 records) is not in its tree."
+>>> error.sentence
+"Column 'age': '203' (2 records) is not in its tree."
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "CoverageError",
+    "HierarchyError",
+    "KanonError",
+    "MetricError",
+    "PlanError",
+    "PrivacyWarning",
+    "TableError",
+    "Unsatisfiable",
+    "listing",
+    "quoted",
+]
+
+_WITHHELD = "(value withheld)"
+
+
+def quoted(text: object, longest: int = 40) -> str:
+    """A name or value in quotes, shortened, on one line.
+
+    >>> quoted("two\\nlines")
+    "'two lines'"
+    >>> quoted("x" * 50, longest=5)
+    "'xxxxx…'"
+    """
+    flat = " ".join(str(text).split())
+    return f"'{flat}'" if len(flat) <= longest else f"'{flat[:longest]}…'"
+
+
+def listing(items: Iterable[object], most: int = 5) -> str:
+    """Several names in quotes, at most ``most`` of them.
+
+    >>> listing(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    everything = list(items)
+    text = ", ".join(quoted(item) for item in everything[:most])
+    return text + (f" and {len(everything) - most} more" if len(everything) > most else "")
+
+
+class KanonError(Exception):
+    """The base of every error that a user can mend.
+
+    Parameters
+    ----------
+    sentence
+        One sentence; ``{cells}`` marks where values of the table belong.
+    cells
+        Those values.
+    """
+
+    def __init__(self, sentence: str, cells: Sequence[object] = ()) -> None:
+        super().__init__(sentence, tuple(cells))
+        self._sentence = sentence
+        self.cells = tuple(cells)
+
+    def __str__(self) -> str:
+        return self._sentence.replace("{cells}", _WITHHELD)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence with its values, for the person who holds the table; not for a log."""
+        return self._sentence.replace("{cells}", listing(self.cells))
+
+
+class TableError(KanonError):
+    """The table cannot be read or used as it is."""
+
+
+class HierarchyError(KanonError):
+    """A hierarchy is not a tree, or not one that can be used."""
+
+
+class CoverageError(HierarchyError):
+    """A column holds values that its hierarchy lacks."""
+
+
+class MetricError(KanonError):
+    """A metric is unknown, or its edge weights cannot be used."""
+
+
+class PlanError(KanonError):
+    """A plan has a key or a value that is not allowed."""
+
+
+class Unsatisfiable(KanonError):
+    """No release of this table can satisfy the plan."""
+
+
+class PrivacyWarning(UserWarning):
+    """Something that may harm privacy, although nothing is formally wrong."""

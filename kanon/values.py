@@ -1,0 +1,89 @@
+"""How a cell is read as text, so that 39, 39.0 and "39" are one value."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["MISSING_LABEL", "canonical_text", "canonical_texts", "numbers"]
+
+MISSING_LABEL = "(missing)"
+"""The label of a missing cell where missing counts as a value of its own."""
+
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+
+
+def canonical_text(value: Any) -> str:
+    """The one text of a value.
+
+    Whole numbers lose a trailing ``.0``, dates without a time lose the time, outer blanks go.
+    Leading zeros stay: ``"007"`` is a code, not seven.
+
+    >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
+    ['39', '39', '39', '39', '007', 'True']
+    >>> canonical_text(pd.Timestamp("2021-03-04"))
+    '2021-03-04'
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, pd.Timestamp) and value == value.normalize() and value.tzinfo is None:
+        return value.strftime("%Y-%m-%d")
+    if isinstance(value, (float, np.floating)):
+        # .item() is the shortest text of a float32 too: numpy's own repr names the type.
+        value = int(value) if float(value).is_integer() else str(value)
+    text = str(value).strip()
+    match = _WHOLE.fullmatch(text)
+    if match:
+        text = match.group(1)
+    return "0" if text in ("-0", "+0") else text
+
+
+def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """A column as codes into its distinct canonical texts.
+
+    Returns
+    -------
+    codes : numpy.ndarray, shape (n,), int64
+        Per row the position of its text; -1 where the cell is missing.
+    texts : list of str
+        The distinct texts, in order of first appearance.
+
+    >>> codes, texts = canonical_texts(pd.Series([39, "39.0", None, "x"], dtype=object))
+    >>> codes.tolist(), texts
+    ([0, 0, -1, 1], ['39', 'x'])
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        raw_codes = column.cat.codes.to_numpy().astype(np.int64)
+        raw = list(column.cat.categories)
+    else:
+        raw_codes, found = pd.factorize(column)  # missing cells get -1
+        raw_codes, raw = raw_codes.astype(np.int64), list(found)
+    position: dict[str, int] = {}
+    lookup = np.empty(len(raw) + 1, dtype=np.int64)
+    lookup[-1] = -1
+    for index, value in enumerate(raw):
+        text = canonical_text(value)
+        lookup[index] = position.setdefault(text, len(position))
+    return lookup[raw_codes], list(position)
+
+
+def numbers(texts: list[str]) -> np.ndarray | None:
+    """The texts as numbers, or None if any of them is not a finite number.
+
+    Codes with a leading zero are not numbers.
+
+    >>> numbers(["1", "2.5"])
+    array([1. , 2.5])
+    >>> numbers(["01", "2"]) is None
+    True
+    """
+    if any(re.match(r"[+-]?0\d", text) for text in texts):
+        return None
+    try:
+        values = np.array([float(text) for text in texts])
+    except ValueError:
+        return None
+    return values if len(values) and np.isfinite(values).all() else None
