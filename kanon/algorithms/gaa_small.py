@@ -1,0 +1,34 @@
+"""The variant of GAA that merges only classes below k with each other."""
+
+from __future__ import annotations
+
+from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "anonymise"]
+
+CARD = Card(
+    name="gaa-small",
+    title="GAA among small classes",
+    summary="Merges the first class below k with the cheapest other class below k. Each k needs "
+    "a run of its own.",
+    source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
+)
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """Run the variant for ``task.k``.
+
+    While a class holds fewer than k records: take the first such class in canonical order and
+    merge it with the cheapest of the other classes below k. When it is the only one left, it is
+    merged with the cheapest class of the whole table (our rule; the paper is silent).
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records.
+    """
+    path = merge_greedily(task, first_below_k=True, progress=progress)
+    return path.after(len(path.parts))

@@ -1,0 +1,108 @@
+"""Equivalence classes: the only summary of a table that every algorithm and measure works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.hierarchy import Hierarchy
+
+__all__ = ["EquivalenceClasses", "group_tuples", "tuple_keys"]
+
+
+@dataclass(frozen=True, eq=False)
+class EquivalenceClasses:
+    """The distinct tuples of quasi-identifier values of a table, with their numbers of records.
+
+    Attributes
+    ----------
+    attributes : tuple of str, length m
+        The quasi-identifiers, in the plan's order.
+    hierarchies : tuple of Hierarchy, length m
+        Their hierarchies.
+    nodes : numpy.ndarray, shape (E, m), int32
+        Per class and quasi-identifier the node of its hierarchy. The classes stand in canonical
+        order: lexicographic by node.
+    counts : numpy.ndarray, shape (E,), int64
+        The number of records of each class.
+    """
+
+    attributes: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...]
+    nodes: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def n_records(self) -> int:
+        """n, the number of records."""
+        return int(self.counts.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """E, the number of classes."""
+        return len(self.counts)
+
+    @property
+    def n_cells(self) -> int:
+        """n * m, the number of quasi-identifier cells."""
+        return self.n_records * len(self.attributes)
+
+    @property
+    def min_k(self) -> int | None:
+        """The size of the smallest class: the k that the table has; None without classes."""
+        return int(self.counts.min()) if len(self.counts) else None
+
+    @property
+    def unique_records(self) -> int:
+        """The number of records that nobody shares all quasi-identifiers with."""
+        return int((self.counts == 1).sum())
+
+
+def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
+    """One integer per tuple, in the lexicographic order of the tuples.
+
+    Where the product of the node counts would not fit into 63 bits, the prefixes found so far
+    are ranked again.
+
+    Parameters
+    ----------
+    nodes : numpy.ndarray, shape (n, m)
+        Tuples of node numbers.
+    node_counts
+        The number of nodes of each attribute.
+
+    >>> tuple_keys(np.array([[0, 2], [1, 0], [0, 2]]), [2, 3]).tolist()
+    [2, 3, 2]
+    """
+    keys = np.zeros(len(nodes), dtype=np.int64)
+    largest = 1
+    for column, size in enumerate(node_counts):
+        if largest * size > 2**62:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            largest = len(distinct)
+        keys = keys * size + nodes[:, column]
+        largest *= size
+    return keys
+
+
+def group_tuples(
+    nodes: np.ndarray, counts: np.ndarray, node_counts: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merge equal tuples.
+
+    Returns
+    -------
+    nodes : numpy.ndarray, shape (E, m), int32
+        The distinct tuples in canonical order.
+    counts : numpy.ndarray, shape (E,), int64
+        The summed counts.
+    group : numpy.ndarray, shape (n,), int64
+        Per given tuple its position among the distinct ones.
+    """
+    keys = tuple_keys(nodes, node_counts)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.zeros(len(first), dtype=np.int64)
+    np.add.at(total, group, counts)
+    return nodes[first].astype(np.int32), total, group

@@ -1,0 +1,210 @@
+"""Hierarchy files: CSV (one line per leaf) and JSON (nodes with edge weights)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.lines import tree_from_lines, tree_to_lines
+from kanon.hierarchy.tree import Hierarchy
+
+__all__ = [
+    "Imported",
+    "parse_csv",
+    "parse_json",
+    "parse_nodes",
+    "read_hierarchy",
+    "to_csv",
+    "to_json",
+    "to_nodes",
+]
+
+_SEPARATORS = (";", ",", "\t", "|")
+_LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A hierarchy read from a file, and what its reader should know.
+
+    Attributes
+    ----------
+    hierarchy
+        The tree.
+    notes
+        Sentences about what the file says and the tree does not, for example a level that every
+        line skips.
+    """
+
+    hierarchy: Hierarchy
+    notes: tuple[str, ...] = ()
+
+
+def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
+    """Read a hierarchy file, CSV or JSON by its ending.
+
+    Raises
+    ------
+    HierarchyError
+        The file cannot be read, or does not describe a tree.
+    """
+    title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
+    try:
+        data = source.read_bytes() if isinstance(source, Path) else source
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HierarchyError(
+            f"The hierarchy file {quoted(title)} is not UTF-8 text; save it as CSV (UTF-8) or JSON."
+        ) from None
+    except OSError:
+        raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
+    if title.lower().endswith(".json"):
+        return Imported(parse_json(text))
+    return parse_csv(text)
+
+
+def parse_csv(text: str) -> Imported:
+    """Read lines ``leaf;level 1;…;*``.
+
+    The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised when its cells
+    say "leaf" or "level 1". A repeated cell means that the edge skips the level.
+
+    Raises
+    ------
+    HierarchyError
+        The lines have different lengths or do not describe a tree.
+
+    Examples
+    --------
+    >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
+    <Hierarchy of 5 nodes, 3 leaves, height 3>
+    """
+    if "\0" in text:
+        raise HierarchyError("The hierarchy file is not text; save it as CSV (UTF-8) or JSON.")
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
+    rows = _rows(text)
+    if _is_header(rows[0][1]):
+        rows = rows[1:]
+    hierarchy = tree_from_lines((f"Line {line}", cells) for line, cells in rows)
+    width = len(rows[0][1])
+    skipped = [
+        column
+        for column in range(1, width)
+        if all(cells[column].strip() == cells[column - 1].strip() for _, cells in rows)
+    ]
+    notes = tuple(
+        f"Level {column} repeats level {column - 1} in every line and was left out."
+        for column in skipped
+    )
+    return Imported(hierarchy, notes)
+
+
+def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
+    """Write the lines of a tree; everything is kept but edge weights.
+
+    >>> print(to_csv(parse_csv("f,f,*\\na,A,*").hierarchy), end="")
+    f;f;*
+    a;A;*
+    """
+    out = io.StringIO()
+    csv.writer(out, delimiter=separator, lineterminator="\n").writerows(tree_to_lines(hierarchy))
+    return out.getvalue()
+
+
+def parse_json(text: str) -> Hierarchy:
+    """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
+
+    Raises
+    ------
+    HierarchyError
+        The text is not such an object, or does not describe a tree.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError:
+        raise HierarchyError("The hierarchy file is not valid JSON.") from None
+    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
+        raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
+    return parse_nodes(content["nodes"])
+
+
+def parse_nodes(nodes: list[Any]) -> Hierarchy:
+    """Build a tree from the list ``nodes`` of a hierarchy in JSON.
+
+    >>> parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}]).weight.tolist()
+    [2.0, 0.0]
+    """
+    entries = []
+    for position, node in enumerate(nodes, start=1):
+        if not isinstance(node, dict) or "name" not in node:
+            raise HierarchyError(f'Node {position} has no "name".')
+        unknown = sorted(set(node) - {"name", "parent", "weight"})
+        if unknown:
+            raise HierarchyError(
+                f"Node {position} has the unknown key {quoted(unknown[0])}; "
+                "allowed are name, parent and weight."
+            )
+        parent = node.get("parent")
+        entries.append(
+            (str(node["name"]), None if parent is None else str(parent), node.get("weight"))
+        )
+    return Hierarchy.from_entries(entries)
+
+
+def to_nodes(hierarchy: Hierarchy) -> list[dict[str, Any]]:
+    """The list ``nodes`` of a hierarchy in JSON, parents first."""
+    return [
+        {"name": label, "parent": parent}
+        if weight is None
+        else {"name": label, "parent": parent, "weight": weight}
+        for label, parent, weight in hierarchy.entries()
+    ]
+
+
+def to_json(hierarchy: Hierarchy) -> str:
+    """Write a tree with its edge weights.
+
+    >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
+    >>> parse_json(to_json(tree)) == tree
+    True
+    """
+    return json.dumps({"nodes": to_nodes(hierarchy)}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """The lines with their numbers, by the separator that fits all of them."""
+    best: list[tuple[int, list[str]]] | None = None
+    for separator in _SEPARATORS:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        try:
+            rows = [(reader.line_num, cells) for cells in reader if any(c.strip() for c in cells)]
+        except csv.Error:
+            continue
+        if len(rows[0][1]) > 1:
+            if all(len(cells) == len(rows[0][1]) for _, cells in rows):
+                return rows
+            best = best or rows
+    if best is None:
+        raise HierarchyError(
+            "The hierarchy file has one column; a line is leaf;level 1;…;* with ; or , between."
+        )
+    width = len(best[0][1])
+    line, cells = next((line, cells) for line, cells in best if len(cells) != width)
+    raise HierarchyError(
+        f"Line {line} has {len(cells)} cells and line {best[0][0]} has {width}; "
+        "repeat a cell to skip a level."
+    )
+
+
+def _is_header(cells: list[str]) -> bool:
+    return cells[0].strip().lower() == "leaf" or any(
+        _LEVEL_HEADER.fullmatch(cell.strip()) for cell in cells
+    )

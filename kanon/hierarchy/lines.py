@@ -1,0 +1,110 @@
+"""A hierarchy as lines, one per leaf: ``leaf, level 1, …, root``. Files and builders share it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from kanon.errors import HierarchyError
+from kanon.hierarchy.tree import Hierarchy
+from kanon.values import canonical_text
+
+__all__ = ["tree_from_lines", "tree_to_lines"]
+
+
+def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]]) -> Hierarchy:
+    """Build a tree from ``(place, cells)``; the place is named in an error.
+
+    A cell that repeats its left neighbour means that the edge skips that level.
+
+    Raises
+    ------
+    HierarchyError
+        A leaf is listed twice; a group is named like a value, stands under two parents or under
+        itself; the lines end in different roots; a cell is empty; there is no line.
+
+    Examples
+    --------
+    >>> tree = tree_from_lines([("1", "a;A;*".split(";")), ("2", "b;A;*".split(";")),
+    ...                         ("3", "f;f;*".split(";"))])
+    >>> tree.labels
+    ('a', 'b', 'f', 'A', '*')
+    """
+    leaf_at: dict[str, str] = {}
+    parent_of: dict[str, str] = {}
+    root: str | None = None
+    for place, cells in lines:
+        path = _collapse(place, cells)
+        leaf = path[0]
+        if leaf in leaf_at:
+            raise HierarchyError(
+                f"{place}: the value {{cells}} is listed a second time (first: {leaf_at[leaf]}).",
+                [leaf],
+            )
+        leaf_at[leaf] = place
+        if root is None:
+            root = path[-1]
+        elif path[-1] != root:
+            raise HierarchyError(
+                f"{place}: the hierarchy has two roots ({{cells}}); "
+                "every line has to end in the same one.",
+                [root, path[-1]],
+            )
+        for below, above in itertools.pairwise(path):
+            known = parent_of.setdefault(below, above)
+            if known != above:
+                raise HierarchyError(
+                    f"{place}: a node stands under two parents ({{cells}}: the node, then both); "
+                    "give the groups different names.",
+                    [below, known, above],
+                )
+    if root is None:
+        raise HierarchyError("The hierarchy has no lines; it needs one line per value.")
+    groups = set(parent_of.values()) | {root}
+    clash = next((leaf for leaf in leaf_at if leaf in groups and len(leaf_at) > 1), None)
+    if clash is not None:
+        raise HierarchyError(
+            f"{leaf_at[clash]}: {{cells}} is the name of a value and of a group; rename the "
+            "group by adding ' (group)' to its name.",
+            [clash],
+        )
+    entries = [(node, above, None) for node, above in parent_of.items()]
+    return Hierarchy.from_entries([*entries, (root, None, None)])
+
+
+def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
+    """The lines of a tree, each of length h; column c holds the highest node of level <= c.
+
+    >>> tree = tree_from_lines([("1", ["a", "A", "*"]), ("2", ["f", "f", "*"])])
+    >>> tree_to_lines(tree)
+    [['a', 'A', '*'], ['f', 'f', '*']]
+    """
+    lines = []
+    for leaf in range(hierarchy.n_leaves):
+        cells: list[str] = []
+        path = hierarchy.path(leaf)
+        position = 0
+        for column in range(hierarchy.height):
+            while position + 1 < len(path) and hierarchy.level[path[position + 1]] <= column:
+                position += 1
+            cells.append(hierarchy.labels[path[position]])
+        lines.append(cells)
+    return lines
+
+
+def _collapse(place: str, cells: Sequence[str]) -> list[str]:
+    path: list[str] = []
+    for cell in cells:
+        label = canonical_text(cell)
+        if not label:
+            raise HierarchyError(
+                f"{place}: a cell is empty; repeat the cell to its left to skip a level."
+            )
+        if path and label == path[-1]:
+            continue
+        if label in path:
+            raise HierarchyError(
+                f"{place}: {{cells}} stands above itself; a path has to rise to the root.", [label]
+            )
+        path.append(label)
+    return path

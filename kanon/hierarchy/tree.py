@@ -1,0 +1,289 @@
+"""The generalisation hierarchy: an immutable rooted tree, kept as integer arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon.errors import HierarchyError
+from kanon.values import canonical_text
+
+__all__ = ["ROOT_LABEL", "Hierarchy"]
+
+ROOT_LABEL = "*"
+"""The usual label of a root: total loss."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hierarchy:
+    """A generalisation hierarchy of one quasi-identifier.
+
+    Leaves are original values, the root is total loss. Leaves are numbered depth-first
+    (0 .. L-1), inner nodes follow in post-order, so that **a parent's number is always larger
+    than its child's** and the root is the last node. The tree may be unbalanced.
+
+    Attributes
+    ----------
+    labels : tuple of str, length N
+        The label of each node, unique within the hierarchy.
+    parent : numpy.ndarray, shape (N,), int32
+        The parent of each node; -1 for the root.
+    first, last : numpy.ndarray, shape (N,), int32
+        The leaves below a node are the range ``first <= leaf < last``.
+    level : numpy.ndarray, shape (N,), int32
+        The longest path, in edges, from a leaf below the node up to it; 0 for leaves.
+    weight : numpy.ndarray, shape (N,), float64, or None
+        The drawn weight of the edge to the parent (0 for the root); None if none was drawn.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2020, section 2.
+
+    Examples
+    --------
+    >>> mammals = Hierarchy.from_entries([
+    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+    ...     ("Cat", "Felid", 1), ("Lion", "Felid", 1)])
+    >>> mammals.labels
+    ('Cat', 'Lion', 'Dog', 'Felid', 'Mammal')
+    >>> mammals.labels[mammals.lca(0, 2)], mammals.height
+    ('Mammal', 3)
+    """
+
+    labels: tuple[str, ...]
+    parent: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    level: np.ndarray
+    weight: np.ndarray | None
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[tuple[str, str | None, float | None]]) -> Hierarchy:
+        """Build a tree from ``(label, label of the parent or None, weight or None)``.
+
+        Siblings stand in the order in which they are listed.
+
+        Raises
+        ------
+        HierarchyError
+            A label is empty or listed twice, a parent is unknown, there is no root or more than
+            one, the parents form a cycle, or a weight is missing, negative or not a number.
+        """
+        names: dict[str, int] = {}
+        parents: list[str | None] = []
+        weights: list[float | None] = []
+        for label, parent, weight in entries:
+            name = canonical_text(label)
+            if not name:
+                raise HierarchyError("A node has an empty name; every node needs one.")
+            if name in names:
+                raise HierarchyError("The node {cells} is listed twice.", [name])
+            names[name] = len(names)
+            parents.append(None if parent is None else canonical_text(parent))
+            weights.append(weight)
+        listed = list(names)
+        roots = [name for name, parent in zip(listed, parents, strict=True) if parent is None]
+        unknown = [parent for parent in parents if parent is not None and parent not in names]
+        if unknown:
+            raise HierarchyError("The parent {cells} is not a node of the tree.", [unknown[0]])
+        if not names:
+            raise HierarchyError("The hierarchy has no nodes.")
+        if len(roots) > 1:
+            raise HierarchyError(
+                f"The hierarchy has {len(roots)} roots ({{cells}}); it needs one root above "
+                "all values.",
+                roots,
+            )
+        children: list[list[int]] = [[] for _ in listed]
+        for index, parent in enumerate(parents):
+            if parent is not None:
+                children[names[parent]].append(index)
+        order = _depth_first(names[roots[0]], children) if roots else []
+        if len(order) < len(listed):
+            in_cycle = sorted(set(range(len(listed))) - set(order))
+            raise HierarchyError(
+                "The parents of {cells} form a cycle; every path has to end at one root.",
+                [listed[index] for index in in_cycle[:5]],
+            )
+        return cls._from_order(listed, parents, weights, names, children, order)
+
+    @classmethod
+    def _from_order(
+        cls,
+        listed: list[str],
+        parents: list[str | None],
+        weights: list[float | None],
+        names: dict[str, int],
+        children: list[list[int]],
+        order: list[int],
+    ) -> Hierarchy:
+        """Number the nodes: leaves as visited, inner nodes in post-order after them."""
+        leaves = [index for index in order if not children[index]]
+        inner = [index for index in order if children[index]]
+        number = np.empty(len(listed), dtype=np.int32)
+        number[leaves + inner] = np.arange(len(listed), dtype=np.int32)
+        size = len(listed)
+        parent = np.full(size, -1, dtype=np.int32)
+        first = np.zeros(size, dtype=np.int32)
+        last = np.zeros(size, dtype=np.int32)
+        level = np.zeros(size, dtype=np.int32)
+        for index in leaves + inner:
+            node = number[index]
+            above = parents[index]
+            if above is not None:
+                parent[node] = number[names[above]]
+            below = [number[child] for child in children[index]]
+            first[node] = min((first[child] for child in below), default=node)
+            last[node] = max((last[child] for child in below), default=node + 1)
+            level[node] = max((level[child] + 1 for child in below), default=0)
+        weight = _weights(listed, parents, weights)
+        if weight is not None:
+            weight = weight[leaves + inner]
+        arrays = [parent, first, last, level] + ([] if weight is None else [weight])
+        for array in arrays:
+            array.setflags(write=False)
+        return cls(
+            tuple(listed[index] for index in leaves + inner), parent, first, last, level, weight
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hierarchy):
+            return NotImplemented
+        if self.labels != other.labels or not np.array_equal(self.parent, other.parent):
+            return False
+        if self.weight is None or other.weight is None:
+            return self.weight is other.weight
+        return np.array_equal(self.weight, other.weight)
+
+    def __hash__(self) -> int:
+        return hash(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<Hierarchy of {self.n_nodes} nodes, {self.n_leaves} leaves, height {self.height}>"
+
+    @property
+    def n_nodes(self) -> int:
+        """N, the number of nodes."""
+        return len(self.labels)
+
+    @property
+    def n_leaves(self) -> int:
+        """L = nl(root), the number of leaves."""
+        return int(self.last[-1])
+
+    @property
+    def root(self) -> int:
+        """The number of the root: always N - 1."""
+        return self.n_nodes - 1
+
+    @property
+    def height(self) -> int:
+        """h, the number of nodes on the longest path from a leaf to the root."""
+        return int(self.level[-1]) + 1
+
+    @cached_property
+    def leaves_below(self) -> np.ndarray:
+        """nl(v), the number of leaves below each node; 1 for a leaf. Shape (N,)."""
+        return self.last - self.first
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """The number of the node with a label."""
+        return {label: node for node, label in enumerate(self.labels)}
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node, in their order."""
+        below: list[list[int]] = [[] for _ in self.labels]
+        for node in sorted(range(self.root), key=lambda v: (self.first[v], v)):
+            below[self.parent[node]].append(node)
+        return tuple(tuple(nodes) for nodes in below)
+
+    def is_ancestor(self, above: int, below: int) -> bool:
+        """Whether ``above`` is an ancestor of ``below`` or the same node.
+
+        Chains of single children share a leaf range; their numbers tell who is above.
+        """
+        return bool(
+            self.first[above] <= self.first[below]
+            and self.last[above] >= self.last[below]
+            and above >= below
+        )
+
+    def lca(self, one: int, other: int) -> int:
+        """The lowest common ancestor of two nodes.
+
+        The smaller of two different numbers cannot be an ancestor of the larger, so it climbs.
+        """
+        while one != other:
+            if one < other:
+                one = int(self.parent[one])
+            else:
+                other = int(self.parent[other])
+        return one
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from ``node`` up to the root, both included."""
+        nodes = [node]
+        while nodes[-1] != self.root:
+            nodes.append(int(self.parent[nodes[-1]]))
+        return nodes
+
+    def entries(self) -> list[tuple[str, str | None, float | None]]:
+        """The tree as ``from_entries`` takes it, parents before children."""
+        found: list[tuple[str, str | None, float | None]] = []
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            above = None if node == self.root else self.labels[self.parent[node]]
+            drawn = None if self.weight is None or above is None else float(self.weight[node])
+            found.append((self.labels[node], above, drawn))
+            stack.extend(reversed(self.children[node]))
+        return found
+
+
+def _depth_first(root: int, children: list[list[int]]) -> list[int]:
+    """The nodes in post-order; without recursion, for trees of any depth."""
+    order: list[int] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(children[node])
+    return order[::-1]
+
+
+def _weights(
+    listed: list[str], parents: list[str | None], weights: list[float | None]
+) -> np.ndarray | None:
+    """The edge weights as an array, 0 at the root; None if no edge has one."""
+    edges = [index for index, parent in enumerate(parents) if parent is not None]
+    drawn = [index for index in edges if weights[index] is not None]
+    if not drawn:
+        return None
+    if len(drawn) < len(edges):
+        absent = next(index for index in edges if weights[index] is None)
+        raise HierarchyError(
+            "The edge above {cells} has no weight although others have; "
+            "give every edge a number of at least 0, or none.",
+            [listed[absent]],
+        )
+    array = np.zeros(len(listed))
+    for index in edges:
+        value = weights[index]
+        if (
+            not isinstance(value, (int, float))
+            or isinstance(value, bool)
+            or not 0 <= value < math.inf
+        ):
+            raise HierarchyError(
+                f"The weight {str(value)[:40]!r} above {{cells}} is not allowed; "
+                "it has to be a number of at least 0.",
+                [listed[index]],
+            )
+        array[index] = value
+    return array

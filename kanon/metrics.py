@@ -1,0 +1,312 @@
+"""Metrics: a metric is a set of edge weights, made in two phases.
+
+Every metric of Mauger, Le Mahec and Dequen (2020; 2023, Table 2) is an *intermediate cost* times
+an attribute *multiplier*. Each intermediate cost is the difference, along an edge, of one number
+per node that grows towards the root: its height F under the metric. So the cost of raising a value
+v to an ancestor v' is ``(F(v') - F(v)) * multiplier``, whatever the path in between, and a cost
+matrix is never needed to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.errors import MetricError, quoted
+from kanon.hierarchy import Hierarchy
+
+__all__ = [
+    "INTERMEDIATES",
+    "METRICS",
+    "MULTIPLIERS",
+    "PUBLISHED",
+    "Metric",
+    "cost_matrix",
+    "edge_weights",
+    "metric_named",
+    "multipliers",
+    "potentials",
+    "scaled_potentials",
+]
+
+
+def _harmonic_levels(tree: Hierarchy) -> np.ndarray:
+    """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""
+    steps = [1.0 / (tree.height - i) for i in range(1, tree.height)]
+    sums = np.cumsum([0.0, *steps])
+    return sums[tree.level] / sums[-1]
+
+
+def _levels(tree: Hierarchy) -> np.ndarray:
+    """F(v) = level(v) / (h - 1)."""
+    return tree.level / (tree.height - 1)
+
+
+def _leaves(tree: Hierarchy) -> np.ndarray:
+    """F(v) = nl(v), the number of leaves below v."""
+    return tree.leaves_below.astype(np.float64)
+
+
+def _leaves_normalised(tree: Hierarchy) -> np.ndarray:
+    """F(v) = nl(v) / nl(root)."""
+    return tree.leaves_below / tree.n_leaves
+
+
+INTERMEDIATES: Mapping[str, Callable[[Hierarchy], np.ndarray]] = {
+    "harmonic-levels": _harmonic_levels,
+    "levels": _levels,
+    "leaves": _leaves,
+    "leaves-normalised": _leaves_normalised,
+}
+"""The first phase: one number per node, whose difference along an edge is the intermediate cost."""
+
+
+def _one(heights: np.ndarray) -> np.ndarray:
+    """1 for every attribute."""
+    return np.ones(len(heights))
+
+
+def _w1(heights: np.ndarray) -> np.ndarray:
+    """w1(j) = 1 - (h_j - 1)^m / sum over i of (h_i - 1)^m; 1 if m = 1 or all h = 1."""
+    if len(heights) == 1 or (heights == 1).all():
+        return _one(heights)
+    # Dividing by the largest first keeps the powers small for many attributes.
+    powers = ((heights - 1) / (heights - 1).max()) ** len(heights)
+    return 1 - powers / powers.sum()
+
+
+def _w2(heights: np.ndarray) -> np.ndarray:
+    """w2(j) = h_max / h_j."""
+    return heights.max() / heights
+
+
+MULTIPLIERS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"none": _one, "w1": _w1, "w2": _w2}
+"""The second phase: a factor per attribute, from the heights of all hierarchies."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: an intermediate cost times a multiplier, or the weights drawn on the edges.
+
+    Attributes
+    ----------
+    card
+        Its name, title and source.
+    intermediate, multiplier
+        Keys of :data:`INTERMEDIATES` and :data:`MULTIPLIERS`; ``intermediate`` is empty for
+        drawn weights.
+    """
+
+    card: Card
+    intermediate: str
+    multiplier: str
+
+    @property
+    def name(self) -> str:
+        """The name in plans."""
+        return self.card.name
+
+
+def _metric(name: str, title: str, intermediate: str, multiplier: str, summary: str) -> Metric:
+    card = Card(
+        name=name,
+        title=title,
+        summary=summary,
+        source="Mauger, Le Mahec, Dequen 2020 (PPAI); 2023 (TDP 16), Table 2",
+    )
+    return Metric(card, intermediate, multiplier)
+
+
+_LEAVES = "Counts how many other values could now be meant"
+_SHARE = "Counts the share of all values that could now be meant"
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _metric("distortion", "Distortion", "harmonic-levels", "w1",
+                "Counts levels, upper ones more; the tallest hierarchies weigh less."),
+        _metric("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
+        _metric("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
+        _metric("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
+        _metric("nllm", "NLLM", "leaves-normalised", "w2",
+                f"{_SHARE}; flat hierarchies weigh more."),
+        _metric("wllm", "WLLM", "leaves", "w1",
+                f"{_LEAVES}; the tallest hierarchies weigh less."),
+        _metric("wnllm", "WNLLM", "leaves-normalised", "w1",
+                f"{_SHARE}; the tallest hierarchies weigh less."),
+        Metric(Card("custom", "Custom", "Counts the weights drawn on the edges.", "your own"),
+               intermediate="", multiplier="none"),
+    )
+}  # fmt: skip
+"""Every named metric. A new metric is one row here."""
+
+PUBLISHED: tuple[str, ...] = tuple(name for name in METRICS if name != "custom")
+"""The seven metrics of the documents, in their order."""
+
+
+def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Metric:
+    """The metric of a name, among those of this module and the composed ones of a plan.
+
+    Raises
+    ------
+    MetricError
+        There is none; the message lists those that exist.
+
+    >>> metric_named("ncp").intermediate
+    'leaves-normalised'
+    """
+    known = {**METRICS, **(composed or {})}
+    if name not in known:
+        raise MetricError(f"The metric {quoted(name)} is unknown; known are {', '.join(known)}.")
+    return known[name]
+
+
+def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
+    """The factor of each attribute. Shape (m,)."""
+    heights = np.array([tree.height for tree in hierarchies], dtype=np.float64)
+    return MULTIPLIERS[metric.multiplier](heights)
+
+
+def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:
+    """D(v) per attribute and node: what it costs to raise v to the root.
+
+    The cost of raising v to its ancestor v' is D(v) - D(v') >= 0.
+
+    Parameters
+    ----------
+    metric
+        The metric.
+    hierarchies
+        The hierarchies of **all** quasi-identifiers: multipliers compare their heights.
+
+    Returns
+    -------
+    tuple of numpy.ndarray, each of shape (N_j,), float64
+        In the metric's own unit; 0 at every root.
+
+    Raises
+    ------
+    MetricError
+        The metric is ``custom`` and a hierarchy has no drawn weights.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> potentials(metric_named("ncp"), [suppression(["a", "b", "c", "d"])])[0].tolist()
+    [0.75, 0.75, 0.75, 0.75, 0.0]
+    """
+    if not metric.intermediate:
+        return tuple(_drawn_potential(tree) for tree in hierarchies)
+    height_of = INTERMEDIATES[metric.intermediate]
+    found = []
+    for tree, factor in zip(hierarchies, multipliers(metric, hierarchies), strict=True):
+        if tree.height == 1:  # a single node: nothing can be lost
+            found.append(np.zeros(tree.n_nodes))
+            continue
+        height = height_of(tree)
+        found.append((height[-1] - height) * factor)
+    return tuple(found)
+
+
+def edge_weights(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:
+    """ω(v, parent(v)) per attribute and node; 0 for the roots. Shapes (N_j,)."""
+    return tuple(
+        np.where(tree.parent < 0, 0.0, depth - depth[tree.parent])
+        for tree, depth in zip(hierarchies, potentials(metric, hierarchies), strict=True)
+    )
+
+
+def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
+    """M(v, v') = cost(v, LCA(v, v')) for all pairs of nodes of one hierarchy.
+
+    Parameters
+    ----------
+    hierarchy
+        The hierarchy, of N nodes.
+    potential : numpy.ndarray, shape (N,)
+        Its part of :func:`potentials`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (N, N)
+        Not symmetric: the row of an ancestor against its descendant is 0. For showing; no
+        algorithm needs it.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.files import parse_nodes
+    >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2},
+    ...                     {"name": "b", "parent": "*", "weight": 3}])
+    >>> cost_matrix(tree, potentials(metric_named("custom"), [tree])[0]).tolist()
+    [[0.0, 2.0, 2.0], [3.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
+    """
+    matrix = np.zeros((hierarchy.n_nodes, hierarchy.n_nodes))
+    for node in range(hierarchy.n_nodes):
+        # From the root downwards: each step overwrites what lies below a lower ancestor.
+        for above in reversed(hierarchy.path(node)):
+            below = (
+                (hierarchy.first >= hierarchy.first[above])
+                & (hierarchy.last <= hierarchy.last[above])
+                & (np.arange(hierarchy.n_nodes) <= above)
+            )
+            matrix[node, below] = potential[node] - potential[above]
+    return matrix
+
+
+def scaled_potentials(
+    depths: Sequence[np.ndarray],
+    n_records: int,
+    attribute_weights: Sequence[float] | None = None,
+) -> tuple[np.ndarray, ...]:
+    """Potentials as integers, so that a tie is the same tie on every machine.
+
+    They are scaled by the largest power of two for which n * m * max D stays below 2^62: every
+    merge cost is then an exact sum of 64-bit integers.
+
+    Parameters
+    ----------
+    depths
+        The result of :func:`potentials`.
+    n_records
+        n, the number of records.
+    attribute_weights
+        How much more an attribute counts in the search; 1 for each if not given.
+
+    Raises
+    ------
+    MetricError
+        An attribute weight is negative or not finite.
+
+    >>> [d.dtype.name for d in scaled_potentials([np.array([0.5, 0.0])], 10)]
+    ['int64']
+    """
+    weights = np.ones(len(depths)) if attribute_weights is None else np.asarray(attribute_weights)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise MetricError("Attribute weights have to be numbers of at least 0.")
+    weighted = [depth * weight for depth, weight in zip(depths, weights, strict=True)]
+    largest = max((float(depth.max()) for depth in weighted), default=0.0)
+    if largest == 0:
+        return tuple(np.zeros(len(depth), dtype=np.int64) for depth in weighted)
+    bits = int(np.ceil(62 - np.log2(largest) - np.log2(max(n_records, 1) * len(depths)))) - 1
+    return tuple(np.rint(np.ldexp(depth, bits)).astype(np.int64) for depth in weighted)
+
+
+def _drawn_potential(tree: Hierarchy) -> np.ndarray:
+    if tree.weight is None and tree.n_nodes > 1:
+        raise MetricError("The metric 'custom' needs a weight on every edge of every hierarchy.")
+    depth = np.zeros(tree.n_nodes)
+    for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
+        above = tree.parent[node]
+        depth[node] = depth[above] + (0.0 if tree.weight is None else tree.weight[node])
+    return depth

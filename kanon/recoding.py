@@ -1,0 +1,177 @@
+"""What an algorithm returns: the recoding of every class, or of every class at every k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import Unsatisfiable
+
+__all__ = ["MergePath", "Recoding"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """Per original class the released class it belongs to.
+
+    Attributes
+    ----------
+    classes
+        The original classes.
+    nodes : numpy.ndarray, shape (R, m), int32
+        The released tuples, in canonical order.
+    counts : numpy.ndarray, shape (R,), int64
+        The number of records of each released class.
+    assigned : numpy.ndarray, shape (E,), int64
+        Per original class the position of its released class; -1 if it is suppressed.
+    """
+
+    classes: EquivalenceClasses
+    nodes: np.ndarray
+    counts: np.ndarray
+    assigned: np.ndarray
+
+    @classmethod
+    def from_targets(
+        cls,
+        classes: EquivalenceClasses,
+        targets: np.ndarray,
+        suppressed: np.ndarray | None = None,
+    ) -> Recoding:
+        """Group the classes by the tuples they are raised to.
+
+        Parameters
+        ----------
+        classes
+            The original classes.
+        targets : numpy.ndarray, shape (E, m)
+            Per class its released tuple.
+        suppressed : numpy.ndarray, shape (E,), bool, optional
+            Which classes leave the release.
+        """
+        kept = np.ones(classes.n_classes, bool) if suppressed is None else ~suppressed
+        nodes, counts, group = group_tuples(
+            targets[kept], classes.counts[kept], [tree.n_nodes for tree in classes.hierarchies]
+        )
+        assigned = np.full(classes.n_classes, -1, dtype=np.int64)
+        assigned[kept] = group
+        return cls(classes, nodes, counts, assigned)
+
+    @property
+    def n_classes(self) -> int:
+        """R, the number of released classes."""
+        return len(self.counts)
+
+    @property
+    def min_k(self) -> int | None:
+        """The size of the smallest released class; None if every record is suppressed."""
+        return int(self.counts.min()) if len(self.counts) else None
+
+    @property
+    def suppressed_records(self) -> int:
+        """The number of records that left the release."""
+        return self.classes.n_records - int(self.counts.sum())
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Per original class its released tuple; the roots for a suppressed one. Shape (E, m)."""
+        roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
+        return np.vstack([self.nodes, roots[None, :]])[self.assigned]
+
+
+@dataclass(frozen=True, eq=False)
+class MergePath:
+    """The merges of one greedy run: the recoding at every k up to ``k_max``.
+
+    In greedy merging with k-anonymity neither the smallest class nor its partner depends on k,
+    so the run for a larger k passes through the release of every smaller one.
+
+    Attributes
+    ----------
+    classes
+        The original classes; they are numbered 0 .. E-1. Merge i makes the class E + i.
+    parts : numpy.ndarray, shape (M, 3), int32
+        Per merge the smallest class, its partner, and a third class that already had the merged
+        tuple (-1 if none).
+    smallest : numpy.ndarray, shape (M,), int64
+        Per merge the size of the smallest class; never falls.
+    nodes : numpy.ndarray, shape (E + M, m), int32
+        The tuple of every class.
+    counts : numpy.ndarray, shape (E + M,), int64
+        The number of records of every class.
+    k_max
+        The largest k that the run served.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
+    """
+
+    classes: EquivalenceClasses
+    parts: np.ndarray
+    smallest: np.ndarray
+    nodes: np.ndarray
+    counts: np.ndarray
+    k_max: int
+
+    @cached_property
+    def into(self) -> np.ndarray:
+        """Per class the class it was merged into; -1 if it never was. Shape (E + M,)."""
+        into = np.full(len(self.counts), -1, dtype=np.int64)
+        merged = np.arange(self.classes.n_classes, len(self.counts))
+        for column in range(self.parts.shape[1]):
+            part = self.parts[:, column]
+            into[part[part >= 0]] = merged[part >= 0]
+        return into
+
+    @cached_property
+    def distinct_k(self) -> np.ndarray:
+        """The values of k at which the release changes, from 1 on: each is a minimum k reached.
+
+        The release is the same for all k from above one value up to the next.
+        """
+        reached = np.concatenate([self.smallest, [self.classes.n_records]])
+        return np.unique(reached[reached <= self.k_max])
+
+    def merges_for(self, k: int) -> int:
+        """The number of merges after which every class holds at least k records.
+
+        Raises
+        ------
+        Unsatisfiable
+            The table has fewer than k records.
+        ValueError
+            The run did not go as far as k.
+        """
+        if k > self.classes.n_records:
+            raise Unsatisfiable(
+                f"k = {k} cannot be reached: the table has {self.classes.n_records} records, "
+                "and k can be at most that."
+            )
+        if k > self.k_max:
+            raise ValueError(f"this path ends at k = {self.k_max}")
+        return int(np.searchsorted(self.smallest, k, side="left"))
+
+    def at(self, k: int) -> Recoding:
+        """The recoding for k: the state after all merges whose smallest class had fewer records.
+
+        Raises
+        ------
+        Unsatisfiable
+            The table has fewer than k records.
+        """
+        return self.after(self.merges_for(k))
+
+    def after(self, merges: int) -> Recoding:
+        """The recoding after the first merges of the run."""
+        limit = self.classes.n_classes + merges
+        top = np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
+        while True:  # each round doubles how far a class looks along its chain of merges
+            further = top[top]
+            if np.array_equal(further, top):
+                break
+            top = further
+        return Recoding.from_targets(self.classes, self.nodes[top[: self.classes.n_classes]])

@@ -1,0 +1,141 @@
+"""The role of each column, and suggestions for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pandas as pd
+
+from kanon.errors import PlanError, listing, quoted
+
+__all__ = ["Role", "Schema", "Suggestion", "suggest_roles"]
+
+
+class Role(StrEnum):
+    """What a column is to the people in it."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The role of every column of a table, in the table's or the plan's order.
+
+    >>> schema = Schema({"name": Role.IDENTIFIER, "age": Role.QUASI_IDENTIFIER})
+    >>> schema.quasi_identifiers
+    ('age',)
+    """
+
+    roles: Mapping[str, Role]
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns of one role."""
+        return tuple(column for column, its in self.roles.items() if its is role)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that could single a person out together."""
+        return self.columns(Role.QUASI_IDENTIFIER)
+
+    def check(self, columns: list[str]) -> None:
+        """Check that the table has all columns of the schema and some quasi-identifier.
+
+        Raises
+        ------
+        PlanError
+            A column is missing, no column is a quasi-identifier, or the table already has a
+            column ``suppressed``, the name under which a release marks suppressed records.
+        """
+        absent = [column for column in self.roles if column not in columns]
+        if absent:
+            raise PlanError(
+                f"The table has no column {quoted(absent[0])}; it has {listing(columns, most=12)}."
+            )
+        if not self.quasi_identifiers:
+            raise PlanError(
+                "No column is a quasi-identifier; choose at least one column that could help to "
+                "single a person out."
+            )
+        if "suppressed" in columns:
+            raise PlanError(
+                "The table already has a column 'suppressed', the name that a release gives to "
+                "its mark of suppressed records; rename that column."
+            )
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A role that a column might have, and why in one sentence."""
+
+    role: Role
+    reason: str
+
+
+# A word of the column's name, in lower case, tells more than its values do. Order matters: the
+# first row that matches decides.
+_NAMES: tuple[tuple[Role, str, str], ...] = (
+    (
+        Role.IDENTIFIER,
+        r"(first|last|sur|full|user|given|family)?_?name|names|person|patient|ssn|email|e_mail|mail"
+        r"|phone|telephone|mobile|passport|iban|address|street|id|uuid|guid|identifier|pseudonym"
+        r"|licence|license|social_security(_number)?|nhs_number|record_number",
+        "its name says that it names a person",
+    ),
+    (
+        Role.SENSITIVE,
+        r"disease|diagnosis|condition|health|illness|medication|treatment|symptom|icd"
+        r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
+        r"|conviction|disability|grade|score",
+        "its name speaks of something private that nobody should learn",
+    ),
+    (
+        Role.QUASI_IDENTIFIER,
+        r"age|sex|gender|birth\w*|dob|born|year_of_birth|birth_year|zip\w*|post_?code|postal\w*|city"
+        r"|town|region|county|country|state|race|ethnic\w*|nationality|marital\w*|education"
+        r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native",
+        "others may know it of a person, and together such columns single people out",
+    ),
+)
+
+
+def suggest_roles(table: pd.DataFrame) -> dict[str, Suggestion]:
+    """Suggest a role per column from its name and from how many distinct values it has.
+
+    Suggestions only: which column can be linked or is private is the user's to know.
+
+    >>> table = pd.DataFrame({"Name": ["Ana", "Bea"], "sex": ["F", "F"], "note": ["x", "x"]})
+    >>> {column: str(s.role) for column, s in suggest_roles(table).items()}
+    {'Name': 'identifier', 'sex': 'quasi-identifier', 'note': 'insensitive'}
+    """
+    return {str(column): _suggest(str(column), table[column]) for column in table.columns}
+
+
+def _suggest(name: str, column: pd.Series) -> Suggestion:
+    snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    snake = re.sub(r"\W+|_+", "_", snake).strip("_").lower()
+    words = snake.split("_")
+    # Pairs of words too, for names such as "postal code" or "year of birth".
+    pairs = ["_".join(words[i : i + 2]) for i in range(len(words) - 1)]
+    candidates = [snake, *pairs, *words]
+    for role, pattern, reason in _NAMES:
+        if any(re.fullmatch(pattern, candidate) for candidate in candidates):
+            return Suggestion(role, f"Suggested because {reason}.")
+    distinct, filled = int(column.nunique()), int(column.notna().sum())
+    if filled > 20 and distinct == filled:
+        return Suggestion(
+            Role.IDENTIFIER, "Suggested because every record has a value of its own here."
+        )
+    if filled > 20 and distinct > 0.5 * filled:
+        return Suggestion(
+            Role.QUASI_IDENTIFIER,
+            f"Suggested because {distinct} distinct values in {filled} records single people out.",
+        )
+    return Suggestion(
+        Role.INSENSITIVE, "Nothing in its name or values suggests another role; check it."
+    )

@@ -1,0 +1,105 @@
+"""What the tests of the jobs run in a worker process, which imports this module by its name."""
+
+import os
+import socket
+import sys
+import time
+
+import numpy as np
+
+from kanon.errors import CoverageError
+
+WARMED = []
+
+
+def warm():
+    WARMED.append(os.getpid())
+
+
+def warm_badly():
+    raise ValueError("Alice")
+
+
+def add(progress, first, second):
+    progress(0.5, "adding")
+    return first + second
+
+
+def pid(progress):
+    return os.getpid()
+
+
+def warmed(progress):
+    return len(WARMED) == 1 and os.getpid() in WARMED
+
+
+def modules(progress):
+    return set(sys.modules)
+
+
+def threads(progress):
+    return os.environ["NUMBA_NUM_THREADS"]
+
+
+def say_time(progress):
+    progress(0.1, str(time.time()))
+
+
+def refuse(progress):
+    raise CoverageError("Column 'name': {cells} is not in its tree.", cells=["Alice"])
+
+
+def fail(progress):
+    raise TypeError("Alice is not a number")
+
+
+def leave(progress):
+    sys.exit("Alice")
+
+
+def unpicklable(progress):
+    return lambda: "Alice"
+
+
+def die(progress):
+    os._exit(3)
+
+
+def babble(progress):
+    """Disturb every standard stream, in Python and below it."""
+    print("Alice", flush=True)
+    os.write(1, b"\x00" * 100)
+    os.write(2, b"Alice")
+    return sys.stdin.read()
+
+
+def endless(progress):
+    """Say the own process's number, then work for ever."""
+    count = 0
+    progress(0.25, str(os.getpid()))
+    while True:
+        count += 1
+
+
+def wait_for(progress, port):
+    """Say the own process's number, then work until the test closes the connection."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        progress(0.5, str(os.getpid()))
+        connection.recv(1)
+    return os.getpid()
+
+
+def hold(progress, port):
+    """Keep a connection open while working for ever: it closes only with the process."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(b"x")
+    while True:
+        progress(0.1, "holding")
+
+
+def double(progress, numbers):
+    return numbers * 2
+
+
+def large(progress, elements):
+    return np.arange(elements, dtype=np.float64)
