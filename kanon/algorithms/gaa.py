@@ -33,17 +33,20 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
 
     Examples
     --------
-    The worked table of the paper, without its weights: four women and four men.
+    The worked table of the paper: four women and four men, two of each race.
 
     >>> import numpy as np
     >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.files import parse_csv
+    >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import metric_named, potentials, scaled_potentials
-    >>> trees = (parse_csv("F;*\\nM;*").hierarchy,
-    ...          parse_csv("Cat;Felid;Mammal\\nLion;Felid;Mammal\\nDog;Dog;Mammal").hierarchy)
+    >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
+    >>> race = Hierarchy.from_entries([
+    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),
+    ...     ("Lion", "Felid", 1), ("Dog", "Mammal", 4)])
+    >>> trees = (gender, race)
     >>> classes = EquivalenceClasses(("gender", "race"), trees,
     ...     np.array([[0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32), np.array([2, 2, 2, 2]))
-    >>> depths = scaled_potentials(potentials(metric_named("ncp"), trees), 8)
+    >>> depths = scaled_potentials(potentials(metric_named("custom"), trees), 8)
     >>> release = merge_path(Task(classes, depths, k=4)).at(4)
     >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
     [['F', 'Mammal'], ['M', 'Felid']]

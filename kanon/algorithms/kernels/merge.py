@@ -95,24 +95,25 @@ def _lca(parent, one, other):
 def _cheapest(chosen, live, alive, counts, ranks, nodes, up, down, weighted, only_below):
     """The position of the partner of least merge cost; -1 if no other class is allowed."""
     best = -1
-    best_cost = np.int64(0)
+    best_cost = np.int64(2**63 - 1)
     own = counts[chosen] if weighted else np.int64(1)
+    m = nodes.shape[1]
     for position in range(alive):
         candidate = live[position]
-        if candidate == chosen or (only_below > 0 and counts[candidate] >= only_below):
-            continue
         its = counts[candidate] if weighted else np.int64(1)
         cost = np.int64(0)
-        for j in range(nodes.shape[1]):
-            v = nodes[candidate, j]
+        for j in range(m):
+            v = np.uint32(nodes[candidate, j])
             cost += up[j, v] * own + down[j, v] * its
-            if best >= 0 and cost > best_cost:
+            if cost > best_cost:
                 break
-        if best < 0 or cost < best_cost:
+        if cost > best_cost or candidate == chosen:
+            continue
+        if only_below > 0 and counts[candidate] >= only_below:
+            continue
+        if cost < best_cost or _precedes(candidate, live[best], ranks, nodes):
             best = position
             best_cost = cost
-        elif cost == best_cost and _precedes(candidate, live[best], ranks, nodes):
-            best = position
     return best
 
 

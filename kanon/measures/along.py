@@ -1,0 +1,133 @@
+"""The criteria at every k of a merge path at once: what a curve or a slider shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from kanon.metrics import Metric, potentials
+from kanon.recoding import MergePath
+
+__all__ = ["Curves", "curves_along"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Criteria of the release, one row per release on a merge path.
+
+    All arrays have the shape (S,). Row s is the release for every k from above ``min_k[s - 1]``
+    up to ``min_k[s]``.
+
+    Attributes
+    ----------
+    min_k
+        The size of the smallest class, rising.
+    n_classes
+        The number of classes, falling.
+    alteration
+        Per metric name the alteration in percent.
+    generalised, at_root, deleted_among_modified
+        In percent; see the measures of those names.
+    """
+
+    min_k: np.ndarray
+    n_classes: np.ndarray
+    alteration: Mapping[str, np.ndarray]
+    generalised: np.ndarray
+    at_root: np.ndarray
+    deleted_among_modified: np.ndarray
+
+    def row(self, k: int) -> int:
+        """The row of the release for k, which must be at most the last ``min_k``."""
+        return int(np.searchsorted(self.min_k, k, side="left"))
+
+
+def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
+    """The criteria of every release on a merge path.
+
+    The same numbers as the measures give for each :meth:`MergePath.at`, but from running sums
+    over the merges: one pass for all k.
+
+    Parameters
+    ----------
+    path
+        The merge path of a run.
+    metrics
+        The metrics whose alteration is wanted.
+    """
+    classes = path.classes
+    size = classes.n_classes
+    min_k = path.distinct_k
+    at = np.array([path.merges_for(int(k)) for k in min_k], dtype=np.int64)
+
+    roots = np.array([tree.root for tree in classes.hierarchies])
+    at_root = _totals(
+        path, [(np.arange(tree.n_nodes) == tree.root) for tree in classes.hierarchies]
+    )
+    started_at_root = int((classes.nodes == roots).sum(axis=1) @ classes.counts)
+    unchanged = _unchanged_cells(path.nodes, path.counts, path.parts, size)
+    raised = classes.n_cells - unchanged
+
+    alteration = {}
+    for metric in metrics:
+        depths = potentials(metric, classes.hierarchies)
+        left = _totals(path, depths)
+        alteration[metric.name] = _percent(left[0] - left[at], left[0])
+    return Curves(
+        min_k=min_k,
+        n_classes=size - _gone(path)[at],
+        alteration=alteration,
+        generalised=_percent(raised[at], classes.n_cells),
+        at_root=_percent(at_root[at], classes.n_cells),
+        deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
+    )
+
+
+def _totals(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum over all cells of a number per node, after 0, 1, … merges. Shape (M + 1,)."""
+    size = path.classes.n_classes
+    per_class = np.zeros(len(path.counts))
+    for j, value in enumerate(values):
+        per_class += np.asarray(value, dtype=float)[path.nodes[:, j]]
+    per_class *= path.counts
+    gone = np.where(path.parts >= 0, per_class[path.parts], 0.0).sum(axis=1)
+    return np.concatenate([[0.0], np.cumsum(per_class[size:] - gone)]) + per_class[:size].sum()
+
+
+def _gone(path: MergePath) -> np.ndarray:
+    """By how many the classes became fewer after 0, 1, … merges."""
+    fewer = (path.parts >= 0).sum(axis=1) - 1
+    return np.concatenate([[0], np.cumsum(fewer)]).astype(np.int64)
+
+
+def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
+    whole = np.broadcast_to(np.asarray(whole, dtype=float), part.shape)
+    return 100.0 * np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+
+
+@njit(cache=True)
+def _unchanged_cells(
+    nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
+) -> np.ndarray:
+    """The number of cells that still hold their original value, after 0, 1, … merges."""
+    merges, m = parts.shape[0], nodes.shape[1]
+    unchanged = np.zeros((size + merges, m), dtype=np.int64)
+    left = np.zeros(merges + 1, dtype=np.int64)
+    for e in range(size):
+        for j in range(m):
+            unchanged[e, j] = counts[e]
+            left[0] += counts[e]
+    for i in range(merges):
+        left[i + 1] = left[i]
+        for part in parts[i]:
+            if part < 0:
+                continue
+            for j in range(m):
+                if nodes[part, j] == nodes[size + i, j]:
+                    unchanged[size + i, j] += unchanged[part, j]
+                else:
+                    left[i + 1] -= unchanged[part, j]
+    return left

@@ -1,0 +1,61 @@
+"""Alteration: how much of all that could be lost was lost, as a metric counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.measures.cells import share
+from kanon.metrics import Metric, potentials
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "mean_alteration", "value"]
+
+CARD = Card(
+    name="alteration",
+    title="Alteration",
+    summary="How much of all that could be lost was lost, as the metric counts.",
+    source="Mauger, Le Mahec, Dequen 2020",
+    unit="%",
+    direction="lower",
+    lowest="0 %: nothing was changed",
+    highest="100 %: every quasi-identifier is at its root",
+)
+
+
+def value(recoding: Recoding, metric: Metric) -> float:
+    """alteration = 100 * cost(release) / cost(all at the root), in percent.
+
+    The cost is the sum over records and quasi-identifiers of D(original) - D(released), with D
+    the potential of the metric; suppressed records count as raised to the root.
+
+    Parameters
+    ----------
+    recoding
+        The release.
+    metric
+        What counts the loss.
+
+    Returns
+    -------
+    float
+        In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. A table
+        that is at the roots already has 0.
+    """
+    classes, targets = recoding.classes, recoding.targets
+    lost = possible = 0.0
+    for j, depth in enumerate(potentials(metric, classes.hierarchies)):
+        before = depth[classes.nodes[:, j]]
+        lost += float((before - depth[targets[:, j]]) @ classes.counts)
+        possible += float(before @ classes.counts)
+    return share(lost, possible)
+
+
+def mean_alteration(recoding: Recoding, metrics: Sequence[Metric]) -> float:
+    """The mean of the alterations under several metrics, in percent.
+
+    Averaging over metrics keeps the one that guided the release from judging itself alone.
+    """
+    return float(np.mean([value(recoding, metric) for metric in metrics]))

@@ -1,0 +1,25 @@
+"""Cells at the root: how many cells say nothing any more."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import cells_at_root, share
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="root_percent",
+    title="At root",
+    summary="Quasi-identifier cells at the root, where they say nothing any more.",
+    source="Mauger, Le Mahec, Dequen 2020, there called deleted",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every cell still says something",
+    highest="100 %: all quasi-identifiers are lost",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """100 * (cells at the root) / (n * m), in percent."""
+    return share(cells_at_root(recoding), recoding.classes.n_cells)

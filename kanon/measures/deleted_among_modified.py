@@ -1,0 +1,25 @@
+"""Deleted among modified: of the cells that were changed, how many were lost."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import cells_raised, cells_raised_to_root, share
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="deleted_among_modified_percent",
+    title="Deleted among modified",
+    summary="Of the cells that were changed, those that were raised to the root.",
+    source="Mauger, Le Mahec, Dequen 2020",
+    unit="%",
+    direction="lower",
+    lowest="0 %: no changed cell lost everything",
+    highest="100 %: every changed cell lost everything",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """100 * (cells raised to the root) / (cells raised), in percent; 0 if none was raised."""
+    return share(cells_raised_to_root(recoding), cells_raised(recoding))

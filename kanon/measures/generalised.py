@@ -1,0 +1,25 @@
+"""Generalised values: how many cells were raised at all."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import cells_raised, share
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="generalised_percent",
+    title="Generalised",
+    summary="Quasi-identifier cells that no longer hold their original value.",
+    source="Mauger, Le Mahec, Dequen 2020",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every cell is as it was",
+    highest="100 %: every cell was changed",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """100 * (cells whose level rose) / (n * m), in percent."""
+    return share(cells_raised(recoding), recoding.classes.n_cells)

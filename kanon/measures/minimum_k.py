@@ -1,0 +1,24 @@
+"""Minimum k: the size of the smallest class that was reached."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="min_k",
+    title="Minimum k",
+    summary="The size of the smallest class of the release: the k that was reached.",
+    source="Mauger, Le Mahec, Dequen 2020",
+    unit="records",
+    direction="higher",
+    lowest="1: somebody is unique",
+    highest="n: all records look the same",
+)
+
+
+def value(recoding: Recoding) -> int | None:
+    """The number of records in the smallest released class; None if nothing was released."""
+    return recoding.min_k

@@ -1,0 +1,37 @@
+"""All measures of one release, as the command line and the pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kanon.measures import alteration, at_root, deleted_among_modified, generalised, minimum_k
+from kanon.metrics import Metric
+from kanon.recoding import Recoding
+
+__all__ = ["summary"]
+
+
+def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """The measures of a release under their names in ``M.json``.
+
+    Parameters
+    ----------
+    recoding
+        The release.
+    metrics
+        The metrics whose alteration is wanted; the mean is over all of them.
+    """
+    altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
+    counted = (generalised, at_root, deleted_among_modified)
+    return {
+        "records": recoding.classes.n_records,
+        "classes": recoding.n_classes,
+        minimum_k.CARD.name: minimum_k.value(recoding),
+        "suppressed": recoding.suppressed_records,
+        "alteration": altered,
+        "mean_alteration": float(np.mean(list(altered.values()))),
+        **{module.CARD.name: module.value(recoding) for module in counted},
+    }

@@ -1,0 +1,239 @@
+"""The engine for tables in memory: one grouping in, one join out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import CoverageError, KanonError, PlanError, TableError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.edit import add_leaf
+from kanon.recoding import Recoding
+from kanon.schema import Role, Schema
+from kanon.values import MISSING_LABEL, canonical_texts
+
+__all__ = [
+    "Exposure",
+    "MemorySource",
+    "coverage",
+    "exposure",
+    "missing_records",
+    "require_records",
+    "without_missing",
+]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """How exposed the records of a table are by some of its columns.
+
+    Attributes
+    ----------
+    n_records
+        n.
+    sizes : numpy.ndarray
+        The size of every equivalence class, falling.
+    """
+
+    n_records: int
+    sizes: np.ndarray
+
+    @property
+    def n_classes(self) -> int:
+        """The number of equivalence classes."""
+        return len(self.sizes)
+
+    @property
+    def min_k(self) -> int:
+        """The size of the smallest class: the k that the table has."""
+        return int(self.sizes.min())
+
+    @property
+    def unique_records(self) -> int:
+        """The number of records that nobody shares all the columns with."""
+        return int((self.sizes == 1).sum())
+
+
+def exposure(table: pd.DataFrame, columns: Sequence[str]) -> Exposure:
+    """The class sizes of a table by some columns; a missing cell counts as a value of its own.
+
+    Raises
+    ------
+    PlanError
+        No column is named, or the table lacks one.
+    TableError
+        The table has no records.
+
+    >>> exposure(pd.DataFrame({"a": ["x", "x", None]}), ["a"]).sizes.tolist()
+    [2, 1]
+    """
+    Schema(dict.fromkeys(columns, Role.QUASI_IDENTIFIER)).check([*map(str, table.columns)])
+    require_records(table)
+    coded = [canonical_texts(table[column]) for column in columns]
+    rows = np.stack([codes + 1 for codes, _ in coded], axis=1)
+    _, sizes, _ = group_tuples(
+        rows, np.ones(len(table), dtype=np.int64), [len(texts) + 1 for _, texts in coded]
+    )
+    return Exposure(len(table), np.sort(sizes)[::-1])
+
+
+def require_records(table: pd.DataFrame) -> None:
+    """Check that a table has records.
+
+    Raises
+    ------
+    TableError
+        It has none.
+    """
+    if not len(table):
+        raise TableError("The table has no records.")
+
+
+def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Which records lack a value in one of the columns. Shape (n,), bool."""
+    return table[list(columns)].isna().any(axis=1).to_numpy()
+
+
+def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The table without the records that lack a value in one of the columns.
+
+    Raises
+    ------
+    TableError
+        No record is left.
+    """
+    kept = table[~missing_records(table, columns)]
+    if len(table) and not len(kept):
+        raise TableError(
+            "Every record lacks a quasi-identifier, so dropping records with missing values "
+            "leaves none; treat missing as a value instead."
+        )
+    return kept
+
+
+def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
+    """The values of a column that its hierarchy lacks, with their numbers of records.
+
+    Most frequent first; missing cells are not counted.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> coverage(pd.Series(["F", "X", "X"]), suppression(["F", "M"]))
+    {'X': 2}
+    """
+    codes, texts = canonical_texts(column)
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    lacking = [(i, text) for i, text in enumerate(texts) if text not in hierarchy.node_of]
+    return {text: int(counts[i]) for i, text in sorted(lacking, key=lambda it: -counts[it[0]])}
+
+
+class MemorySource:
+    """A pandas table with the roles of its columns and the hierarchies of its quasi-identifiers.
+
+    Parameters
+    ----------
+    table
+        The table. Neither its row order nor its index matters; it is never changed.
+    schema
+        The role of each column; columns that it does not name pass through.
+    hierarchies
+        A hierarchy per quasi-identifier. Where a column has missing cells, its tree gets a leaf
+        ``(missing)`` under the root; drop those records first if they are not to be values.
+
+    Raises
+    ------
+    PlanError
+        A column or a hierarchy is missing.
+    CoverageError
+        A column holds values that its hierarchy lacks; they are named with their records.
+    TableError
+        The table has no records.
+    """
+
+    def __init__(
+        self, table: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
+    ) -> None:
+        schema.check([*map(str, table.columns)])
+        require_records(table)
+        self._table = table
+        self._schema = schema
+        columns = schema.quasi_identifiers
+        trees, rows = [], []
+        for column in columns:
+            if column not in hierarchies:
+                raise PlanError(
+                    f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+                )
+            tree, nodes = _nodes(column, table[column], hierarchies[column])
+            trees.append(tree)
+            rows.append(nodes)
+        nodes, counts, self._row_class = group_tuples(
+            np.stack(rows, axis=1),
+            np.ones(len(table), dtype=np.int64),
+            [tree.n_nodes for tree in trees],
+        )
+        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts)
+
+    def release(self, recoding: Recoding) -> pd.DataFrame:
+        """The released table: rows in their order, identifiers dropped, labels for values.
+
+        Suppressed records are left out. The index of the given table is kept.
+        """
+        return self.release_rows(recoding, np.arange(len(self._table)))
+
+    def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
+        """The given rows of the release, for a preview; suppressed ones are left out."""
+        released = recoding.assigned[self._row_class[rows]]
+        rows, released = rows[released >= 0], released[released >= 0]
+        identifiers = self._schema.columns(Role.IDENTIFIER)
+        part = self._table.iloc[rows].drop(columns=list(identifiers))
+        trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
+        for j, (column, tree) in enumerate(trees):
+            labels = np.array(tree.labels, dtype=object)
+            part[column] = labels[recoding.nodes[released, j]]
+        return part
+
+    def rise_of_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
+        """How far each cell of the given rows rose, as a share of its height in levels.
+
+        Returns
+        -------
+        numpy.ndarray, shape (rows, m)
+            0 where the value is as it was, 1 where a leaf rose to the root.
+        """
+        of_row = self._row_class[rows]
+        before, after = self.classes.nodes[of_row], recoding.targets[of_row]
+        rise = np.zeros(before.shape)
+        for j, tree in enumerate(self.classes.hierarchies):
+            if tree.height > 1:
+                levels = tree.level[after[:, j]] - tree.level[before[:, j]]
+                rise[:, j] = levels / (tree.height - 1)
+        return rise
+
+
+def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
+    """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
+    codes, texts = canonical_texts(values)
+    lacking = coverage(values, tree)
+    if lacking:
+        records = sum(lacking.values())
+        raise CoverageError(
+            f"Column {quoted(column)}: {len(lacking)} distinct values ({{cells}}) in {records} "
+            "records are missing in its hierarchy; add them to it.",
+            list(lacking),
+        )
+    if (codes < 0).any():
+        try:
+            tree = add_leaf(tree, MISSING_LABEL)
+        except KanonError as error:
+            raise TableError(
+                f"Column {quoted(column)} has missing cells and its hierarchy already has a node "
+                f"'{MISSING_LABEL}'; rename that node."
+            ) from error
+    node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)
+    if (codes < 0).any():
+        node_of_code[-1] = tree.node_of[MISSING_LABEL]
+    return tree, node_of_code[codes]
