@@ -15,6 +15,7 @@ already holds the table).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 __all__ = [
     "CoverageError",
@@ -78,6 +79,10 @@ class KanonError(Exception):
     def sentence(self) -> str:
         """The sentence with its values, for the person who holds the table; not for a log."""
         return self._sentence.replace("{cells}", listing(self.cells))
+
+    def within(self, place: str) -> Self:
+        """The same error, with the place where it happened in front of its sentence."""
+        return type(self)(f"{place}: {self._sentence}", self.cells)
 
 
 class TableError(KanonError):

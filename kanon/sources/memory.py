@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -142,6 +143,9 @@ class MemorySource:
     hierarchies
         A hierarchy per quasi-identifier. Where a column has missing cells, its tree gets a leaf
         ``(missing)`` under the root; drop those records first if they are not to be values.
+    pseudonyms
+        Identifiers that are replaced by random labels ``P_1`` … instead of dropped; the same
+        person keeps the same label.
 
     Raises
     ------
@@ -154,7 +158,11 @@ class MemorySource:
     """
 
     def __init__(
-        self, table: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
+        self,
+        table: pd.DataFrame,
+        schema: Schema,
+        hierarchies: Mapping[str, Hierarchy],
+        pseudonyms: Sequence[str] = (),
     ) -> None:
         schema.check([*map(str, table.columns)])
         require_records(table)
@@ -175,6 +183,7 @@ class MemorySource:
             np.ones(len(table), dtype=np.int64),
             [tree.n_nodes for tree in trees],
         )
+        self._pseudonym = {column: _pseudonyms(table[column]) for column in pseudonyms}
         self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts)
 
     def release(self, recoding: Recoding) -> pd.DataFrame:
@@ -189,7 +198,10 @@ class MemorySource:
         released = recoding.assigned[self._row_class[rows]]
         rows, released = rows[released >= 0], released[released >= 0]
         identifiers = self._schema.columns(Role.IDENTIFIER)
-        part = self._table.iloc[rows].drop(columns=list(identifiers))
+        dropped = [column for column in identifiers if column not in self._pseudonym]
+        part = self._table.iloc[rows].drop(columns=dropped)
+        for column, labels in self._pseudonym.items():
+            part[column] = labels[rows]
         trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
         for j, (column, tree) in enumerate(trees):
             labels = np.array(tree.labels, dtype=object)
@@ -212,6 +224,18 @@ class MemorySource:
                 levels = tree.level[after[:, j]] - tree.level[before[:, j]]
                 rise[:, j] = levels / (tree.height - 1)
         return rise
+
+
+def _pseudonyms(column: pd.Series) -> np.ndarray:
+    """A random label per distinct identifier; from the system's randomness, never from a seed.
+
+    Who knew the seed and the list of persons could number them again.
+    """
+    codes, texts = canonical_texts(column)
+    numbers = list(range(1, len(texts) + 1))
+    secrets.SystemRandom().shuffle(numbers)
+    labels = np.array([*(f"P_{number}" for number in numbers), None], dtype=object)
+    return labels[codes]
 
 
 def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:

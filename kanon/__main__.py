@@ -1,0 +1,185 @@
+"""The command line: ``python -m kanon``. A plan that the dashboard saved runs here unchanged."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kanon.algorithms.task import Progress, no_progress
+from kanon.errors import CoverageError, KanonError, PlanError, Unsatisfiable, quoted
+from kanon.hierarchy.files import read_hierarchy
+from kanon.plan import Plan
+from kanon.run import Run, run
+from kanon.sources.memory import coverage, exposure
+from kanon.sources.reading import ReadSettings, TableFile, kind_of, read_table
+from kanon.sources.writing import write_table
+from kanon.values import canonical_texts
+
+__all__ = ["main"]
+
+_BAD_INPUT, _UNSATISFIABLE = 2, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status.
+
+    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied.
+    """
+    parsed = _parser().parse_args(arguments)
+    try:
+        parsed.command(parsed)
+    except Unsatisfiable as error:
+        return _fail(error, _UNSATISFIABLE)
+    except KanonError as error:
+        return _fail(error, _BAD_INPUT)
+    except KeyboardInterrupt:
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m kanon", description="See what k-anonymity costs and what it buys."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    anonymise = commands.add_parser("run", help="anonymise a table as a plan says")
+    anonymise.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(anonymise)
+    anonymise.add_argument("--out", type=Path, required=True, metavar="RELEASED")
+    anonymise.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
+    anonymise.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    anonymise.add_argument("--progress", action="store_true", help="show a bar")
+    anonymise.set_defaults(command=_run)
+
+    measure = commands.add_parser("measure", help="measure a table as it is")
+    _takes_table(measure)
+    measure.add_argument("--qi", required=True, metavar="a,b,c", help="the quasi-identifiers")
+    measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    measure.set_defaults(command=_measure)
+
+    hierarchy = commands.add_parser("hierarchy", help="look at hierarchy files")
+    check = hierarchy.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "check", help="check that a file is a tree, and that it covers a column"
+    )
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument("--table", type=Path)
+    check.add_argument("--column", metavar="NAME")
+    check.add_argument("--sep", metavar="SEPARATOR")
+    check.set_defaults(command=_check_hierarchy)
+    return parser
+
+
+def _takes_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--table", type=Path, required=True)
+    parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
+
+
+def _run(given: argparse.Namespace) -> None:
+    kind_of(given.out.name)  # a release that could not be written is not worth computing
+    plan = Plan.load(given.plan)
+    if given.seed is not None:
+        content = plan.model_dump(mode="json", exclude_none=True)
+        content["algorithm"]["seed"] = given.seed
+        plan = Plan.from_content(content)
+    markers = plan.read.missing_markers
+    file = _table(
+        given.table,
+        ReadSettings(
+            separator=given.sep or plan.read.separator,
+            encoding=plan.read.encoding,
+            missing_markers=None if markers is None else tuple(markers),
+        ),
+    )
+    progress: Progress = _bar if given.progress else no_progress
+    done = run(plan, file.table, given.plan.parent, progress)
+    write_table(done.released(), given.out)
+    if given.measures:
+        _write_json(given.measures, done.measures)
+    print(_outcome(done))
+
+
+def _outcome(done: Run) -> str:
+    found, plan = done.measures, done.prepared.plan
+    dropped = f", {found['dropped']:,} dropped for missing values" if found["dropped"] else ""
+    return (
+        f"{found['records']:,} records{dropped}; {found['classes']:,} classes, the smallest of "
+        f"{found['min_k']:,} records; alteration {found['alteration'][plan.metric.name]:.1f} % of "
+        f"all that could be lost, as {plan.metric.card.title} counts"
+    )
+
+
+def _measure(given: argparse.Namespace) -> None:
+    file = _table(given.table, ReadSettings(separator=given.sep))
+    columns = [name.strip() for name in given.qi.split(",") if name.strip()]
+    if len(set(columns)) < len(columns):
+        raise PlanError("--qi names a column twice; name each quasi-identifier once.")
+    found = exposure(file.table, columns)
+    numbers = {
+        "records": found.n_records,
+        "classes": found.n_classes,
+        "min_k": found.min_k,
+        "unique_records": found.unique_records,
+    }
+    if given.json:
+        print(json.dumps(numbers))
+    else:
+        print("\n".join(f"{name}: {number:,}" for name, number in numbers.items()))
+
+
+def _check_hierarchy(given: argparse.Namespace) -> None:
+    if (given.table is None) != (given.column is None):
+        raise PlanError("--table and --column go together: the column that the tree should cover.")
+    imported = read_hierarchy(given.file)
+    tree = imported.hierarchy
+    print(f"{tree.n_nodes:,} nodes, {tree.n_leaves:,} leaves, height {tree.height}")
+    for note in imported.notes:
+        print(note)
+    if given.table is None:
+        return
+    table = _table(given.table, ReadSettings(separator=given.sep)).table
+    if given.column not in table.columns:
+        raise PlanError(f"The table has no column {quoted(given.column)}.")
+    column = table[given.column]
+    lacking = coverage(column, tree)
+    if lacking:
+        raise CoverageError(
+            f"Column {quoted(given.column)}: {len(lacking)} distinct values ({{cells}}) in "
+            f"{sum(lacking.values())} records are missing in the hierarchy.",
+            list(lacking),
+        )
+    unused = tree.n_leaves - sum(
+        tree.node_of[text] < tree.n_leaves for text in canonical_texts(column)[1]
+    )
+    print(f"Every value has its place; {unused:,} leaves do not occur in the table (fine).")
+
+
+def _table(path: Path, settings: ReadSettings) -> TableFile:
+    return read_table(path, path.name, settings)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    except OSError:
+        raise PlanError(f"The file {quoted(path.name)} cannot be written.") from None
+
+
+def _bar(fraction: float, text: str) -> None:
+    filled = round(30 * fraction)
+    end = "\n" if fraction >= 1 else ""
+    print(f"\r{'█' * filled:<30} {fraction:4.0%} {text:<50}", end=end, file=sys.stderr, flush=True)
+
+
+def _fail(error: KanonError, status: int) -> int:
+    print(f"kanon: {error.sentence}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

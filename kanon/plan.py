@@ -1,0 +1,385 @@
+"""The plan: everything that was chosen, as names and parameters, saved as JSON.
+
+A plan is a public format (see docs/plan.md): the dashboard saves it, the command line repeats it.
+Unknown keys are errors.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+
+import kanon.algorithms
+from kanon.cards import Card, parts_of
+from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy, build
+from kanon.hierarchy.files import parse_nodes, read_hierarchy
+from kanon.metrics import METRICS, Metric, metric_named
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.schema import Role, Schema
+from kanon.strategies import STRATEGIES
+from kanon.values import canonical_texts
+
+__all__ = [
+    "AlgorithmPlan",
+    "ColumnPlan",
+    "DatesPlan",
+    "GroupsPlan",
+    "HierarchyPlan",
+    "IntervalsPlan",
+    "KAnonymityPlan",
+    "MaskPlan",
+    "NodesPlan",
+    "Plan",
+    "ReadPlan",
+    "SuppressionPlan",
+    "build_hierarchy",
+]
+
+
+class _Strict(BaseModel):
+    """Unknown keys are errors that list the known ones."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys_only(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            unknown = [key for key in given if key not in cls.model_fields]
+            if unknown:
+                known = ", ".join(cls.model_fields)
+                raise ValueError(f"the key {quoted(unknown[0])} is unknown; known are {known}")
+        return given
+
+
+class SuppressionPlan(_Strict):
+    """Keep a value or lose it."""
+
+    build: Literal["suppression"]
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.suppression(values)
+
+
+class IntervalsPlan(_Strict):
+    """Numbers in nested intervals."""
+
+    build: Literal["intervals"]
+    widths: list[float] = Field(min_length=1)
+    origin: float = 0.0
+    lowest: float | None = None
+    highest: float | None = None
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.intervals(values, self.widths, self.origin, self.lowest, self.highest)
+
+
+class MaskPlan(_Strict):
+    """Codes masked character by character."""
+
+    build: Literal["mask"]
+    keep: list[StrictInt] = Field(min_length=1)
+    side: Literal["left", "right"] = "left"
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.mask(values, self.keep, self.side)
+
+
+class DatesPlan(_Strict):
+    """Dates raised to longer periods."""
+
+    build: Literal["dates"]
+    levels: list[Literal["day", "month", "quarter", "year", "decade"]] = Field(min_length=1)
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.dates(values, self.levels)
+
+
+class GroupsPlan(_Strict):
+    """Groups by hand, level by level."""
+
+    build: Literal["groups"]
+    levels: list[dict[str, list[str]]] = Field(min_length=1)
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy; values that stand in no group are an error when it is used."""
+        return build.groups(self.levels)
+
+
+class NodesPlan(_Strict):
+    """A tree written out, with edge weights or without."""
+
+    nodes: list[dict[str, Any]]
+
+
+def _kind_of_hierarchy(given: Any) -> str:
+    if isinstance(given, str):
+        return "file"
+    if isinstance(given, dict):
+        return "nodes" if "nodes" in given else str(given.get("build", "nodes"))
+    return getattr(given, "build", "nodes")
+
+
+HierarchyPlan = Annotated[
+    Annotated[SuppressionPlan, Tag("suppression")]
+    | Annotated[IntervalsPlan, Tag("intervals")]
+    | Annotated[MaskPlan, Tag("mask")]
+    | Annotated[DatesPlan, Tag("dates")]
+    | Annotated[GroupsPlan, Tag("groups")]
+    | Annotated[NodesPlan, Tag("nodes")]
+    | Annotated[str, Tag("file")],
+    Discriminator(_kind_of_hierarchy),
+]
+
+
+class ColumnPlan(_Strict):
+    """The role of a column, and the hierarchy of a quasi-identifier."""
+
+    role: Role
+    hierarchy: HierarchyPlan | None = None
+    pseudonym: StrictBool = False
+
+
+class ReadPlan(_Strict):
+    """How the table is read; what is left out is found."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    missing_markers: list[str] | None = None
+    missing: Literal["drop-records", "as-value"] | None = None
+
+
+class MetricPlan(_Strict):
+    """A metric composed of its two phases."""
+
+    intermediate: Literal["harmonic-levels", "levels", "leaves", "leaves-normalised"]
+    multiplier: Literal["none", "w1", "w2"]
+
+
+class AlgorithmPlan(_Strict):
+    """Which algorithm runs, and what guides it."""
+
+    name: str
+    metric: str = "nllm"
+    strategy: str = "s1"
+    scope: Literal["table", "class"] = "table"
+    cost: Literal["weighted", "representatives"] = "weighted"
+    attribute_weights: dict[str, float] = Field(default_factory=dict)
+    tie_seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] | None = None
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
+
+
+class KAnonymityPlan(_Strict):
+    """k-anonymity, with its k."""
+
+    model: Literal["k-anonymity"]
+    k: Annotated[StrictInt, Field(ge=2)]
+
+
+class RecordsPlan(_Strict):
+    """A number of records."""
+
+    records: Annotated[StrictInt, Field(ge=0)]
+
+
+class Plan(_Strict):
+    """A whole plan.
+
+    >>> plan = Plan.from_json('''{"version": 1, "algorithm": {"name": "gaa"},
+    ...   "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...   "privacy": [{"model": "k-anonymity", "k": 5}]}''')
+    >>> plan.k, plan.algorithm.metric
+    (5, 'nllm')
+    """
+
+    version: Literal[1]
+    columns: dict[str, ColumnPlan]
+    algorithm: AlgorithmPlan
+    privacy: list[KAnonymityPlan] = Field(min_length=1)
+    metrics: dict[str, MetricPlan] = Field(default_factory=dict)
+    read: ReadPlan = ReadPlan()
+    suppression_limit: Annotated[float, Field(ge=0, le=1)] | RecordsPlan = 0.0
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read and check a plan.
+
+        Raises
+        ------
+        PlanError
+            The text is not JSON, names a key twice, or holds a key or value that is not allowed.
+        """
+        try:
+            content = json.loads(text, object_pairs_hook=_each_key_once)
+        except ValueError as error:
+            raise PlanError(f"The plan is not valid JSON ({error}).") from None
+        return cls.from_content(content)
+
+    @classmethod
+    def from_content(cls, content: Any) -> Plan:
+        """Check a plan that was already parsed.
+
+        Raises
+        ------
+        PlanError
+            A key or value is not allowed.
+        """
+        try:
+            plan = cls.model_validate(content)
+        except ValidationError as error:
+            raise _plan_error(error) from None
+        plan._check_names()
+        return plan
+
+    @classmethod
+    def load(cls, path: Path) -> Plan:
+        """Read and check a plan file.
+
+        Raises
+        ------
+        PlanError
+            The file cannot be read, or is not a plan.
+        """
+        try:
+            return cls.from_json(path.read_text("utf-8-sig"))
+        except (OSError, UnicodeDecodeError):
+            raise PlanError(f"The plan {quoted(path.name)} cannot be read.") from None
+
+    def to_json(self) -> str:
+        """The plan as JSON, without keys that were left at nothing."""
+        content = self.model_dump(mode="json", exclude_none=True)
+        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+    @property
+    def k(self) -> int:
+        """The k that the release has to reach: the largest one asked for."""
+        return max(part.k for part in self.privacy)
+
+    @property
+    def roles(self) -> Schema:
+        """The role of each column."""
+        return Schema({name: column.role for name, column in self.columns.items()})
+
+    @property
+    def models(self) -> list[KAnonymity]:
+        """The privacy models that have to hold together."""
+        return [KAnonymity(part.k) for part in self.privacy]
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that guides the algorithm."""
+        return metric_named(self.algorithm.metric, self.composed_metrics)
+
+    @property
+    def composed_metrics(self) -> dict[str, Metric]:
+        """The metrics that the plan composes."""
+        return {
+            name: Metric(
+                Card(name, name, "Composed in the plan.", "your own"),
+                part.intermediate,
+                part.multiplier,
+            )
+            for name, part in self.metrics.items()
+        }
+
+    def _check_names(self) -> None:
+        taken = [name for name in self.metrics if name in METRICS]
+        if taken:
+            raise PlanError(f"The composed metric {quoted(taken[0])} needs a name of its own.")
+        known = {
+            "name": list(parts_of(kanon.algorithms)),
+            "metric": [*METRICS, *self.metrics],
+            "strategy": list(STRATEGIES),
+        }
+        for key, names in known.items():
+            given = getattr(self.algorithm, key)
+            if given not in names:
+                raise PlanError(
+                    f"Plan key algorithm.{key}: {quoted(given)} is unknown; "
+                    f"known are {', '.join(names)}."
+                )
+        for column, weight in self.algorithm.attribute_weights.items():
+            if column not in self.roles.quasi_identifiers:
+                raise PlanError(
+                    f"Plan key algorithm.attribute_weights: {quoted(column)} is not one of the "
+                    f"quasi-identifiers ({listing(self.roles.quasi_identifiers, most=12)})."
+                )
+            if not 0 <= weight < float("inf"):
+                raise PlanError(
+                    f"Plan key algorithm.attribute_weights.{column}: {weight} is not allowed; "
+                    "a weight is a number of at least 0."
+                )
+
+
+def build_hierarchy(
+    column: str, chosen: HierarchyPlan, values: pd.Series, folder: Path
+) -> Hierarchy:
+    """The hierarchy that a plan chose for a column.
+
+    Parameters
+    ----------
+    column
+        The column's name, for messages.
+    chosen
+        The plan's choice.
+    values
+        The column; builders take their leaves from it.
+    folder
+        Where relative paths start.
+
+    Raises
+    ------
+    HierarchyError
+        The file is missing or no tree, or the builder does not fit the values.
+    """
+    try:
+        if isinstance(chosen, str):
+            return read_hierarchy(folder / chosen).hierarchy
+        if isinstance(chosen, NodesPlan):
+            return parse_nodes(chosen.nodes)
+        return chosen.make(canonical_texts(values)[1])
+    except KanonError as error:
+        raise error.within(f"Hierarchy of column {quoted(column)}") from None
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise PlanError(
+                f"The plan names {quoted(key)} twice in one place; each key, and so each "
+                "column's role, stands once."
+            )
+        found[key] = value
+    return found
+
+
+def _plan_error(error: ValidationError) -> PlanError:
+    """The first problem of a plan in one sentence."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "(the whole plan)"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] in ("missing", "value_error"):
+        return PlanError(f"Plan key {where}: {message}.")
+    given = first.get("input")
+    shown = given if isinstance(given, str | int | float | bool) else type(given).__name__
+    return PlanError(f"Plan key {where}: {{cells}} is not allowed. {message}.", [shown])

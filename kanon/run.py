@@ -1,0 +1,232 @@
+"""From a plan and a table to a release and its measures."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+import kanon.algorithms
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import parts_of
+from kanon.classes import EquivalenceClasses
+from kanon.errors import MetricError, PlanError, quoted
+from kanon.measures.summary import summary
+from kanon.metrics import PUBLISHED, Metric, metric_named, potentials, scaled_potentials
+from kanon.plan import Plan, build_hierarchy
+from kanon.recoding import MergePath, Recoding
+from kanon.schema import Role
+from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
+
+__all__ = ["Prepared", "Run", "algorithm_named", "every_k", "prepare", "run", "serves_every_k"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A plan that was matched with a table: ready to run.
+
+    Attributes
+    ----------
+    plan
+        The plan.
+    source
+        The table, its classes and hierarchies.
+    dropped
+        The number of records left out because a quasi-identifier was missing.
+    """
+
+    plan: Plan
+    source: MemorySource
+    dropped: int
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        """The equivalence classes of the original table."""
+        return self.source.classes
+
+    def task(self, k: int | None = None) -> Task:
+        """The task for the plan's algorithm, for the plan's k or another."""
+        chosen = self.plan.algorithm
+        depths = potentials(self.plan.metric, self.classes.hierarchies)
+        weights = [chosen.attribute_weights.get(column, 1.0) for column in self.classes.attributes]
+        return Task(
+            self.classes,
+            scaled_potentials(depths, self.classes.n_records, weights),
+            k=self.plan.k if k is None else k,
+            weighted=chosen.cost == "weighted",
+            tie_seed=chosen.tie_seed,
+        )
+
+    def measured_metrics(self) -> list[Metric]:
+        """The metrics that a release is measured by: the seven, and the plan's own."""
+        names = [*PUBLISHED]
+        if self.plan.metric.name not in names:
+            names.append(self.plan.metric.name)
+        return [metric_named(name, self.plan.composed_metrics) for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A finished run: what was planned, and the recoding that came out.
+
+    Attributes
+    ----------
+    prepared
+        The plan and the table.
+    recoding
+        The release, as a recoding of the classes.
+    seconds
+        How long the algorithm took.
+    """
+
+    prepared: Prepared
+    recoding: Recoding
+    seconds: float
+
+    @cached_property
+    def measures(self) -> dict[str, Any]:
+        """The measures of the release, as in ``M.json``."""
+        found = summary(self.recoding, self.prepared.measured_metrics())
+        return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
+
+    def released(self) -> pd.DataFrame:
+        """The released table."""
+        return self.prepared.source.release(self.recoding)
+
+
+def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
+    """Match a plan with a table: roles, missing values, hierarchies, classes.
+
+    Parameters
+    ----------
+    plan
+        What to do.
+    table
+        The table; it is not changed.
+    folder
+        Where the plan's relative paths start.
+
+    Raises
+    ------
+    PlanError
+        The plan names a column that the table lacks, no quasi-identifier, or no rule for the
+        missing values that there are.
+    HierarchyError
+        A hierarchy is no tree, or lacks values of its column.
+    MetricError
+        The metric needs edge weights that a hierarchy lacks.
+    """
+    schema = plan.roles
+    schema.check([*map(str, table.columns)])
+    require_records(table)
+    columns = schema.quasi_identifiers
+    incomplete = int(missing_records(table, columns).sum())
+    if incomplete and plan.read.missing is None:
+        raise PlanError(
+            f"{incomplete} records lack a quasi-identifier; set read.missing to 'drop-records' "
+            "or 'as-value' to say what happens to them."
+        )
+    drops = plan.read.missing == "drop-records" and incomplete > 0
+    kept = without_missing(table, columns) if drops else table
+    trees = {}
+    for column in columns:
+        chosen = plan.columns[column].hierarchy
+        if chosen is None:
+            raise PlanError(
+                f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+            )
+        trees[column] = build_hierarchy(column, chosen, kept[column], folder)
+        if plan.metric.name == "custom" and trees[column].weight is None:
+            raise MetricError(
+                "The metric 'custom' counts drawn edge weights, and the hierarchy of "
+                f"{quoted(column)} has none."
+            )
+    pseudonyms = [
+        name
+        for name, column in plan.columns.items()
+        if column.role is Role.IDENTIFIER and column.pseudonym
+    ]
+    source = MemorySource(kept, schema, trees, pseudonyms)
+    return Prepared(plan, source, incomplete if drops else 0)
+
+
+def algorithm_named(name: str) -> ModuleType:
+    """The module of an algorithm."""
+    return parts_of(kanon.algorithms)[name]
+
+
+def serves_every_k(name: str) -> bool:
+    """Whether one run of an algorithm holds the release for every k."""
+    return hasattr(algorithm_named(name), "merge_path")
+
+
+def every_k(progress: Progress, name: str, task: Task) -> MergePath:
+    """Run an algorithm that serves every k, up to ``task.k``: what a worker process is given."""
+    path: MergePath = algorithm_named(name).merge_path(task, progress)
+    return path
+
+
+def one_k(progress: Progress, name: str, task: Task) -> Recoding:
+    """Run an algorithm for ``task.k`` alone: what a worker process is given."""
+    recoding: Recoding = algorithm_named(name).anonymise(task, progress)
+    return recoding
+
+
+def run(
+    plan: Plan, table: pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
+) -> Run:
+    """Run a plan on a table.
+
+    Parameters
+    ----------
+    plan, table, folder
+        See :func:`prepare`.
+    progress
+        Told how far the run is.
+
+    Returns
+    -------
+    Run
+        The release and its measures.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can satisfy the plan.
+    KanonError
+        See :func:`prepare`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"], "cold": ["yes", "no", "yes"]})
+    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> done = run(plan, table)
+    >>> done.released()["sex"].tolist(), done.measures["min_k"]
+    (['*', '*', '*'], 3)
+    """
+    prepared = prepare(plan, table, folder)
+    task = prepared.task()
+    started = time.perf_counter()
+    recoding = one_k(progress, plan.algorithm.name, task)
+    return finished(prepared, recoding, time.perf_counter() - started)
+
+
+def finished(prepared: Prepared, recoding: Recoding, seconds: float) -> Run:
+    """A run, checked against the models of its plan.
+
+    Raises
+    ------
+    AssertionError
+        The algorithm returned a release that breaks the plan: a fault of kanon, never released.
+    """
+    for model in prepared.plan.models:
+        if not model.holds(recoding):
+            raise AssertionError(f"the release breaks {model}")
+    return Run(prepared, recoding, seconds)

@@ -1,0 +1,129 @@
+"""The Adult census table, fetched from its own place only when somebody asks for it.
+
+>>> COLUMNS[:3], ADULT_LICENCE
+(('sex', 'age', 'race'), 'CC BY 4.0')
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pooch
+import requests
+
+from kanon.errors import TableError
+from kanon.sources.reading import ReadSettings, TableFile, read_table
+
+__all__ = [
+    "ADULT_ATTRIBUTION",
+    "ADULT_LICENCE",
+    "ADULT_SHA256",
+    "ADULT_URL",
+    "COLUMNS",
+    "fetch_adult",
+]
+
+ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data"
+ADULT_SHA256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"
+ADULT_LICENCE = "CC BY 4.0"
+ADULT_ATTRIBUTION = (
+    "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository."
+    " https://doi.org/10.24432/C5XW20. CC BY 4.0."
+)
+
+COLUMNS = (
+    *("sex", "age", "race", "marital-status", "education", "native-country"),
+    *("workclass", "occupation", "salary-class"),
+)
+"""The nine columns that the papers use, in their order."""
+
+_STORED = (
+    "age, workclass, fnlwgt, education, education-num, marital-status, occupation, relationship,"
+    " race, sex, capital-gain, capital-loss, hours-per-week, native-country, salary-class\n"
+)
+_SECONDS = 20
+_INSTEAD = "adult.data can be uploaded instead"
+
+
+def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFile:
+    """Download the Adult table; nothing of it stays on the disk.
+
+    Parameters
+    ----------
+    url
+        Where the file is; the environment variable ``KANON_ADULT_URL`` replaces the default.
+    known_hash
+        The SHA-256 of the file: whatever else comes is not used.
+
+    Returns
+    -------
+    TableFile
+        All records with the nine columns of the papers; ``?`` is missing.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be fetched, or is not the file that is meant.
+
+    >>> fetch_adult("http://127.0.0.1:9/adult.data")
+    Traceback (most recent call last):
+    kanon.errors.TableError: The Adult table could not be fetched: the server ...
+    """
+    if url == ADULT_URL:
+        url = os.environ.get("KANON_ADULT_URL") or url
+    content = _download(url, known_hash)
+    file = read_table(_STORED.encode() + content, "adult.csv", ReadSettings(",", "utf-8", ("?",)))
+    return replace(
+        file,
+        name="adult.data",
+        table=file.table[list(COLUMNS)],
+        found=("Fetched from the UCI Machine Learning Repository.", *file.found[1:]),
+        missing={name: count for name, count in file.missing.items() if name in COLUMNS},
+    )
+
+
+def _download(url: str, known_hash: str) -> bytes:
+    # retrieve() checks the hash before the file gets its name.
+    with tempfile.TemporaryDirectory(prefix="kanon-") as folder, _quiet():
+        try:
+            path = pooch.retrieve(
+                url,
+                known_hash=f"sha256:{known_hash}",
+                fname="adult.data",
+                path=folder,
+                downloader=pooch.HTTPDownloader(progressbar=False, timeout=_SECONDS),
+            )
+            return Path(path).read_bytes()
+        except requests.Timeout:
+            reason = f"the server did not answer within {_SECONDS} seconds"
+        except requests.HTTPError as error:
+            status = "unknown" if error.response is None else error.response.status_code
+            reason = f"the server answered with status {status}"
+        except requests.RequestException:
+            reason = "the server cannot be reached"
+        except ValueError:
+            raise TableError(
+                "The Adult table that was fetched is not the expected file (its SHA-256 differs)"
+                f" and was not used; {_INSTEAD}."
+            ) from None
+        except OSError:
+            reason = "there is no room for it in the temporary folder"
+    raise TableError(f"The Adult table could not be fetched: {reason}; {_INSTEAD}.")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep pooch from telling the log what is fetched, and where to."""
+    logger = pooch.get_logger()
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

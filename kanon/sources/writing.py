@@ -1,0 +1,212 @@
+"""A table written so that reading it again gives the same cells.
+
+>>> table_bytes(pd.DataFrame({"zip": ["007", None], "note": ["a,b", "c"]}), "csv")
+b'zip,note\\n007,"a,b"\\n,c\\n'
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from kanon.errors import TableError, quoted
+from kanon.sources.reading import check_separator, is_padded, kind_of
+from kanon.values import canonical_text
+
+__all__ = ["KINDS", "MIME", "table_bytes", "write_table"]
+
+KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
+"""The kinds of table file, by the ending of their names."""
+
+MIME: Mapping[str, str] = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "parquet": "application/vnd.apache.parquet",
+    "feather": "application/vnd.apache.arrow.file",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+"""What a browser is told that a download is."""
+
+SHEET_RECORDS = 1_048_575
+"""The most records that fit on a sheet below its header."""
+
+_SHEET_COLUMNS = 16_384
+_SHEET_TEXT = 32_767
+_SHEET_DIGITS = 10**15
+_SHEET_FIRST_DAY = pd.Timestamp(1900, 3, 1)  # Excel counts a 29 February 1900 that never was
+
+_ONE_TYPE = {
+    *("string", "integer", "floating", "mixed-integer-float", "boolean", "decimal"),
+    *("date", "datetime", "time", "timedelta", "empty"),
+}
+
+
+def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:
+    """Write a table as the kind that the ending of its path tells.
+
+    The file appears complete or not at all; one that stood there is replaced.
+
+    Raises
+    ------
+    TableError
+        If the ending is not known, the table does not fit the kind, or the place cannot be
+        written to.
+
+    >>> write_table(pd.DataFrame({"a": [1]}), Path("a.docx"))
+    Traceback (most recent call last):
+    kanon.errors.TableError: 'a.docx' does not end like a table: allowed are .csv, ...
+    """
+    content = table_bytes(table, kind_of(path.name), separator)
+    # In the same folder, so that the last step cannot stop halfway.
+    beside = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        try:
+            with beside.open("xb") as file:
+                file.write(content)
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise TableError(
+            f"{quoted(path)} cannot be written: {(error.strerror or 'no reason given').lower()}."
+        ) from None
+
+
+def table_bytes(table: pd.DataFrame, kind: str, separator: str = ",") -> bytes:
+    """The content of a table file; the index of the table is not part of it.
+
+    A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
+    is for CSV only. Columns of mixed types become text in Parquet and Feather, and whatever
+    Excel would change (long numbers, dates before March 1900) becomes text in XLSX.
+
+    Raises
+    ------
+    TableError
+        If the kind is not one of :data:`KINDS`, or the table does not fit on a sheet.
+
+    >>> table_bytes(pd.DataFrame({"a": [1], "b": [None]}), "csv", separator=";")
+    b'a;b\\n1;\\n'
+    """
+    if kind == "csv":
+        check_separator(separator)
+        return _text(table, separator)
+    if kind == "tsv":
+        return _text(table, "\t")
+    if kind == "xlsx":
+        return _sheet(table)
+    if kind not in KINDS:
+        raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(KINDS)}.")
+    names = [str(name) for name in table.columns]
+    content = pa.table([_arrow(column) for _, column in table.items()], names=names)
+    buffer = io.BytesIO()
+    if kind == "parquet":
+        pyarrow.parquet.write_table(content, buffer)
+    else:
+        pyarrow.feather.write_feather(content, buffer)
+    return buffer.getvalue()
+
+
+def _text(table: pd.DataFrame, separator: str) -> bytes:
+    def written(quoting: Any) -> bytes:
+        return table.to_csv(
+            sep=separator, index=False, lineterminator="\n", quoting=quoting
+        ).encode()
+
+    content = written(csv.QUOTE_MINIMAL)
+    # The csv module leaves these bare, and a reader would take them for a line's end, for
+    # padding, or for the mark of the encoding.
+    if b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf"):
+        content = written(csv.QUOTE_ALL)
+    return content
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_text(value)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    # Value by value: a lookup of distinct values would take True for 1.
+    return pd.Series([None if pd.isna(v) else _plain(v) for v in column], dtype="str")
+
+
+def _arrow(column: pd.Series) -> Any:
+    if column.dtype == object:
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        # pyarrow would cut the hour off a moment that follows a date.
+        dates = kind in ("date", "datetime") and column.dropna().map(type).nunique() > 1
+        if dates or kind not in _ONE_TYPE:
+            column = _as_text(column)
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, OverflowError):  # whole numbers beyond 64 bits, periods, …
+        return pa.array(_as_text(column), from_pandas=True)
+
+
+def _sheet(table: pd.DataFrame) -> bytes:
+    if len(table) > SHEET_RECORDS or table.shape[1] > _SHEET_COLUMNS:
+        raise TableError(
+            f"A table of {len(table):,} records and {table.shape[1]:,} columns does not fit on a"
+            f" sheet: XLSX allows {SHEET_RECORDS:,} and {_SHEET_COLUMNS:,}; use CSV or Parquet."
+        )
+    columns = [_sheet_column(column) for _, column in table.items()]
+    for name, column in zip(table.columns, columns, strict=True):
+        if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
+            _check_lengths(str(name), column)
+    fitting = pd.concat(columns, axis=1) if columns else table
+    fitting.columns = pd.Index([str(name) for name in table.columns], dtype=object)
+    options = {
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "in_memory": True,  # no copy of the records in a temporary folder
+    }
+    buffer = io.BytesIO()
+    with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}) as writer:
+        fitting.to_excel(writer, index=False, sheet_name="table")
+    return buffer.getvalue()
+
+
+def _sheet_column(column: pd.Series) -> pd.Series:
+    """The column, or its text where Excel would change the values."""
+    column = column.reset_index(drop=True)
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in ("string", "boolean", "floating", "empty"):
+        return column
+    if kind == "integer":
+        values = column.dropna()
+        fits = (
+            not len(values) or max(abs(int(values.min())), abs(int(values.max()))) < _SHEET_DIGITS
+        )
+        return column if fits else _as_text(column)
+    if kind in ("date", "datetime", "datetime64"):
+        days = pd.to_datetime(column)
+        plain = days.dt.tz is None and not (days < _SHEET_FIRST_DAY).any()
+        return column if plain else _as_text(column)
+    if kind in ("mixed-integer", "mixed-integer-float", "decimal"):
+        simple = column.map(lambda v: isinstance(v, (str, float)) or _short(v), na_action="ignore")
+        return column if (simple | column.isna()).all() else _as_text(column)
+    return _as_text(column)
+
+
+def _short(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and abs(int(value)) < _SHEET_DIGITS
+
+
+def _check_lengths(name: str, column: pd.Series) -> None:
+    lengths = column.map(lambda v: len(v) if isinstance(v, str) else 0, na_action="ignore")
+    if len(lengths) and lengths.max() > _SHEET_TEXT:
+        raise TableError(
+            f"Column {quoted(name)} has a cell of more than {_SHEET_TEXT:,} characters, the most"
+            " that XLSX allows: use CSV or Parquet."
+        )
