@@ -1,0 +1,56 @@
+"""What all tests share: the Adult table, Chromium, and a loud list of what was not run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+IN_CI = os.environ.get("CI") == "true"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Deselect the heavy tests unless they were asked for by ``-m``."""
+    if config.option.markexpr:
+        return
+    heavy = [item for item in items if "nightly" in item.keywords]
+    config.hook.pytest_deselected(items=heavy)
+    items[:] = [item for item in items if "nightly" not in item.keywords]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say loudly which tests a missing browser or table kept from running."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        terminalreporter.section("NOT RUN ON THIS MACHINE", sep="!")
+        for reason in sorted({str(report.longrepr[2]) for report in skipped}):
+            terminalreporter.line(reason)
+
+
+def _absent(what: str) -> None:
+    """In CI a missing part is a failure; at home its tests are listed as not run."""
+    if IN_CI:
+        pytest.fail(f"{what}; in CI nothing is skipped")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def adult_path() -> Path:
+    """The real Adult table (30,162 records), from the environment variable KANON_ADULT."""
+    given = os.environ.get("KANON_ADULT", "")
+    if not given or not Path(given).is_file():
+        _absent("Adult is missing: set KANON_ADULT to the path of adult.csv")
+    return Path(given).resolve()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium browser: KANON_CHROMIUM, or one on the search path."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    found = os.environ.get("KANON_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if not found:
+        _absent("a browser is missing: install Chromium or set KANON_CHROMIUM to its path")
+    return str(found)
