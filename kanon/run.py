@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, quoted
+from kanon.measures.along import Curves, curves_along
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named, potentials, scaled_potentials
 from kanon.plan import Plan, build_hierarchy
@@ -23,7 +25,17 @@ from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
 
-__all__ = ["Prepared", "Run", "algorithm_named", "every_k", "prepare", "run", "serves_every_k"]
+__all__ = [
+    "Prepared",
+    "Run",
+    "Solution",
+    "algorithm_named",
+    "finished",
+    "prepare",
+    "run",
+    "serves_every_k",
+    "solve",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,16 +177,60 @@ def serves_every_k(name: str) -> bool:
     return hasattr(algorithm_named(name), "merge_path")
 
 
-def every_k(progress: Progress, name: str, task: Task) -> MergePath:
-    """Run an algorithm that serves every k, up to ``task.k``: what a worker process is given."""
-    path: MergePath = algorithm_named(name).merge_path(task, progress)
-    return path
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What an algorithm found: the release at every k, or the one for the task's k.
+
+    Attributes
+    ----------
+    path
+        The merge path of an algorithm that serves every k, or None.
+    recoding
+        The recoding of any other algorithm, or None.
+    curves
+        The criteria along the path, or None.
+    seconds
+        How long the algorithm took.
+    """
+
+    path: MergePath | None
+    recoding: Recoding | None
+    curves: Curves | None
+    seconds: float
+
+    def at(self, k: int) -> Recoding:
+        """The recoding for k; of an algorithm without a path, the only one there is."""
+        if self.path is not None:
+            return self.path.at(k)
+        assert self.recoding is not None
+        return self.recoding
 
 
-def one_k(progress: Progress, name: str, task: Task) -> Recoding:
-    """Run an algorithm for ``task.k`` alone: what a worker process is given."""
-    recoding: Recoding = algorithm_named(name).anonymise(task, progress)
-    return recoding
+def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
+    """Run an algorithm on a task: what a worker process is given.
+
+    An algorithm that serves every k runs to the end, so that a slider over k only looks up.
+
+    Parameters
+    ----------
+    progress
+        Told how far the run is.
+    algorithm
+        Its name.
+    task
+        The classes, costs and k.
+    metrics
+        The metrics whose curves are wanted.
+    """
+    module = algorithm_named(algorithm)
+    started = time.perf_counter()
+    if not serves_every_k(algorithm):
+        recoding = module.anonymise(task, progress)
+        return Solution(None, recoding, None, time.perf_counter() - started)
+    task.check()
+    path = module.merge_path(replace(task, k=task.classes.n_records), progress)
+    seconds = time.perf_counter() - started
+    return Solution(path, None, curves_along(path, metrics), seconds)
 
 
 def run(
@@ -214,7 +270,7 @@ def run(
     prepared = prepare(plan, table, folder)
     task = prepared.task()
     started = time.perf_counter()
-    recoding = one_k(progress, plan.algorithm.name, task)
+    recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
     return finished(prepared, recoding, time.perf_counter() - started)
 
 

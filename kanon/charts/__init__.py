@@ -1,0 +1,1 @@
+"""Plotly figures, drawn from results alone."""

@@ -101,24 +101,26 @@ class Progress:
             if self._closed:
                 return
             self._newest = (max(0.0, min(1.0, float(fraction))), str(text))
-            wait = self._next - time.monotonic()
-            if wait <= 0:
-                self._flush()
-            elif self._timer is None:
-                self._timer = threading.Timer(wait, self._late)
-                self._timer.daemon = True
-                self._timer.start()
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Send the newest message now if it may be sent, else see to it that it will be."""
+        wait = self._next - time.monotonic()
+        if self._newest is None or self._closed:
+            return
+        if wait <= 0:
+            newest, self._newest = self._newest, None
+            self._next = time.monotonic() + GAP
+            self._send(("progress", newest))
+        elif self._timer is None:
+            self._timer = threading.Timer(wait, self._late)
+            self._timer.daemon = True
+            self._timer.start()
 
     def _late(self) -> None:
         with self._lock:
             self._timer = None
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._newest is not None and not self._closed:
-            newest, self._newest = self._newest, None
-            self._next = time.monotonic() + GAP
-            self._send(("progress", newest))
+            self._pass_on()
 
     def close(self) -> None:
         """Pass on nothing more: what a stray thread still says belongs to no later job."""
@@ -143,7 +145,10 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
-    """Pass on frames; end the process, busy or not, once the server is gone."""
+    """Pass on frames; end the process, busy or not, once the server is gone.
+
+    A compiled kernel that holds the interpreter lock delays this until it returns.
+    """
     try:
         while True:
             frames.put(read_frame(requests))

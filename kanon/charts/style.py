@@ -1,0 +1,99 @@
+"""One look for all charts: colours that mean the same everywhere, axes, fonts, escaping."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+__all__ = [
+    "K_TICKS",
+    "METRIC_COLOURS",
+    "ROLE_COLOURS",
+    "colour_of_metric",
+    "escaped",
+    "k_axis",
+    "lay_out",
+    "thin",
+]
+
+METRIC_COLOURS: Mapping[str, str] = {
+    "distortion": "#0072B2",
+    "ncp": "#E69F00",
+    "total": "#009E73",
+    "llm": "#D55E00",
+    "nllm": "#AA3377",
+    "wllm": "#56B4E9",
+    "wnllm": "#5B5B5B",
+    "custom": "#8C6D31",
+}
+"""One colour per metric on every page, told apart by colour-blind readers too (after Okabe, Ito)."""
+
+_COMPOSED_COLOUR = "#332288"
+
+ROLE_COLOURS: Mapping[str, str] = {
+    "identifier": "#C0392B",
+    "quasi-identifier": "#B9770E",
+    "sensitive": "#7D3C98",
+    "insensitive": "#707B7C",
+}
+"""One colour per role of a column; a word and an icon always stand beside it."""
+
+K_TICKS = (1, 2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
+"""The k that the papers name, as ticks of a logarithmic axis."""
+
+_INK, _GRID = "#1B1F24", "#E3E7EB"
+
+
+def colour_of_metric(name: str) -> str:
+    """The colour of a metric; composed ones share one."""
+    return METRIC_COLOURS.get(name, _COMPOSED_COLOUR)
+
+
+def escaped(text: object, longest: int = 40) -> str:
+    """Text from a table as a label: Plotly would read ``<b>`` and links in it.
+
+    >>> escaped("<b>age</b>")
+    '&lt;b&gt;age&lt;/b&gt;'
+    """
+    flat = " ".join(str(text).split())
+    return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…")
+
+
+def thin(number: float) -> str:
+    """A count with thin separators.
+
+    >>> thin(30162)
+    '30\\u202f162'
+    """
+    return f"{number:,.0f}".replace(",", "\u202f")
+
+
+def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
+    """Give a figure the common look; the title is the finding or the question."""
+    figure.update_layout(
+        title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17}},
+        font={"size": 14, "color": _INK},
+        height=height,
+        margin={"l": 64, "r": 24, "t": 48, "b": 56},
+        plot_bgcolor="white",
+        paper_bgcolor="rgba(0,0,0,0)",
+        showlegend=False,
+        hovermode="x unified",
+    )
+    figure.update_xaxes(gridcolor=_GRID, linecolor=_INK, ticks="outside", zeroline=False)
+    figure.update_yaxes(gridcolor=_GRID, linecolor=_INK, ticks="outside", zeroline=False)
+    return figure
+
+
+def k_axis(figure: go.Figure, largest: int) -> go.Figure:
+    """A logarithmic axis for k, with the papers' k as ticks."""
+    ticks = [k for k in K_TICKS if k <= largest]
+    figure.update_xaxes(
+        type="log",
+        title="k, records per class at least (log scale)",
+        tickvals=ticks,
+        ticktext=[thin(k) for k in ticks],
+    )
+    return figure
