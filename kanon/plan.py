@@ -274,6 +274,10 @@ class Plan(_Strict):
         """The k that the release has to reach: the largest one asked for."""
         return max(part.k for part in self.privacy)
 
+    def with_k(self, k: int) -> Plan:
+        """The same plan, asking for k-anonymity with another k."""
+        return self.model_copy(update={"privacy": [KAnonymityPlan(model="k-anonymity", k=k)]})
+
     @property
     def roles(self) -> Schema:
         """The role of each column."""

@@ -58,6 +58,11 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         raw_codes = column.cat.codes.to_numpy().astype(np.int64)
         raw = list(column.cat.categories)
+    elif column.dtype == object:
+        # True and 1 are equal to pandas, and two values here: the text decides.
+        texts = column.map(canonical_text, na_action="ignore")
+        raw_codes, found = pd.factorize(texts)
+        raw_codes, raw = raw_codes.astype(np.int64), list(found)
     else:
         raw_codes, found = pd.factorize(column)  # missing cells get -1
         raw_codes, raw = raw_codes.astype(np.int64), list(found)

@@ -28,7 +28,7 @@ METRIC_COLOURS: Mapping[str, str] = {
     "wnllm": "#5B5B5B",
     "custom": "#8C6D31",
 }
-"""One colour per metric on every page, told apart by colour-blind readers too (after Okabe, Ito)."""
+"""One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
 _COMPOSED_COLOUR = "#332288"
 

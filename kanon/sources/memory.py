@@ -208,6 +208,10 @@ class MemorySource:
             part[column] = labels[recoding.nodes[released, j]]
         return part
 
+    def original_rows(self, rows: np.ndarray) -> pd.DataFrame:
+        """The given rows as they were, for a preview."""
+        return self._table.iloc[rows]
+
     def rise_of_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """How far each cell of the given rows rose, as a share of its height in levels.
 

@@ -1,0 +1,1 @@
+"""What only the dashboard needs: its state, its jobs, the frame around its pages."""

@@ -1,0 +1,33 @@
+"""The dashboard: ``streamlit run app.py``."""
+
+import streamlit as st
+
+from kanon.studio import running
+
+
+def main() -> None:
+    """Draw the frame and the page that was chosen."""
+    st.set_page_config(page_title="kanon", page_icon=":material/groups:", layout="wide")
+    page = st.navigation(
+        {
+            "Prepare": [
+                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data")
+            ],
+            "Anonymise": [
+                st.Page(
+                    "pages/anonymise.py",
+                    title="Anonymise",
+                    icon=":material/shield:",
+                    url_path="anonymise",
+                    default=True,
+                )
+            ],
+        }
+    )
+    running.first()
+    page.run()
+
+
+# A worker process that imports the server's main module must not run the page again.
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""How the numbers of a page are computed, in words and with this table's figures."""
+
+from __future__ import annotations
+
+import inspect
+
+from kanon.charts.style import thin
+from kanon.metrics import multipliers
+from kanon.run import Run, algorithm_named
+from kanon.studio.text import plain
+
+__all__ = ["how_algorithm", "how_alteration"]
+
+_INTERMEDIATES = {
+    "harmonic-levels": "the share of harmonic levels that it rose",
+    "levels": "the share of levels that it rose",
+    "leaves": "the number of values that it could now mean besides",
+    "leaves-normalised": "the share of all values that it could now mean besides",
+    "": "the weights drawn on the edges that it rose along",
+}
+
+
+def how_alteration(done: Run) -> str:
+    """The alteration, with the numbers of this release filled in."""
+    prepared = done.prepared
+    metric = prepared.plan.metric
+    trees, names = prepared.classes.hierarchies, prepared.classes.attributes
+    factors = zip(names, trees, multipliers(metric, trees), strict=True)
+    listed = "\n".join(
+        f"| {plain(name)} | {tree.n_nodes} | {tree.n_leaves} | {tree.height} | {factor:.3f} |"
+        for name, tree, factor in factors
+    )
+    return (
+        "**Alteration** = 100 · cost of this release / cost of the table with every "
+        "quasi-identifier at its root.\n\n"
+        f"The cost is a sum over {thin(prepared.classes.n_records)} records and {len(names)} "
+        f"quasi-identifiers. As {plain(metric.card.title)} counts, a cell that rose costs "
+        f"{_INTERMEDIATES[metric.intermediate]}, times the multiplier of its column. This release "
+        f"reaches {done.measures['alteration'][metric.name]:.4f} %.\n\n"
+        "| column | nodes | values | height | multiplier |\n|---|---|---|---|---|\n"
+        + listed
+        + f"\n\nSource: {plain(metric.card.source)}."
+    )
+
+
+def how_algorithm(name: str) -> str:
+    """How the release was found: the first part of the algorithm's own description."""
+    module = algorithm_named(name)
+    described = inspect.getdoc(getattr(module, "merge_path", module.anonymise)) or ""
+    text = described.split("\n\nRaises", 1)[0].split("\n\n", 1)[-1]
+    return f"**{module.CARD.title}.** {plain(text)}\n\nSource: {plain(module.CARD.source)}."

@@ -1,0 +1,85 @@
+"""The frame of every page: its question, what one is working on, and what went wrong."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.charts.style import thin
+from kanon.metrics import METRICS, PUBLISHED
+from kanon.schema import Role
+from kanon.studio import state
+from kanon.studio.samples import SAMPLES
+from kanon.studio.text import plain
+from kanon.studio.work import Work, sample_work
+
+__all__ = ["head", "metric_choice"]
+
+
+def head(question: str) -> Work:
+    """Draw the top of a page; returns what the session works on."""
+    work = state.work()
+    _line(work)
+    st.title(question)
+    if work.problem:
+        st.error(plain(work.problem), icon=":material/error:")
+    return work
+
+
+def metric_choice(key: str, label: str = "Metric") -> None:
+    """A control for the metric that guides the run; the same wherever it stands."""
+    work = state.work()
+    usable = [*PUBLISHED]
+    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
+    if trees and all(tree is not None and tree.weight is not None for tree in trees):
+        usable.append("custom")
+    if work.metric not in usable:
+        usable.append(work.metric)
+    st.selectbox(
+        label,
+        usable,
+        key=state.seeded(key, work.metric),
+        format_func=lambda name: METRICS[name].card.title,
+        help="What counts as a loss. " + plain(METRICS[work.metric].card.summary),
+        on_change=lambda: state.change(metric=state.typed(key)),
+    )
+
+
+def _line(work: Work) -> None:
+    """One slim line: table, records, roles, metric and k, each changed in place."""
+    sensitive = [name for name, role in work.roles.items() if role is Role.SENSITIVE]
+    about = [
+        f"{thin(len(work.table))} records",
+        f"{len(work.quasi_identifiers)} quasi-identifiers",
+        f"sensitive: {plain(', '.join(sensitive) or 'none')}",
+    ]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
+        with st.popover(f"Table: {plain(work.title)}", type="tertiary"):
+            names = list(SAMPLES)
+            st.selectbox(
+                "Work on a sample",
+                names,
+                index=None,
+                placeholder="Choose a sample",
+                key=state.seeded("frame-sample", work.origin if work.origin in names else None),
+                format_func=lambda name: SAMPLES[name].title,
+                on_change=_take_sample,
+            )
+            st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
+        st.markdown(f":gray[{' · '.join(about)}]", width="content")
+        with st.popover(f"Metric: {METRICS[work.metric].card.title}", type="tertiary"):
+            metric_choice("frame-metric")
+        with st.popover(f"k = {thin(work.k)}", type="tertiary"):
+            st.number_input(
+                "k, records per class at least",
+                min_value=2,
+                max_value=max(2, len(work.table)),
+                key=state.seeded("frame-k", min(work.k, max(2, len(work.table)))),
+                on_change=lambda: state.change(k=int(state.typed("frame-k"))),
+            )
+
+
+def _take_sample() -> None:
+    name = state.typed("frame-sample")
+    if name is not None:
+        version = state.work().version
+        state.attempt(lambda: sample_work(name, version + 1))

@@ -1,0 +1,63 @@
+"""The first rows of a table, tinted: by role, or by how far a release raised each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from kanon.run import Run
+from kanon.schema import Role
+
+__all__ = ["ROWS", "before_and_after", "by_role"]
+
+ROWS = 200
+"""The rows of a preview."""
+
+_TINTS: Mapping[Role, str] = {
+    Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",
+    Role.QUASI_IDENTIFIER: "rgba(185, 119, 14, 0.16)",
+    Role.SENSITIVE: "rgba(125, 60, 152, 0.14)",
+    Role.INSENSITIVE: "rgba(112, 123, 124, 0.10)",
+}
+
+
+def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
+    """The first rows, each column in the tint of its role."""
+    top = table.head(ROWS)
+    tints = pd.DataFrame(
+        {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
+        index=top.index,
+    )
+    return _plain(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
+
+
+def before_and_after(done: Run) -> tuple[Styler, Styler]:
+    """The first rows of the original and of the release, raised cells darker the further they rose.
+
+    Identifiers are shown in neither: they never reach a release.
+    """
+    prepared, recoding = done.prepared, done.recoding
+    source = prepared.source
+    rows = np.arange(min(ROWS, prepared.classes.n_records))
+    after = source.release_rows(recoding, rows)
+    rise = source.rise_of_rows(recoding, rows)
+    attributes = list(prepared.classes.attributes)
+    others = [column for column in after.columns if column not in attributes]
+    columns = [*attributes, *others]
+    before = source.original_rows(rows)[columns]
+    colours = pd.DataFrame("", index=range(len(rows)), columns=columns)
+    for j, name in enumerate(attributes):
+        shares = rise[:, j]
+        colours[name] = [
+            f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
+            for share in shares
+        ]
+    return _plain(before), _plain(after[columns]).apply(lambda _: colours, axis=None)
+
+
+def _plain(rows: pd.DataFrame) -> Styler:
+    """Rows numbered from 0, as a styler needs an index without repetitions."""
+    return rows.reset_index(drop=True).style

@@ -1,0 +1,87 @@
+"""The tables that come with kanon, and the hierarchies that fit columns by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kanon.schema import Role
+
+__all__ = ["ADULT_FOLDER", "FIRST", "SAMPLES", "Sample", "bundled_file"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+_IDENTIFIER, _QUASI = Role.IDENTIFIER, Role.QUASI_IDENTIFIER
+_SENSITIVE, _INSENSITIVE = Role.SENSITIVE, Role.INSENSITIVE
+
+ADULT_FOLDER = "adult"
+"""The folder of hierarchies for the Adult table, under ``hierarchies/``."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A table that comes with kanon.
+
+    Attributes
+    ----------
+    name
+        Its file in ``sample_data/`` and its folder in ``hierarchies/``.
+    title
+        What pages call it.
+    about
+        One sentence.
+    roles
+        The role of each column.
+    k
+        A k that shows something on this table.
+    """
+
+    name: str
+    title: str
+    about: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    k: int = 5
+
+    @property
+    def path(self) -> Path:
+        """The table's file."""
+        return _ROOT / "sample_data" / f"{self.name}.csv"
+
+
+FIRST = "census"
+"""The sample that a first start opens."""
+
+SAMPLES: Mapping[str, Sample] = {
+    sample.name: sample
+    for sample in (
+        Sample("census", "Synthetic census", "30,000 invented persons of an invented country.", {
+            "person": _IDENTIFIER, "age": _QUASI, "sex": _QUASI, "region": _QUASI,
+            "education": _QUASI, "marital-status": _QUASI, "occupation": _QUASI,
+            "household-size": _INSENSITIVE, "health": _SENSITIVE, "income-band": _INSENSITIVE,
+        }),
+        Sample("voters", "Synthetic voters", "30,000 invented voters.", {
+            "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
+            "party": _SENSITIVE,
+        }),
+        Sample("hospital", "Hospital, ten records", "Ten invented patients, for the blackboard.", {
+            "name": _IDENTIFIER, "age": _QUASI, "zip": _QUASI, "sex": _QUASI,
+            "disease": _SENSITIVE,
+        }, k=2),
+        Sample("animals-m23", "Animals (Mauger et al. 2023)", "The paper's worked table.", {
+            "name": _IDENTIFIER, "gender": _QUASI, "race": _QUASI, "disease": _SENSITIVE,
+        }, k=4),
+        Sample("animals-v21", "Animals (Viton et al. 2021)", "The paper's worked table.", {
+            "gender": _QUASI, "race": _QUASI,
+        }, k=3),
+    )
+}  # fmt: skip
+"""Every sample, the first start's first."""
+
+
+def bundled_file(folder: str, column: str) -> Path | None:
+    """The hierarchy file that comes with kanon for a column of that name, if any."""
+    # A column's name must not lead out of the folder.
+    for path in sorted((_ROOT / "hierarchies" / folder).glob("*.*")):
+        if path.stem == column:
+            return path
+    return None

@@ -1,0 +1,86 @@
+"""The one place that touches Streamlit's session state.
+
+A session owns one frozen :class:`~kanon.studio.work.Work` under a key that no widget has, because
+Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it and
+copied back in their callbacks: see :func:`seeded` and :func:`typed`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from kanon.errors import KanonError
+from kanon.studio.samples import FIRST
+from kanon.studio.work import Work, sample_work
+
+__all__ = ["attempt", "change", "put", "remembered", "salt", "seeded", "typed", "work"]
+
+_WORK, _SALT, _MEMORY = "kanon-work", "kanon-salt", "kanon-memory"
+
+T = TypeVar("T")
+
+
+def work() -> Work:
+    """What this session works on; at first the census sample."""
+    if _WORK not in st.session_state:
+        st.session_state[_WORK] = sample_work(FIRST)
+    found: Work = st.session_state[_WORK]
+    return found
+
+
+def put(new: Work) -> None:
+    """Work on something else from now on; a run on the old table ends."""
+    old = st.session_state.get(_WORK)
+    if old is not None and old.job is not None and old.job is not new.job:
+        old.job.cancel()
+    st.session_state[_WORK] = new
+
+
+def change(**fields: Any) -> None:
+    """Change some fields; whatever went wrong before is no longer shown."""
+    put(replace(work(), **{"problem": None, **fields}))
+
+
+def attempt(make: Callable[[], Work]) -> bool:
+    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
+    try:
+        new = make()
+    except KanonError as error:
+        change(problem=error.sentence)
+        return False
+    put(new)
+    return True
+
+
+def seeded(key: str, value: object) -> str:
+    """The key of a widget that shows ``value``, whatever it showed before."""
+    st.session_state[key] = value
+    return key
+
+
+def typed(key: str) -> Any:
+    """What the user chose in the widget of that key; for callbacks."""
+    return st.session_state.get(key)
+
+
+def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
+    """The result of ``make``, kept in this session until ``key`` changes.
+
+    Streamlit's own caches compare only a sample of a large table and are shared by all sessions.
+    """
+    memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
+    if name not in memory or memory[name][0] != key:
+        memory[name] = (key, make())
+    found: T = memory[name][1]
+    return found
+
+
+def salt() -> str:
+    """A secret of this session, for names that no other session may share."""
+    found: str = st.session_state.setdefault(_SALT, secrets.token_hex(16))
+    return found

@@ -1,0 +1,337 @@
+"""What one session works on: the table, its roles and hierarchies, the settings, the result.
+
+Pure functions from one state to the next; nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.plan import Plan
+from kanon.run import Prepared, Run, Solution, finished, serves_every_k
+from kanon.schema import Role, suggest_roles
+from kanon.sources.adult import fetch_adult
+from kanon.sources.memory import missing_records
+from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.studio.choices import Choice, start_with, with_tree
+from kanon.studio.jobs import Job
+from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
+
+__all__ = [
+    "Result",
+    "Work",
+    "adult_work",
+    "incomplete_records",
+    "k_grid",
+    "plan_of",
+    "reread",
+    "sample_work",
+    "settings_of",
+    "uploaded_work",
+    "with_choice",
+    "with_role",
+]
+
+Missing = Literal["drop-records", "as-value"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A finished run, and the settings that it was made with."""
+
+    prepared: Prepared
+    solution: Solution
+    settings: str
+
+    def k_for(self, k: int) -> int:
+        """The k that can be shown: any up to n, or the only one that was computed."""
+        if self.solution.path is None:
+            return self.prepared.plan.k
+        return min(k, self.prepared.classes.n_records)
+
+    def release(self, k: int) -> Run:
+        """The release for k: looked up, checked against its plan, not computed again."""
+        plan = self.prepared.plan.with_k(k)
+        return finished(
+            replace(self.prepared, plan=plan), self.solution.at(k), self.solution.seconds
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The state of a session. Every change makes a new one.
+
+    Attributes
+    ----------
+    version
+        Rises with every new table, so that no widget keeps an answer about another one.
+    title
+        What the table is called on the pages.
+    origin
+        Where it came from: the key of a sample, ``upload`` or ``adult``.
+    file, content, digest
+        The table as it was read, the bytes it was read from (None for a download), and a
+        fingerprint of both.
+    roles, reasons
+        The role of each column, and why it was suggested.
+    choices
+        The hierarchy chosen for each column that is or was a quasi-identifier.
+    missing
+        What happens to records that lack a quasi-identifier.
+    algorithm, metric, cost, tie_seed, k
+        The settings of a run.
+    job, running
+        The run under way, and what it was prepared from.
+    result
+        The last finished run.
+    problem
+        The last thing that went wrong, in a sentence, until something else is tried.
+    """
+
+    version: int
+    title: str
+    origin: str
+    file: TableFile
+    content: bytes | None
+    digest: str
+    roles: Mapping[str, Role]
+    reasons: Mapping[str, str]
+    choices: Mapping[str, Choice]
+    missing: Missing = "drop-records"
+    algorithm: str = "gaa"
+    metric: str = "nllm"
+    cost: Literal["weighted", "representatives"] = "weighted"
+    tie_seed: int | None = None
+    k: int = 5
+    job: Job | None = None
+    running: tuple[Prepared, str] | None = None
+    result: Result | None = None
+    problem: str | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The table as it was read."""
+        return self.file.table
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The columns with that role, in the table's order."""
+        return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is under way."""
+        return self.job is not None and not self.job.finished
+
+
+def sample_work(name: str, version: int = 0) -> Work:
+    """The work on a table that comes with kanon, with its roles and hierarchies."""
+    sample = SAMPLES[name]
+    content = sample.path.read_bytes()
+    file = read_table(content, sample.path.name)
+    work = _work(file, content, sample.title, name, version)
+    choices = {
+        column: _bundled(name, column, file.table) or start_with(column, file.table[column])
+        for column, role in sample.roles.items()
+        if role is Role.QUASI_IDENTIFIER
+    }
+    return replace(work, roles=sample.roles, choices=choices, k=sample.k)
+
+
+def uploaded_work(
+    content: bytes, name: str, version: int, settings: ReadSettings | None = None
+) -> Work:
+    """The work on an uploaded file, with suggested roles and hierarchies.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read.
+    """
+    file = read_table(content, name, settings)
+    if not len(file.table.columns):
+        raise PlanError(f"The file {quoted(name)} has no columns.")
+    return _work(file, content, name, "upload", version)
+
+
+def adult_work(version: int) -> Work:
+    """The work on the Adult table, fetched from the UCI repository.
+
+    Raises
+    ------
+    TableError
+        It could not be fetched.
+    """
+    file = fetch_adult()
+    work = _work(file, None, "Adult (UCI)", "adult", version)
+    return replace(
+        work, roles={str(column): Role.QUASI_IDENTIFIER for column in file.table.columns}
+    )
+
+
+def reread(work: Work, settings: ReadSettings) -> Work:
+    """The same file read with other settings; roles and hierarchies stay where columns do.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read that way.
+    """
+    if work.content is None:
+        return work
+    again = uploaded_work(work.content, work.file.name, work.version + 1, settings)
+    roles = {column: work.roles.get(column, role) for column, role in again.roles.items()}
+    kept = replace(
+        again,
+        title=work.title,
+        origin=work.origin,
+        roles=roles,
+        choices={},
+        missing=work.missing,
+        metric=work.metric,
+        algorithm=work.algorithm,
+        k=work.k,
+    )
+    for column in kept.quasi_identifiers:
+        old = work.choices.get(column)
+        choice = start_with(column, kept.table[column]) if old is None else old
+        kept = replace(kept, choices={**kept.choices, column: choice})
+    return kept
+
+
+def with_role(work: Work, column: str, role: Role) -> Work:
+    """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
+    choices = work.choices
+    if role is Role.QUASI_IDENTIFIER and column not in choices:
+        choices = {**choices, column: _first_choice(column, work.table)}
+    return replace(work, roles={**work.roles, column: role}, choices=choices)
+
+
+def with_choice(work: Work, column: str, choice: Choice) -> Work:
+    """The work with another hierarchy for a column."""
+    return replace(work, choices={**work.choices, column: choice}, problem=None)
+
+
+def incomplete_records(work: Work) -> int:
+    """The number of records that lack a quasi-identifier."""
+    columns = work.quasi_identifiers
+    return int(missing_records(work.table, columns).sum()) if columns else 0
+
+
+def plan_of(work: Work) -> Plan:
+    """Everything that was chosen, as a plan that the command line repeats.
+
+    Raises
+    ------
+    PlanError
+        No quasi-identifier is chosen, or one of them has no usable hierarchy.
+    """
+    unfit = [
+        column
+        for column in work.quasi_identifiers
+        if (choice := work.choices.get(column)) is None or choice.plan is None
+    ]
+    if unfit:
+        raise PlanError(
+            f"{listing(unfit)} {'has' if len(unfit) == 1 else 'have'} no usable hierarchy yet; "
+            "see the page Data."
+        )
+    if not work.quasi_identifiers:
+        raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
+    columns: dict[str, object] = {}
+    for column, role in work.roles.items():
+        entry: dict[str, object] = {"role": role.value}
+        choice = work.choices.get(column)
+        if role is Role.QUASI_IDENTIFIER and choice is not None and choice.plan is not None:
+            # Nodes and builders are models already; a path would be text.
+            plan = choice.plan
+            entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
+        columns[column] = entry
+    settings = work.file.settings
+    markers = settings.missing_markers
+    read = {
+        "separator": settings.separator,
+        "encoding": settings.encoding,
+        "missing_markers": None if markers is None else list(markers),
+        "missing": work.missing,
+    }
+    return Plan.from_content(
+        {
+            "version": 1,
+            "columns": columns,
+            "read": {key: value for key, value in read.items() if value is not None},
+            "algorithm": {
+                "name": work.algorithm,
+                "metric": work.metric,
+                "cost": work.cost,
+                "tie_seed": work.tie_seed,
+            },
+            "privacy": [{"model": "k-anonymity", "k": work.k}],
+        }
+    )
+
+
+def settings_of(work: Work, plan: Plan) -> str:
+    """A fingerprint of all that a result depends on; of k only if the algorithm serves one k."""
+    content = plan.model_dump(mode="json")
+    if serves_every_k(plan.algorithm.name):
+        content["privacy"] = []
+    return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+
+
+def k_grid(n_records: int, also: int) -> list[int]:
+    """The values of a slider over k: every small one, then evenly spaced on a log scale.
+
+    >>> k_grid(20, also=7)[:4], k_grid(20, also=7)[-1]
+    ([2, 3, 4, 5], 20)
+    """
+    if n_records <= 2:
+        return [2]
+    spaced = np.geomspace(2, n_records, 160).round().astype(int).tolist()
+    papers = [2, 3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 1500, 2000, 4000, 5000, 10000, 15000]
+    return sorted({k for k in [*spaced, *papers, also] if 2 <= k <= n_records})
+
+
+def _work(file: TableFile, content: bytes | None, title: str, origin: str, version: int) -> Work:
+    suggestions = suggest_roles(file.table)
+    roles = {column: suggestion.role for column, suggestion in suggestions.items()}
+    fingerprint = hashlib.sha256(content if content is not None else title.encode())
+    fingerprint.update(repr(file.settings).encode())
+    return Work(
+        version=version,
+        title=title,
+        origin=origin,
+        file=file,
+        content=content,
+        digest=fingerprint.hexdigest(),
+        roles=roles,
+        reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
+        choices={
+            column: _first_choice(column, file.table)
+            for column, role in roles.items()
+            if role is Role.QUASI_IDENTIFIER or origin == "adult"
+        },
+    )
+
+
+def _first_choice(column: str, table: pd.DataFrame) -> Choice:
+    """A hierarchy of Adult's if one of that name covers the column, else a suggested builder."""
+    return _bundled(ADULT_FOLDER, column, table) or start_with(column, table[column])
+
+
+def _bundled(folder: str, column: str, table: pd.DataFrame) -> Choice | None:
+    path = bundled_file(folder, column)
+    if path is None:
+        return None
+    try:
+        choice = with_tree(path.name, path.read_bytes(), column, table[column])
+    except KanonError:
+        return None
+    return choice if choice.tree is not None else None

@@ -1,0 +1,308 @@
+"""What is in this table, and how exposed is it? Load a table, say what its columns are."""
+
+import streamlit as st
+
+from kanon.charts.exposure import class_size_chart, singling_out_chart
+from kanon.charts.style import thin
+from kanon.schema import Role
+from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
+from kanon.studio import state
+from kanon.studio.choices import BUILDERS, choose
+from kanon.studio.exposed import exposed
+from kanon.studio.frame import head
+from kanon.studio.preview import ROWS, by_role
+from kanon.studio.samples import SAMPLES
+from kanon.studio.text import percent, plain
+from kanon.studio.work import (
+    adult_work,
+    incomplete_records,
+    reread,
+    sample_work,
+    uploaded_work,
+    with_choice,
+    with_role,
+)
+
+BADGES = {
+    Role.IDENTIFIER: ("red", ":material/badge:"),
+    Role.QUASI_IDENTIFIER: ("orange", ":material/fingerprint:"),
+    Role.SENSITIVE: ("violet", ":material/lock:"),
+    Role.INSENSITIVE: ("gray", ":material/remove:"),
+}
+SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+
+work = head("What is in this table, and how exposed is it?")
+version = work.version
+
+
+# --- choose a table -------------------------------------------------------------------------
+def take_upload() -> None:
+    """Work on the file that was just uploaded; if it is no table, keep the old one."""
+    file = state.typed(f"upload-{version}")
+    if file is not None:
+        state.attempt(lambda: uploaded_work(file.getvalue(), file.name, version + 1))
+
+
+def take_sample(name: str) -> None:
+    """Work on a sample."""
+    state.attempt(lambda: sample_work(name, version + 1))
+
+
+upload, samples, adult = st.tabs(["Upload a file", "Samples", "Adult from UCI"])
+with upload:
+    st.file_uploader(
+        "CSV, TSV, Parquet, Feather or XLSX, up to 200 MB. It stays in this computer's memory.",
+        key=f"upload-{version}",
+        on_change=take_upload,
+    )
+with samples:
+    for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
+        column.button(
+            sample.title,
+            key=f"sample-{sample.name}",
+            type="primary" if work.origin == sample.name else "secondary",
+            on_click=take_sample,
+            args=(sample.name,),
+            width="stretch",
+        )
+        column.caption(sample.about)
+with adult:
+    st.markdown(
+        "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the UCI "
+        "repository only when you ask for it, checked by its hash, and not kept on disk.\n\n"
+        f"{plain(ADULT_ATTRIBUTION)} Licence: {plain(ADULT_LICENCE)}."
+    )
+    if st.button("Download Adult", icon=":material/cloud_download:"):
+        with st.spinner("Downloading from the UCI repository"):
+            state.attempt(lambda: adult_work(version + 1))
+        st.rerun()
+
+
+# --- how it was read ------------------------------------------------------------------------
+def take_reading() -> None:
+    """Read the same file again with the chosen settings."""
+    markers = state.typed(f"markers-{version}")
+    settings = ReadSettings(
+        separator=state.typed(f"separator-{version}"),
+        encoding=state.typed(f"encoding-{version}") or None,
+        missing_markers=tuple(markers or ()),
+    )
+    state.attempt(lambda: reread(work, settings))
+
+
+file = work.file
+with st.expander("How it was read", icon=":material/description:"):
+    for sentence in file.found:
+        st.markdown(plain(sentence))
+    if work.content is not None:
+        settings = file.settings
+        columns = st.columns(3)
+        if settings.separator is not None:
+            known = list(dict.fromkeys([*SEPARATORS, settings.separator]))
+            columns[0].selectbox(
+                "Separator",
+                known,
+                key=state.seeded(f"separator-{version}", settings.separator),
+                format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
+                on_change=take_reading,
+            )
+            columns[1].text_input(
+                "Encoding",
+                key=state.seeded(f"encoding-{version}", settings.encoding),
+                on_change=take_reading,
+                help="Such as utf-8, latin-1, cp1252 or utf-16.",
+            )
+        columns[2].multiselect(
+            "Cells that count as missing",
+            list(dict.fromkeys([*KNOWN_MARKERS, *(settings.missing_markers or ())])),
+            key=state.seeded(f"markers-{version}", list(settings.missing_markers or ())),
+            format_func=lambda marker: marker or "(blank)",
+            accept_new_options=True,
+            on_change=take_reading,
+        )
+
+incomplete = incomplete_records(work)
+if incomplete:
+    st.radio(
+        f"{thin(incomplete)} records lack a quasi-identifier. What happens to them?",
+        ["drop-records", "as-value"],
+        key=state.seeded(f"missing-{version}", work.missing),
+        format_func={
+            "drop-records": f"Drop these {thin(incomplete)} records",
+            "as-value": "Keep them: missing counts as a value of its own",
+        }.get,
+        horizontal=True,
+        on_change=lambda: state.change(missing=state.typed(f"missing-{version}")),
+    )
+
+# --- the table, and how exposed it is -------------------------------------------------------
+left, right = st.columns([3, 2], gap="large")
+with left:
+    st.subheader(f"{thin(len(work.table))} records, {len(work.roles)} columns")
+    st.dataframe(
+        state.remembered(
+            "by-role",
+            (work.digest, version, tuple(work.roles.items())),
+            lambda: by_role(work.table, work.roles),
+        ),
+        height=420,
+        column_config={
+            name: st.column_config.Column(f"{name} · {role.value}")
+            for name, role in work.roles.items()
+        },
+        hide_index=True,
+        key="table",
+    )
+    st.caption(
+        f"The first {thin(min(ROWS, len(work.table)))} records, tinted by role: red identifier, "
+        "amber quasi-identifier, violet sensitive, grey insensitive."
+    )
+with right:
+    if not work.quasi_identifiers:
+        st.subheader("How exposed it is")
+        st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
+    else:
+        seen = state.remembered(
+            "exposed",
+            (work.digest, version, tuple(work.quasi_identifiers), work.missing),
+            lambda: exposed(work),
+        )
+        numbers = st.columns(3)
+        numbers[0].metric(
+            "k as it is ↑ better",
+            thin(seen.exposure.min_k),
+            help="The size of the smallest class of records that share all quasi-identifiers.",
+        )
+        numbers[1].metric(
+            "Unique ↓ better",
+            percent(100 * seen.exposure.unique_records / seen.exposure.n_records),
+            help=f"{thin(seen.exposure.unique_records)} records share their quasi-identifiers with "
+            "nobody.",
+        )
+        numbers[2].metric(
+            "Classes",
+            thin(seen.exposure.n_classes),
+            help="Groups of records that share all quasi-identifiers.",
+        )
+        st.plotly_chart(
+            class_size_chart(seen.exposure.sizes), config={"displayModeBar": False}, key="sizes"
+        )
+        if seen.unique_without:
+            st.plotly_chart(
+                singling_out_chart(seen.unique_without, seen.exposure.unique_records),
+                config={"displayModeBar": False},
+                key="singling-out",
+            )
+
+
+# --- roles ----------------------------------------------------------------------------------
+def take_role(name: str, key: str) -> None:
+    """Give a column another role."""
+    state.put(with_role(state.work(), name, Role(state.typed(key))))
+
+
+st.subheader("What each column is to the people in it")
+for position, (name, role) in enumerate(work.roles.items()):
+    cells = st.columns([2, 2, 4], vertical_alignment="center")
+    colour, icon = BADGES[role]
+    cells[0].badge(plain(name), color=colour, icon=icon)
+    key = f"role-{version}-{position}"
+    cells[1].selectbox(
+        f"Role of {plain(name)}",
+        [one.value for one in Role],
+        key=state.seeded(key, role.value),
+        label_visibility="collapsed",
+        on_change=take_role,
+        args=(name, key),
+    )
+    if work.origin in SAMPLES:
+        cells[2].caption("Set for this sample; change it to see what it does.")
+    else:
+        cells[2].caption(plain(work.reasons[name]))
+
+
+# --- hierarchies ----------------------------------------------------------------------------
+def take_choice(name: str, prefix: str) -> None:
+    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
+    now = state.work()
+    builder = state.typed(f"{prefix}-builder")
+    old = now.choices[name]
+    entered = dict(old.typed)
+    for field in ("widths", "lowest", "highest", "keep", "side", "levels"):
+        value = state.typed(f"{prefix}-{field}")
+        if value is not None:
+            entered[field] = value
+    upload = state.typed(f"{prefix}-file")
+    if upload is not None:
+        entered |= {"content": upload.getvalue(), "name": upload.name}
+    state.put(with_choice(now, name, choose(builder, entered, name, now.table[name])))
+
+
+if work.quasi_identifiers:
+    st.subheader("How each quasi-identifier may be blurred")
+for name in work.quasi_identifiers:
+    choice = work.choices[name]
+    prefix = f"hierarchy-{version}-{list(work.roles).index(name)}"
+    given = {"on_change": take_choice, "args": (name, prefix)}
+    cells = st.columns([2, 2, 4], vertical_alignment="top")
+    cells[0].markdown(f"**{plain(name)}**")
+    cells[1].selectbox(
+        f"Hierarchy of {plain(name)}",
+        list(BUILDERS),
+        key=state.seeded(f"{prefix}-builder", choice.builder),
+        format_func=BUILDERS.get,
+        label_visibility="collapsed",
+        **given,
+    )
+    with cells[2]:
+        if choice.builder == "intervals":
+            inputs = st.columns(3)
+            for place, (field, label) in zip(
+                inputs,
+                {
+                    "widths": "Widths",
+                    "lowest": "One group below",
+                    "highest": "One group above",
+                }.items(),
+                strict=True,
+            ):
+                typed = choice.typed.get(field, "")
+                place.text_input(label, key=state.seeded(f"{prefix}-{field}", typed), **given)
+        elif choice.builder == "mask":
+            inputs = st.columns(2)
+            inputs[0].text_input(
+                "Characters kept, level by level",
+                key=state.seeded(f"{prefix}-keep", choice.typed.get("keep", "")),
+                **given,
+            )
+            inputs[1].selectbox(
+                "Which stay",
+                ["left", "right"],
+                key=state.seeded(f"{prefix}-side", choice.typed.get("side", "left")),
+                **given,
+            )
+        elif choice.builder == "dates":
+            st.text_input(
+                "Periods: day, month, quarter, year, decade",
+                key=state.seeded(f"{prefix}-levels", choice.typed.get("levels", "")),
+                **given,
+            )
+        elif choice.builder == "file":
+            st.file_uploader(
+                f"Hierarchy file of {plain(name)}: leaf;level 1;…;*",
+                key=f"{prefix}-file",
+                **given,
+            )
+        if choice.problem:
+            st.error(plain(choice.problem), icon=":material/error:")
+        elif choice.tree is not None:
+            origin = f"{plain(choice.typed['name'])}: " if choice.builder == "file" else ""
+            st.caption(
+                f"{origin}{thin(choice.tree.n_nodes)} nodes over {thin(choice.tree.n_leaves)} "
+                f"values, height {choice.tree.height}."
+            )
+        for note in choice.notes:
+            st.caption(plain(note))
+
+st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")
