@@ -1,13 +1,18 @@
 """The dashboard: ``streamlit run app.py``."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from kanon.studio import running
 
+# A file: Streamlit would fetch the picture of an icon name from another host.
+ICON = Path(__file__).parent / "kanon" / "studio" / "icon.png"
+
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
-    st.set_page_config(page_title="kanon", page_icon=":material/groups:", layout="wide")
+    st.set_page_config(page_title="kanon", page_icon=str(ICON), layout="wide")
     page = st.navigation(
         {
             "Prepare": [

@@ -92,14 +92,14 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"disease|diagnosis|condition|health|illness|medication|treatment|symptom|icd"
         r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
         r"|conviction|disability|grade|score",
-        "its name speaks of something private that nobody should learn",
+        "its name speaks of something private",
     ),
     (
         Role.QUASI_IDENTIFIER,
         r"age|sex|gender|birth\w*|dob|born|year_of_birth|birth_year|zip\w*|post_?code|postal\w*|city"
         r"|town|region|county|country|state|race|ethnic\w*|nationality|marital\w*|education"
         r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native",
-        "others may know it of a person, and together such columns single people out",
+        "others may know this of a person",
     ),
 )
 
@@ -125,16 +125,14 @@ def _suggest(name: str, column: pd.Series) -> Suggestion:
     candidates = [snake, *pairs, *words]
     for role, pattern, reason in _NAMES:
         if any(re.fullmatch(pattern, candidate) for candidate in candidates):
-            return Suggestion(role, f"Suggested because {reason}.")
+            return Suggestion(role, f"Suggested: {reason}.")
     distinct, filled = int(column.nunique()), int(column.notna().sum())
     if filled > 20 and distinct == filled:
-        return Suggestion(
-            Role.IDENTIFIER, "Suggested because every record has a value of its own here."
-        )
+        return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
     if filled > 20 and distinct > 0.5 * filled:
         return Suggestion(
             Role.QUASI_IDENTIFIER,
-            f"Suggested because {distinct} distinct values in {filled} records single people out.",
+            f"Suggested: {distinct} distinct values in {filled} records single people out.",
         )
     return Suggestion(
         Role.INSENSITIVE, "Nothing in its name or values suggests another role; check it."

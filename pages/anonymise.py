@@ -98,6 +98,7 @@ if solution.curves is not None:
         k_grid(n_records, also=k),
         key=state.seeded("run-k", k),
         format_func=thin,
+        label_visibility="collapsed",  # the chart's axis right above says it
         on_change=take,
         args=("k", "run-k"),
     )
@@ -146,9 +147,9 @@ if found["dropped"]:
 before, after = state.remembered("preview", (result.settings, k), lambda: before_and_after(done))
 left, right = st.columns(2)
 left.subheader("Before")
-left.dataframe(before, height=320, key="before")
+left.dataframe(before, height=320, hide_index=True, key="before")
 right.subheader(f"After, at least {thin(found['min_k'])} alike")
-right.dataframe(after, height=320, key="after")
+right.dataframe(after, height=320, hide_index=True, key="after")
 st.caption(
     f"The first {thin(min(ROWS, n_records))} of {thin(n_records)} records; the download holds all. "
     "Darker blue: the cell rose further in its hierarchy."

@@ -8,7 +8,7 @@ from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
 from kanon.studio import state
-from kanon.studio.choices import BUILDERS, choose
+from kanon.studio.choices import BUILDERS, FIELDS, Choice
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.preview import ROWS, by_role
@@ -20,7 +20,7 @@ from kanon.studio.work import (
     reread,
     sample_work,
     uploaded_work,
-    with_choice,
+    with_builder,
     with_role,
 )
 
@@ -137,7 +137,7 @@ if incomplete:
     )
 
 # --- the table, and how exposed it is -------------------------------------------------------
-left, right = st.columns([3, 2], gap="large")
+left, right = st.columns(2, gap="medium")
 with left:
     st.subheader(f"{thin(len(work.table))} records, {len(work.roles)} columns")
     st.dataframe(
@@ -170,7 +170,7 @@ with right:
         )
         numbers = st.columns(3)
         numbers[0].metric(
-            "k as it is ↑ better",
+            "k ↑ better",
             thin(seen.exposure.min_k),
             help="The size of the smallest class of records that share all quasi-identifiers.",
         )
@@ -196,19 +196,72 @@ with right:
             )
 
 
-# --- roles ----------------------------------------------------------------------------------
+# --- roles and hierarchies ------------------------------------------------------------------
 def take_role(name: str, key: str) -> None:
     """Give a column another role."""
     state.put(with_role(state.work(), name, Role(state.typed(key))))
 
 
-st.subheader("What each column is to the people in it")
+def take_choice(name: str, prefix: str) -> None:
+    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
+    entered = {field: state.typed(f"{prefix}-{field}") for field in FIELDS}
+    file = state.typed(f"{prefix}-file")
+    if file is not None:
+        entered |= {"content": file.getvalue(), "name": file.name}
+    now = state.work()
+    state.put(with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
+
+
+def parameters(name: str, choice: Choice, prefix: str) -> None:
+    """The controls of a builder, and what came of it."""
+    given = {"on_change": take_choice, "args": (name, prefix)}
+
+    def text(place, field: str, label: str) -> None:
+        key = state.seeded(f"{prefix}-{field}", choice.typed.get(field) or "")
+        place.text_input(label, key=key, **given)
+
+    if choice.builder == "intervals":
+        widths, lowest, highest = st.columns([2, 1, 1])
+        text(widths, "widths", "Widths, each a multiple of the one before")
+        text(lowest, "lowest", "One group below")
+        text(highest, "highest", "One group above")
+    elif choice.builder == "mask":
+        keep, side = st.columns([2, 1])
+        text(keep, "keep", "Characters kept, level by level")
+        key = state.seeded(f"{prefix}-side", choice.typed.get("side") or "left")
+        side.selectbox("Which stay", ["left", "right"], key=key, **given)
+    elif choice.builder == "dates":
+        text(st, "levels", "Periods: some of day, month, quarter, year, decade")
+    elif choice.builder == "file":
+        label = "Another file" if choice.tree else "Choose a file"
+        with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):
+            st.file_uploader(
+                "CSV with lines leaf;level 1;…;* or JSON with nodes", key=f"{prefix}-file", **given
+            )
+    if choice.problem:
+        st.error(plain(choice.problem), icon=":material/error:")
+    for note in choice.notes:
+        st.caption(plain(note))
+
+
+def facts(choice: Choice) -> str:
+    """What a hierarchy looks like."""
+    if choice.tree is None:
+        return ""
+    origin = f"{plain(choice.typed['name'])}: " if choice.builder == "file" else ""
+    return (
+        f"{origin}{thin(choice.tree.n_nodes)} nodes over {thin(choice.tree.n_leaves)} values, "
+        f"height {choice.tree.height}. "
+    )
+
+
+st.subheader("What each column is to the people in it, and how it may be blurred")
 for position, (name, role) in enumerate(work.roles.items()):
-    cells = st.columns([2, 2, 4], vertical_alignment="center")
+    badge, roles, builder, rest = st.columns([4, 5, 4, 9], vertical_alignment="center")
     colour, icon = BADGES[role]
-    cells[0].badge(plain(name), color=colour, icon=icon)
+    badge.badge(plain(name), color=colour, icon=icon)
     key = f"role-{version}-{position}"
-    cells[1].selectbox(
+    roles.selectbox(
         f"Role of {plain(name)}",
         [one.value for one in Role],
         key=state.seeded(key, role.value),
@@ -216,93 +269,24 @@ for position, (name, role) in enumerate(work.roles.items()):
         on_change=take_role,
         args=(name, key),
     )
-    if work.origin in SAMPLES:
-        cells[2].caption("Set for this sample; change it to see what it does.")
-    else:
-        cells[2].caption(plain(work.reasons[name]))
-
-
-# --- hierarchies ----------------------------------------------------------------------------
-def take_choice(name: str, prefix: str) -> None:
-    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
-    now = state.work()
-    builder = state.typed(f"{prefix}-builder")
-    old = now.choices[name]
-    entered = dict(old.typed)
-    for field in ("widths", "lowest", "highest", "keep", "side", "levels"):
-        value = state.typed(f"{prefix}-{field}")
-        if value is not None:
-            entered[field] = value
-    upload = state.typed(f"{prefix}-file")
-    if upload is not None:
-        entered |= {"content": upload.getvalue(), "name": upload.name}
-    state.put(with_choice(now, name, choose(builder, entered, name, now.table[name])))
-
-
-if work.quasi_identifiers:
-    st.subheader("How each quasi-identifier may be blurred")
-for name in work.quasi_identifiers:
+    why = "" if work.origin in SAMPLES else plain(work.reasons[name])
+    if role is not Role.QUASI_IDENTIFIER:
+        rest.caption(why)
+        continue
     choice = work.choices[name]
-    prefix = f"hierarchy-{version}-{list(work.roles).index(name)}"
-    given = {"on_change": take_choice, "args": (name, prefix)}
-    cells = st.columns([2, 2, 4], vertical_alignment="top")
-    cells[0].markdown(f"**{plain(name)}**")
-    cells[1].selectbox(
+    prefix = f"hierarchy-{version}-{position}"
+    builder.selectbox(
         f"Hierarchy of {plain(name)}",
         list(BUILDERS),
         key=state.seeded(f"{prefix}-builder", choice.builder),
         format_func=BUILDERS.get,
         label_visibility="collapsed",
-        **given,
+        on_change=take_choice,
+        args=(name, prefix),
     )
-    with cells[2]:
-        if choice.builder == "intervals":
-            inputs = st.columns(3)
-            for place, (field, label) in zip(
-                inputs,
-                {
-                    "widths": "Widths",
-                    "lowest": "One group below",
-                    "highest": "One group above",
-                }.items(),
-                strict=True,
-            ):
-                typed = choice.typed.get(field, "")
-                place.text_input(label, key=state.seeded(f"{prefix}-{field}", typed), **given)
-        elif choice.builder == "mask":
-            inputs = st.columns(2)
-            inputs[0].text_input(
-                "Characters kept, level by level",
-                key=state.seeded(f"{prefix}-keep", choice.typed.get("keep", "")),
-                **given,
-            )
-            inputs[1].selectbox(
-                "Which stay",
-                ["left", "right"],
-                key=state.seeded(f"{prefix}-side", choice.typed.get("side", "left")),
-                **given,
-            )
-        elif choice.builder == "dates":
-            st.text_input(
-                "Periods: day, month, quarter, year, decade",
-                key=state.seeded(f"{prefix}-levels", choice.typed.get("levels", "")),
-                **given,
-            )
-        elif choice.builder == "file":
-            st.file_uploader(
-                f"Hierarchy file of {plain(name)}: leaf;level 1;…;*",
-                key=f"{prefix}-file",
-                **given,
-            )
-        if choice.problem:
-            st.error(plain(choice.problem), icon=":material/error:")
-        elif choice.tree is not None:
-            origin = f"{plain(choice.typed['name'])}: " if choice.builder == "file" else ""
-            st.caption(
-                f"{origin}{thin(choice.tree.n_nodes)} nodes over {thin(choice.tree.n_leaves)} "
-                f"values, height {choice.tree.height}."
-            )
-        for note in choice.notes:
-            st.caption(plain(note))
+    with rest:
+        if choice.tree is not None or why:
+            st.caption(f"{facts(choice)}{why}")
+        parameters(name, choice, prefix)
 
 st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")

@@ -14,7 +14,7 @@ from kanon.metrics import Metric
 __all__ = ["alteration_curve", "curves_table"]
 
 
-def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 300) -> go.Figure:
+def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) -> go.Figure:
     """The alteration at every k under one metric, with a cursor at the chosen k.
 
     The curve is a staircase: the release is the same for all k up to the minimum it reached.
@@ -32,14 +32,14 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 300) 
         hovertemplate="k = %{x:,}: %{y:.1f} %<extra></extra>",
     )
     figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1.5, "dash": "dot"})
-    on_right = math.log(k) > 0.7 * math.log(max(largest, 2))
+    side = "left" if math.log(k) > 0.7 * math.log(max(largest, 2)) else "right"
     figure.add_scatter(
         x=[k],
         y=[here],
         mode="markers+text",
         marker={"size": 12, "color": colour, "line": {"color": "white", "width": 2}},
         text=[f"  k = {thin(k)}: {here:.1f} %  "],
-        textposition="top left" if on_right else "bottom right",
+        textposition=f"{'bottom' if here > 80 else 'top'} {side}",
         textfont={"size": 16},
         hoverinfo="skip",
         cliponaxis=False,

@@ -12,7 +12,7 @@ from kanon.charts.style import ROLE_COLOURS, escaped, lay_out, thin
 
 __all__ = ["class_size_chart", "class_size_table", "singling_out_chart"]
 
-_BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
+_BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
 
 def class_size_table(sizes: np.ndarray) -> pd.DataFrame:
@@ -34,6 +34,8 @@ def class_size_table(sizes: np.ndarray) -> pd.DataFrame:
 def class_size_chart(sizes: np.ndarray) -> go.Figure:
     """How many records share their quasi-identifiers with how many others."""
     table = class_size_table(sizes)
+    largest = table.index[table["classes"] > 0].max()
+    table = table.loc[:largest]
     colours = ["#C0392B" if name == "1" else "#0072B2" for name in table["class size"]]
     figure = go.Figure()
     figure.add_bar(
@@ -47,7 +49,12 @@ def class_size_chart(sizes: np.ndarray) -> go.Figure:
     title = f"{thin(alone)} of {thin(int(sizes.sum()))} records stand alone"
     lay_out(figure, title, height=280)
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title="Records that look the same (class size)", type="category")
+    figure.update_xaxes(
+        title="Class size: records that look the same",
+        type="category",
+        tickangle=0,
+        tickfont={"size": 11},
+    )
     return figure.update_yaxes(title="Records")
 
 

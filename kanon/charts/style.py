@@ -40,8 +40,8 @@ ROLE_COLOURS: Mapping[str, str] = {
 }
 """One colour per role of a column; a word and an icon always stand beside it."""
 
-K_TICKS = (1, 2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
-"""The k that the papers name, as ticks of a logarithmic axis."""
+K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 100000, 1000000)
+"""Ticks of a logarithmic axis for k: the papers' k, as far as they leave room for each other."""
 
 _INK, _GRID = "#1B1F24", "#E3E7EB"
 
@@ -76,7 +76,7 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17}},
         font={"size": 14, "color": _INK},
         height=height,
-        margin={"l": 64, "r": 24, "t": 48, "b": 56},
+        margin={"l": 64, "r": 24, "t": 40, "b": 48},
         plot_bgcolor="white",
         paper_bgcolor="rgba(0,0,0,0)",
         showlegend=False,
@@ -95,5 +95,6 @@ def k_axis(figure: go.Figure, largest: int) -> go.Figure:
         title="k, records per class at least (log scale)",
         tickvals=ticks,
         ticktext=[thin(k) for k in ticks],
+        tickangle=0,
     )
     return figure

@@ -26,7 +26,7 @@ from kanon.plan import (
 from kanon.sources.memory import coverage
 from kanon.values import canonical_texts
 
-__all__ = ["BUILDERS", "Choice", "choose", "start_with", "with_tree"]
+__all__ = ["BUILDERS", "FIELDS", "Choice", "choose", "start_with", "with_tree"]
 
 BUILDERS: Mapping[str, str] = {
     "suppression": "Keep or lose",
@@ -36,6 +36,10 @@ BUILDERS: Mapping[str, str] = {
     "file": "From a file",
 }
 """The builders on the page, and what they are called there."""
+
+
+FIELDS = ("widths", "lowest", "highest", "keep", "side", "levels")
+"""The parameters of builders that are typed on the page."""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,14 @@ from kanon.studio.work import Work, sample_work
 __all__ = ["head", "metric_choice"]
 
 
+# Less empty space above the question, so that the picture is on the first screen.
+_STYLE = "<style>.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }</style>"
+
+
 def head(question: str) -> Work:
     """Draw the top of a page; returns what the session works on."""
     work = state.work()
+    st.html(_STYLE)
     _line(work)
     st.title(question)
     if work.problem:

@@ -20,7 +20,7 @@ from kanon.schema import Role, suggest_roles
 from kanon.sources.adult import fetch_adult
 from kanon.sources.memory import missing_records
 from kanon.sources.reading import ReadSettings, TableFile, read_table
-from kanon.studio.choices import Choice, start_with, with_tree
+from kanon.studio.choices import Choice, choose, start_with, with_tree
 from kanon.studio.jobs import Job
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
@@ -35,7 +35,7 @@ __all__ = [
     "sample_work",
     "settings_of",
     "uploaded_work",
-    "with_choice",
+    "with_builder",
     "with_role",
 ]
 
@@ -214,8 +214,18 @@ def with_role(work: Work, column: str, role: Role) -> Work:
     return replace(work, roles={**work.roles, column: role}, choices=choices)
 
 
-def with_choice(work: Work, column: str, choice: Choice) -> Work:
-    """The work with another hierarchy for a column."""
+def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
+    """The work with another hierarchy for a column, from what was typed for it.
+
+    Nothing typed earlier is lost, and a new builder starts from what fits the values.
+    """
+    old = work.choices[column]
+    entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
+    if builder != old.builder:
+        proposal = start_with(column, work.table[column])
+        if proposal.builder == builder:
+            entered = {**proposal.typed, **entered}
+    choice = choose(builder, entered, column, work.table[column])
     return replace(work, choices={**work.choices, column: choice}, problem=None)
 
 
@@ -323,7 +333,11 @@ def _work(file: TableFile, content: bytes | None, title: str, origin: str, versi
 
 def _first_choice(column: str, table: pd.DataFrame) -> Choice:
     """A hierarchy of Adult's if one of that name covers the column, else a suggested builder."""
-    return _bundled(ADULT_FOLDER, column, table) or start_with(column, table[column])
+    bundled = _bundled(ADULT_FOLDER, column, table)
+    if bundled is None:
+        return start_with(column, table[column])
+    note = "It comes with kanon; taken because the name fits and it holds every value."
+    return replace(bundled, notes=(*bundled.notes, note))
 
 
 def _bundled(folder: str, column: str, table: pd.DataFrame) -> Choice | None:
@@ -331,7 +345,7 @@ def _bundled(folder: str, column: str, table: pd.DataFrame) -> Choice | None:
     if path is None:
         return None
     try:
-        choice = with_tree(path.name, path.read_bytes(), column, table[column])
+        choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, table[column])
     except KanonError:
         return None
     return choice if choice.tree is not None else None
