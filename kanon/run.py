@@ -134,7 +134,7 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         The metric needs edge weights that a hierarchy lacks.
     """
     schema = plan.roles
-    schema.check([*map(str, table.columns)])
+    schema.check(list(table.columns))
     require_records(table)
     columns = schema.quasi_identifiers
     incomplete = int(missing_records(table, columns).sum())

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import pandas as pd
 
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, TableError, listing, quoted
 
-__all__ = ["Role", "Schema", "Suggestion", "suggest_roles"]
+__all__ = ["Role", "Schema", "Suggestion", "check_columns", "suggest_roles"]
 
 
 class Role(StrEnum):
@@ -43,30 +44,48 @@ class Schema:
         """The columns that could single a person out together."""
         return self.columns(Role.QUASI_IDENTIFIER)
 
-    def check(self, columns: list[str]) -> None:
-        """Check that the table has all columns of the schema and some quasi-identifier.
+    def check(self, columns: Sequence[object]) -> None:
+        """Check that a table's columns fit: each name once, all of the schema, none in the way.
 
         Raises
         ------
+        TableError
+            Two columns have the same name, or one has the name ``suppressed``, by which a
+            release marks suppressed records.
         PlanError
-            A column is missing, no column is a quasi-identifier, or the table already has a
-            column ``suppressed``, the name under which a release marks suppressed records.
+            A column is missing, or no column is a quasi-identifier.
         """
-        absent = [column for column in self.roles if column not in columns]
-        if absent:
-            raise PlanError(
-                f"The table has no column {quoted(absent[0])}; it has {listing(columns, most=12)}."
-            )
+        check_columns(columns, self.roles)
         if not self.quasi_identifiers:
             raise PlanError(
                 "No column is a quasi-identifier; choose at least one column that could help to "
                 "single a person out."
             )
         if "suppressed" in columns:
-            raise PlanError(
+            raise TableError(
                 "The table already has a column 'suppressed', the name that a release gives to "
                 "its mark of suppressed records; rename that column."
             )
+
+
+def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
+    """Check that a table has the wanted columns, and no name twice.
+
+    Raises
+    ------
+    TableError
+        Two columns have the same name.
+    PlanError
+        A column is missing; the message lists those that exist.
+    """
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise TableError(f"Two columns are called {quoted(twice[0])}; each needs its own name.")
+    absent = [column for column in wanted if column not in columns]
+    if absent:
+        raise PlanError(
+            f"The table has no column {quoted(absent[0])}; it has {listing(columns, most=12)}."
+        )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from kanon.errors import CoverageError, KanonError, PlanError, TableError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.recoding import Recoding
-from kanon.schema import Role, Schema
+from kanon.schema import Role, Schema, check_columns
 from kanon.values import MISSING_LABEL, canonical_texts
 
 __all__ = [
@@ -72,7 +72,9 @@ def exposure(table: pd.DataFrame, columns: Sequence[str]) -> Exposure:
     >>> exposure(pd.DataFrame({"a": ["x", "x", None]}), ["a"]).sizes.tolist()
     [2, 1]
     """
-    Schema(dict.fromkeys(columns, Role.QUASI_IDENTIFIER)).check([*map(str, table.columns)])
+    if not columns:
+        raise PlanError("Name at least one column to measure the exposure by.")
+    check_columns(list(table.columns), columns)
     require_records(table)
     coded = [canonical_texts(table[column]) for column in columns]
     rows = np.stack([codes + 1 for codes, _ in coded], axis=1)
@@ -164,7 +166,7 @@ class MemorySource:
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
     ) -> None:
-        schema.check([*map(str, table.columns)])
+        schema.check(list(table.columns))
         require_records(table)
         self._table = table
         self._schema = schema

@@ -188,22 +188,26 @@ def reread(work: Work, settings: ReadSettings) -> Work:
         return work
     again = uploaded_work(work.content, work.file.name, work.version + 1, settings)
     roles = {column: work.roles.get(column, role) for column, role in again.roles.items()}
-    kept = replace(
-        again,
-        title=work.title,
-        origin=work.origin,
+    choices = dict(again.choices)
+    for column, old in work.choices.items():
+        if column in roles:
+            choices[column] = choose(old.builder, old.typed, column, again.table[column])
+    for column, role in roles.items():
+        if role is Role.QUASI_IDENTIFIER and column not in choices:
+            choices[column] = _first_choice(column, again.table)
+    return replace(
+        work,
+        version=again.version,
+        file=again.file,
+        digest=again.digest,
         roles=roles,
-        choices={},
-        missing=work.missing,
-        metric=work.metric,
-        algorithm=work.algorithm,
-        k=work.k,
+        reasons=again.reasons,
+        choices=choices,
+        job=None,
+        running=None,
+        result=None,
+        problem=None,
     )
-    for column in kept.quasi_identifiers:
-        old = work.choices.get(column)
-        choice = start_with(column, kept.table[column]) if old is None else old
-        kept = replace(kept, choices={**kept.choices, column: choice})
-    return kept
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:

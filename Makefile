@@ -1,0 +1,41 @@
+# `make app` sets up and starts the dashboard; `make test` sets up and runs all tests.
+PYTHON ?= python3
+VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+
+.PHONY: app setup test nightly clean
+
+app: setup
+	$(BIN)/python -m streamlit run app.py
+
+setup: $(VENV)/.kanon
+
+$(VENV)/pyvenv.cfg:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kanon needs Python 3.11 or newer')"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/algorithms/kernels/*.py)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m kanon.warm
+	touch $@
+
+$(VENV)/.kanon-dev: $(VENV)/.kanon requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+test: $(VENV)/.kanon-dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What is too heavy for every change.
+nightly: $(VENV)/.kanon-dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output
