@@ -264,7 +264,8 @@ def problems(
         st.sampled_from(tree.leaves) | st.sampled_from([*tree.leaves, *tree.parents])
         for tree in drawn
     ]
-    rows = draw(st.lists(st.tuples(*cells), min_size=1, max_size=max_records))
+    n = draw(st.integers(1, max_records))
+    rows = draw(st.lists(st.tuples(*cells), min_size=n, max_size=n))
     return Problem(drawn, tuple(rows))
 
 
