@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kanon.studio import running
+from kanon.studio.shared import jobs
 
 # A file: Streamlit would fetch the picture of an icon name from another host.
 ICON = Path(__file__).parent / "kanon" / "studio" / "icon.png"
@@ -12,6 +12,9 @@ ICON = Path(__file__).parent / "kanon" / "studio" / "icon.png"
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
+    jobs()  # the worker gets ready while this process imports the rest
+    from kanon.studio import running
+
     st.set_page_config(page_title="kanon", page_icon=str(ICON), layout="wide")
     page = st.navigation(
         {
