@@ -11,9 +11,10 @@ from kanon.studio import state
 from kanon.studio.choices import BUILDERS, FIELDS, Choice
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
+from kanon.studio.numbers import of_table
 from kanon.studio.preview import ROWS, by_role
 from kanon.studio.samples import SAMPLES
-from kanon.studio.text import percent, plain
+from kanon.studio.text import plain
 from kanon.studio.work import (
     adult_work,
     incomplete_records,
@@ -168,23 +169,9 @@ with right:
             (work.digest, version, tuple(work.quasi_identifiers), work.missing),
             lambda: exposed(work),
         )
-        numbers = st.columns(3)
-        numbers[0].metric(
-            "k ↑ better",
-            thin(seen.exposure.min_k),
-            help="The size of the smallest class of records that share all quasi-identifiers.",
-        )
-        numbers[1].metric(
-            "Unique ↓ better",
-            percent(100 * seen.exposure.unique_records / seen.exposure.n_records),
-            help=f"{thin(seen.exposure.unique_records)} records share their quasi-identifiers with "
-            "nobody.",
-        )
-        numbers[2].metric(
-            "Classes",
-            thin(seen.exposure.n_classes),
-            help="Groups of records that share all quasi-identifiers.",
-        )
+        numbers = of_table(seen)
+        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+            place.metric(number.label, number.value, help=number.help)
         st.plotly_chart(
             class_size_chart(seen.exposure.sizes), config={"displayModeBar": False}, key="sizes"
         )

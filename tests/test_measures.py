@@ -166,6 +166,14 @@ def test_everything_at_the_root_loses_everything():
     assert (everything.suppressed_records, everything.n_classes) == (3, 0)
 
 
+def test_losing_everything_is_100_percent_and_not_a_little_more():
+    """Two thirds of 17 records, over itself: 100 times a float over the float may exceed 100."""
+    tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"})
+    problem = Problem((tree,), (("a",),) * 17)
+    recoding = Recoding.from_targets(problem.classes(), np.array([[3]]))
+    assert alteration.value(recoding, METRICS["ncp"]) == 100
+
+
 def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
     tree = PlainTree({"*": None, "a": "*"})
     problem = Problem((tree,), (("*",), ("*",)))

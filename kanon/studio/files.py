@@ -14,15 +14,10 @@ from kanon.plan import Plan
 from kanon.studio import state
 from kanon.studio.work import Work
 
-__all__ = ["release_name", "side_name"]
+__all__ = ["file_name"]
 
 
-def release_name(work: Work, plan: Plan, kind: str) -> str:
-    """The name of a released table."""
-    return side_name(work, plan, "released", kind)
-
-
-def side_name(work: Work, plan: Plan, what: str, ending: str) -> str:
+def file_name(work: Work, plan: Plan, what: str, ending: str) -> str:
     """The name of a download: what it is, k, and a fingerprint.
 
     The table's own file name is left out: it can name a person.

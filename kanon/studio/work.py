@@ -158,7 +158,8 @@ def uploaded_work(
     file = read_table(content, name, settings)
     if not len(file.table.columns):
         raise PlanError(f"The file {quoted(name)} has no columns.")
-    return _work(file, content, name, "upload", version)
+    work = _work(file, content, name, "upload", version)
+    return replace(work, k=min(work.k, max(2, len(file.table))))
 
 
 def adult_work(version: int) -> Work:

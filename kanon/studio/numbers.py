@@ -1,0 +1,69 @@
+"""The numbers under the picture: label with direction, value with unit, one sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kanon.cards import Card
+from kanon.charts.style import thin
+from kanon.measures import alteration, at_root, generalised, minimum_k
+from kanon.run import Run
+from kanon.studio.exposed import Exposed
+from kanon.studio.text import percent, plain
+
+__all__ = ["Number", "of_release", "of_table"]
+
+
+class Number(NamedTuple):
+    """What ``st.metric`` shows."""
+
+    label: str
+    value: str
+    help: str
+
+
+def of_release(done: Run) -> list[Number]:
+    """What a release lost and what it reached."""
+    found, metric = done.measures, done.prepared.plan.metric
+    before = thin(done.prepared.classes.n_classes)
+    return [
+        _number(
+            alteration.CARD,
+            percent(found["alteration"][metric.name]),
+            f"How much of all that could be lost was lost, as {plain(metric.card.title)} counts.",
+        ),
+        _number(generalised.CARD, percent(found[generalised.CARD.name])),
+        _number(at_root.CARD, percent(found[at_root.CARD.name])),
+        _number(minimum_k.CARD, f"{thin(found[minimum_k.CARD.name])} records"),
+        Number(
+            "Classes ↑ better",
+            thin(found["classes"]),
+            f"Groups of records that look the same; the original table has {before}.",
+        ),
+    ]
+
+
+def of_table(seen: Exposed) -> list[Number]:
+    """How exposed a table is before anything is done."""
+    exposure = seen.exposure
+    return [
+        Number(
+            "k ↑ better",
+            thin(exposure.min_k),
+            "The size of the smallest class of records that share all quasi-identifiers.",
+        ),
+        Number(
+            "Unique ↓ better",
+            percent(100 * exposure.unique_records / exposure.n_records),
+            f"{thin(exposure.unique_records)} records share all quasi-identifiers with nobody.",
+        ),
+        Number(
+            "Classes",
+            thin(exposure.n_classes),
+            "Groups of records that share all quasi-identifiers.",
+        ),
+    ]
+
+
+def _number(card: Card, value: str, summary: str = "") -> Number:
+    return Number(f"{card.title} {card.arrow}", value, summary or card.summary)
