@@ -12,6 +12,7 @@ from kanon.studio.explain import how_algorithm, how_alteration
 from kanon.studio.files import file_name
 from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
+from kanon.studio.picture import data_button
 from kanon.studio.preview import ROWS, before_and_after
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
@@ -102,9 +103,11 @@ def tables(result, done, k):
     )
 
 
-def downloads(work, result, done):
+def downloads(result, done):
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
+    about = plan.to_json()
+    name = f"k{plan.k}-{plan.algorithm.name}-{plan.algorithm.metric}"
     st.subheader("Download")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.selectbox(
@@ -113,7 +116,7 @@ def downloads(work, result, done):
         st.download_button(
             "Released table",
             data=lambda: table_bytes(done.released(), kind),
-            file_name=file_name(work, plan, "released", kind),
+            file_name=file_name(f"released-{name}", kind, about),
             mime=MIME[kind],
             icon=":material/download:",
             on_click="ignore",
@@ -121,8 +124,8 @@ def downloads(work, result, done):
         )
         st.download_button(
             "Plan",
-            data=plan.to_json(),
-            file_name=file_name(work, plan, "plan", "json"),
+            data=about,
+            file_name=file_name(f"plan-{name}", "json", about),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
@@ -130,14 +133,7 @@ def downloads(work, result, done):
             "list the values that may occur in the table.",
         )
         if curves is not None:
-            st.download_button(
-                "Data of the curve",
-                data=lambda: table_bytes(curves_table(curves), "csv"),
-                file_name=file_name(work, plan, "curve", "csv"),
-                mime=MIME["csv"],
-                icon=":material/show_chart:",
-                on_click="ignore",
-            )
+            data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
 
 
 @st.fragment(run_every=0.4 if state.work().busy else None)
@@ -176,7 +172,7 @@ if result is not None:
         for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
         tables(result, done, k)
-        downloads(work, result, done)
+        downloads(result, done)
         with st.expander("How it is computed"):
             st.markdown(how_alteration(done))
             st.markdown(how_algorithm(done.prepared.plan.algorithm.name))

@@ -2,7 +2,12 @@
 
 import streamlit as st
 
-from kanon.charts.exposure import class_size_chart, singling_out_chart
+from kanon.charts.exposure import (
+    class_size_chart,
+    class_size_table,
+    singling_out_chart,
+    singling_out_table,
+)
 from kanon.charts.style import thin
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
@@ -12,6 +17,7 @@ from kanon.studio.choices import BUILDERS, FIELDS, Choice
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
+from kanon.studio.picture import picture
 from kanon.studio.preview import ROWS, by_role
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain
@@ -172,15 +178,12 @@ with right:
         numbers = of_table(seen)
         for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
-        st.plotly_chart(
-            class_size_chart(seen.exposure.sizes), config={"displayModeBar": False}, key="sizes"
-        )
+        about = f"{work.quasi_identifiers}{work.missing}"
+        sizes = seen.exposure.sizes
+        picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
         if seen.unique_without:
-            st.plotly_chart(
-                singling_out_chart(seen.unique_without, seen.exposure.unique_records),
-                config={"displayModeBar": False},
-                key="singling-out",
-            )
+            falls = singling_out_table(seen.unique_without, seen.exposure.unique_records)
+            picture(singling_out_chart(falls), lambda: falls, "singling-out", about)
 
 
 # --- roles and hierarchies ------------------------------------------------------------------

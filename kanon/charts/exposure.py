@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kanon.charts.style import ROLE_COLOURS, escaped, lay_out, thin
 
-__all__ = ["class_size_chart", "class_size_table", "singling_out_chart"]
+__all__ = ["class_size_chart", "class_size_table", "singling_out_chart", "singling_out_table"]
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
@@ -58,7 +58,7 @@ def class_size_chart(sizes: np.ndarray) -> go.Figure:
     return figure.update_yaxes(title="Records")
 
 
-def singling_out_chart(unique_without: Mapping[str, int], unique: int) -> go.Figure:
+def singling_out_table(unique_without: Mapping[str, int], unique: int) -> pd.DataFrame:
     """By how much the unique records fall when one quasi-identifier is left out.
 
     Parameters
@@ -67,18 +67,32 @@ def singling_out_chart(unique_without: Mapping[str, int], unique: int) -> go.Fig
         Per quasi-identifier the number of unique records without it.
     unique
         The number with all of them.
+
+    >>> singling_out_table({"age": 1, "sex": 4}, 5)["fewer unique records"].tolist()
+    [1, 4]
     """
-    fall = sorted(((unique - count, name) for name, count in unique_without.items()))
+    falls = sorted((unique - count, name) for name, count in unique_without.items())
+    return pd.DataFrame(
+        [(name, fall, unique - fall) for fall, name in falls],
+        columns=["without column", "fewer unique records", "unique records left"],
+    )
+
+
+def singling_out_chart(falls: pd.DataFrame) -> go.Figure:
+    """Which columns single people out, from :func:`singling_out_table`."""
     figure = go.Figure()
+    names = [escaped(name, 24) for name in falls["without column"]]
     figure.add_bar(
-        x=[by for by, _ in fall],
-        y=[escaped(name, 24) for _, name in fall],
+        x=falls["fewer unique records"],
+        # Positions, not names: two long names may be shortened to the same label.
+        y=list(range(len(names))),
         orientation="h",
         marker_color=ROLE_COLOURS["quasi-identifier"],
         hovertemplate="Without it, %{x:,} fewer records are unique<extra></extra>",
     )
-    most = escaped(fall[-1][1], 24) if fall else ""
-    title = f"{most} singles people out most" if fall and fall[-1][0] else "No column stands out"
-    lay_out(figure, title, height=120 + 30 * len(fall))
+    stands_out = len(names) and falls["fewer unique records"].iloc[-1] > 0
+    title = f"{names[-1]} singles people out most" if stands_out else "No column stands out"
+    lay_out(figure, title, height=120 + 30 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 150})
+    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
     return figure.update_xaxes(title="Fewer unique records without it")

@@ -8,21 +8,26 @@ fingerprint of this session and of all that decides the content.
 from __future__ import annotations
 
 import hashlib
-import re
 
-from kanon.plan import Plan
 from kanon.studio import state
-from kanon.studio.work import Work
 
 __all__ = ["file_name"]
 
 
-def file_name(work: Work, plan: Plan, what: str, ending: str) -> str:
-    """The name of a download: what it is, k, and a fingerprint.
+def file_name(what: str, ending: str, about: str) -> str:
+    """The name of a download: what it is, and a fingerprint.
 
     The table's own file name is left out: it can name a person.
+
+    Parameters
+    ----------
+    what
+        What the file is, in plain letters.
+    ending
+        The ending of its name.
+    about
+        All that decides the content.
     """
-    content = f"{state.salt()}|{work.digest}|{work.version}|{plan.to_json()}|{what}|{ending}"
-    fingerprint = hashlib.sha256(content.encode()).hexdigest()[:12]
-    algorithm = re.sub(r"\W+", "-", plan.algorithm.name)
-    return f"{what}-k{plan.k}-{algorithm}-{plan.algorithm.metric}-{fingerprint}.{ending}"
+    work = state.work()
+    content = "|".join((state.salt(), work.digest, str(work.version), about, what, ending))
+    return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"

@@ -1,0 +1,53 @@
+"""A chart with the numbers behind it, to download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from kanon.sources.writing import MIME, table_bytes
+from kanon.studio.files import file_name
+
+__all__ = ["data_button", "picture"]
+
+
+def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, about: str) -> None:
+    """Draw a chart and, under it, a small link to its numbers.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    numbers
+        Makes the table behind it, when it is asked for.
+    name
+        What the chart shows, in one word; also its key on the page.
+    about
+        All that decides the numbers; it goes into the fingerprint of the file's name.
+    """
+    st.plotly_chart(figure, config={"displayModeBar": False}, key=name)
+    data_button("Data", numbers, name, about, kind="tertiary")
+
+
+def data_button(
+    label: str,
+    numbers: Callable[[], pd.DataFrame],
+    name: str,
+    about: str,
+    kind: str = "secondary",
+) -> None:
+    """A button that downloads numbers as CSV."""
+    st.download_button(
+        label,
+        data=lambda: table_bytes(numbers(), "csv"),
+        file_name=file_name(name, "csv", about),
+        mime=MIME["csv"],
+        icon=":material/download:",
+        on_click="ignore",
+        type=kind,  # type: ignore[arg-type]
+        help="The numbers behind the picture, as CSV.",
+        key=f"{name}-data",
+    )
