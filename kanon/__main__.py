@@ -14,8 +14,9 @@ from kanon.errors import CoverageError, KanonError, PlanError, Unsatisfiable, qu
 from kanon.hierarchy.files import read_hierarchy
 from kanon.plan import Plan
 from kanon.run import Run, run
+from kanon.sources.adult import open_table
 from kanon.sources.memory import coverage, exposure
-from kanon.sources.reading import ReadSettings, TableFile, kind_of, read_table
+from kanon.sources.reading import ReadSettings, TableFile, kind_of
 from kanon.sources.writing import write_table
 from kanon.values import canonical_texts
 
@@ -160,7 +161,7 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
 
 
 def _table(path: Path, settings: ReadSettings) -> TableFile:
-    return read_table(path, path.name, settings)
+    return open_table(path, path.name, settings)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

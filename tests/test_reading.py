@@ -120,6 +120,11 @@ def test_a_column_may_stand_alone():
     assert file.found == ("One column without a separator and encoding UTF-8 were found.",)
     assert rows(read_table(b"x\na,b\nc\nd\n", "t.csv")) == [["a,b"], ["c"], ["d"]]
     assert rows(read_table(b"age\n39\n", "t.csv", ReadSettings(separator=";"))) == [["39"]]
+    notes = b"note\nHello, all\nHi, you\n"
+    with pytest.raises(TableError, match=r"has 2 cells .* give a separator that does not occur\.$"):
+        read_table(notes, "t.csv")
+    file = read_table(notes, "t.csv", ReadSettings(separator=";"))
+    assert rows(file) == [["Hello, all"], ["Hi, you"]]
 
 
 def test_a_long_cell_is_no_error():
@@ -328,6 +333,7 @@ BAD_TEXT = {
     "long row": (b"a,b\n1,2\n3,4,Jane-Doe-1234\n", "Line 3 of 't.csv' has 3 cells where the"),
     "line after quoted lines": (b'a,b\n"x\ny",2\n\n1\n', "Line 5 of 't.csv' has 1 cell "),
     "title above": (b"My table\na,b\n1,2\n3,4\n", "Line 2 of 't.csv' has 2 cells"),
+    "title above ragged lines": (b"My table\na,b\n1,2,3\n4\n", "with the separator ',': the first"),
     "all ragged": (b"a,b\n1\n1,2,3\n", "Line 2 of 't.csv' has 1 cell "),
     "blank on a line": (b"a,b\n1,2\n \n", "Line 3 of 't.csv' has 1 cell "),
     "open quote": (b'a,b\n1,2\n"Jane-Doe-1234,2\n3,4\n', "Line 3 of 't.csv' has a quote"),
@@ -360,6 +366,11 @@ GIVEN = {
     "line": (b"a,b\n1,2\n", ReadSettings("\n"), "Separator line break is not allowed"),
     "not ASCII": (b"a,b\n1,2\n", ReadSettings("§"), "is not allowed"),
     "wrong": (b"a;b\n1;2\n", ReadSettings(","), "with ';' every line has 2 cells"),
+    "header of one cell": (
+        b"a\n1;2\n3\n4\n",
+        ReadSettings(";"),
+        "with the separator ';': the first",
+    ),
     "tab": (b"a\tb\n1\t2\n", ReadSettings(";"), "with tab every line has 2 cells"),
     "unknown encoding": (b"a,b\n1,2\n", ReadSettings(encoding="utf-9"), "'utf-9' is not known"),
     "no text encoding": (b"a,b\n1,2\n", ReadSettings(encoding="hex"), "'hex' is not known"),

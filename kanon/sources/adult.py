@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import tempfile
@@ -23,14 +24,18 @@ from kanon.sources.reading import ReadSettings, TableFile, read_table
 __all__ = [
     "ADULT_ATTRIBUTION",
     "ADULT_LICENCE",
+    "ADULT_NAME",
     "ADULT_SHA256",
     "ADULT_URL",
     "COLUMNS",
     "fetch_adult",
+    "open_table",
+    "parse_adult",
 ]
 
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data"
 ADULT_SHA256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"
+ADULT_NAME = "adult.data"
 ADULT_LICENCE = "CC BY 4.0"
 ADULT_ATTRIBUTION = (
     "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository."
@@ -77,15 +82,48 @@ def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFi
     """
     if url == ADULT_URL:
         url = os.environ.get("KANON_ADULT_URL") or url
-    content = _download(url, known_hash)
+    return parse_adult(
+        _download(url, known_hash), "Fetched from the UCI Machine Learning Repository."
+    )
+
+
+def parse_adult(content: bytes, origin: str) -> TableFile:
+    """The nine columns of the papers from UCI's ``adult.data``, which has no header.
+
+    Parameters
+    ----------
+    content
+        The file.
+    origin
+        Where it came from, in a sentence.
+    """
     file = read_table(_STORED.encode() + content, "adult.csv", ReadSettings(",", "utf-8", ("?",)))
     return replace(
         file,
-        name="adult.data",
+        name=ADULT_NAME,
         table=file.table[list(COLUMNS)],
-        found=("Fetched from the UCI Machine Learning Repository.", *file.found[1:]),
+        found=(origin, *file.found[1:]),
         missing={name: count for name, count in file.missing.items() if name in COLUMNS},
     )
+
+
+def open_table(
+    source: bytes | Path, name: str | None = None, settings: ReadSettings | None = None
+) -> TableFile:
+    """Read a table file as :func:`~kanon.sources.reading.read_table` does, or UCI's adult.data.
+
+    The latter has neither a header nor the ending of a table, and is known by its hash.
+
+    Raises
+    ------
+    TableError
+        See :func:`~kanon.sources.reading.read_table`.
+    """
+    if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
+        name, source = source.name, source.read_bytes()
+    if isinstance(source, bytes) and hashlib.sha256(source).hexdigest() == ADULT_SHA256:
+        return parse_adult(source, "This is the Adult table of the UCI repository.")
+    return read_table(source, name, settings)
 
 
 def _download(url: str, known_hash: str) -> bytes:
@@ -95,7 +133,7 @@ def _download(url: str, known_hash: str) -> bytes:
             path = pooch.retrieve(
                 url,
                 known_hash=f"sha256:{known_hash}",
-                fname="adult.data",
+                fname=ADULT_NAME,
                 path=folder,
                 downloader=pooch.HTTPDownloader(progressbar=False, timeout=_SECONDS),
             )

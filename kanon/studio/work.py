@@ -17,7 +17,7 @@ from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, suggest_roles
-from kanon.sources.adult import fetch_adult
+from kanon.sources.adult import ADULT_NAME, fetch_adult, open_table
 from kanon.sources.memory import missing_records
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.choices import Choice, choose, start_with, with_tree
@@ -155,7 +155,9 @@ def uploaded_work(
     TableError
         The file is not a table that can be read.
     """
-    file = read_table(content, name, settings)
+    file = open_table(content, name, settings)
+    if file.name == ADULT_NAME:
+        return _adult_work(file, version)
     if not len(file.table.columns):
         raise PlanError(f"The file {quoted(name)} has no columns.")
     work = _work(file, content, name, "upload", version)
@@ -170,11 +172,7 @@ def adult_work(version: int) -> Work:
     TableError
         It could not be fetched.
     """
-    file = fetch_adult()
-    work = _work(file, None, "Adult (UCI)", "adult", version)
-    return replace(
-        work, roles={str(column): Role.QUASI_IDENTIFIER for column in file.table.columns}
-    )
+    return _adult_work(fetch_adult(), version)
 
 
 def reread(work: Work, settings: ReadSettings) -> Work:
@@ -312,6 +310,12 @@ def k_grid(n_records: int, also: int) -> list[int]:
     spaced = np.geomspace(2, n_records, 160).round().astype(int).tolist()
     papers = [2, 3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 1500, 2000, 4000, 5000, 10000, 15000]
     return sorted({k for k in [*spaced, *papers, also] if 2 <= k <= n_records})
+
+
+def _adult_work(file: TableFile, version: int) -> Work:
+    """The papers take all nine columns as quasi-identifiers."""
+    work = _work(file, None, "Adult (UCI)", "adult", version)
+    return replace(work, roles=dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER))
 
 
 def _work(file: TableFile, content: bytes | None, title: str, origin: str, version: int) -> Work:

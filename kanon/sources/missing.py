@@ -1,0 +1,114 @@
+"""Missing cells: which texts mark them, how many there are, and how that is told.
+
+>>> table, present = mark_missing(pd.DataFrame({"age": ["39", "?", "NA"]}), ("?",))
+>>> table["age"].isna().tolist(), present
+([False, True, False], {'?': 1, 'NA': 1})
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon.errors import quoted
+from kanon.sources.sentences import thin
+
+__all__ = ["KNOWN_MARKERS", "about_missing", "mark_missing"]
+
+KNOWN_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
+"""Texts that count as a missing cell unless the settings say otherwise."""
+
+
+def mark_missing(
+    table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Make cells that hold a marker missing, and count every marker.
+
+    Parameters
+    ----------
+    table
+        The table as read; outer blanks of its texts do not count.
+    markers
+        The texts that mark a missing cell.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        The table with its missing cells.
+    present : dict
+        The number of cells of every known or given marker that occurs, used or not.
+    """
+    used = {marker.strip() for marker in markers}
+    looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used)]))
+    total: Counter[str] = Counter()
+    columns = {}
+    for name, column in table.items():
+        texts = _trimmed(column)
+        if texts is not None:
+            hits = pc.is_in(texts, value_set=pa.array(looked_for, texts.type))
+            counts = pc.value_counts(texts.filter(hits)).to_pylist()
+            total.update({count["values"]: count["counts"] for count in counts})
+            if any(count["values"] in used for count in counts):
+                cells = pc.is_in(texts, value_set=pa.array(list(used), texts.type))
+                column = column.mask(cells.to_numpy(zero_copy_only=False))
+        columns[name] = column
+    return pd.DataFrame(columns), {m: total[m] for m in looked_for if total[m]}
+
+
+def about_missing(
+    missing: Mapping[str, int], present: Mapping[str, int], used: Sequence[str]
+) -> list[str]:
+    """Sentences about missing cells, and about markers that count as values.
+
+    Parameters
+    ----------
+    missing
+        The number of missing cells of every column that has some.
+    present
+        The number of cells of every marker that occurs.
+    used
+        The markers that made cells missing.
+
+    >>> about_missing({"age": 2}, {"?": 2, "NA": 1}, ["?"])
+    ["1 column has missing cells ('?'): 'age' 2.", "Counted as values, not as missing: 'NA' (1)."]
+    """
+    sentences = []
+    counting = {marker.strip() for marker in used}
+    if missing:
+        why = ", ".join(_shown(marker) for marker in present if marker in counting)
+        parts = [f"{quoted(column)} {thin(count)}" for column, count in missing.items()]
+        more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
+        sentences.append(
+            f"{len(parts)} {'column has' if len(parts) == 1 else 'columns have'} missing cells"
+            f"{f' ({why})' if why else ''}: {', '.join(parts[:5])}{more}."
+        )
+    kept = [
+        f"{_shown(marker)} ({thin(count)})"
+        for marker, count in present.items()
+        if marker not in counting
+    ]
+    if kept:
+        sentences.append(f"Counted as values, not as missing: {', '.join(kept)}.")
+    return sentences
+
+
+def _trimmed(column: pd.Series) -> Any:
+    """The texts of a column without outer blanks; None if it has no text."""
+    if isinstance(column.dtype, pd.StringDtype):
+        texts = pa.array(column, pa.large_string(), from_pandas=True)
+    elif column.dtype == object:
+        cells = [cell if isinstance(cell, str) else None for cell in column]
+        texts = pa.array(cells, pa.large_string())
+    else:
+        return None
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return pc.utf8_trim_whitespace(texts)
+
+
+def _shown(marker: str) -> str:
+    return quoted(marker) if marker.strip() else "blank"

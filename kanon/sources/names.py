@@ -1,0 +1,80 @@
+"""The name of a file, which tells its kind, and the names of its columns, which must differ.
+
+>>> kind_of("people.tab"), column_names([" age ", "zip"], "people.tab")
+('tsv', ['age', 'zip'])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+
+from kanon.errors import TableError, listing, quoted
+
+__all__ = ["ENDINGS", "column_names", "kind_of"]
+
+ENDINGS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".xlsx": "xlsx",
+}
+"""The kind of table that each allowed file ending stands for."""
+
+
+def kind_of(name: str) -> str:
+    """The kind of table by the ending of a file name.
+
+    Raises
+    ------
+    TableError
+        If the ending is not one of :data:`ENDINGS`.
+
+    >>> kind_of("People.CSV")
+    'csv'
+    """
+    ending = PurePath(name).suffix.lower()
+    if ending not in ENDINGS:
+        raise TableError(
+            f"{quoted(name)} does not end like a table: allowed are {', '.join(ENDINGS)}."
+        )
+    return ENDINGS[ending]
+
+
+def column_names(cells: Iterable[str], name: str) -> list[str]:
+    """The names of the columns, without outer blanks.
+
+    Parameters
+    ----------
+    cells
+        The header as it is written.
+    name
+        The name of the file.
+
+    Raises
+    ------
+    TableError
+        If a column has no name, or two have the same.
+
+    >>> column_names(["a", "b", "a "], "t.csv")
+    Traceback (most recent call last):
+    kanon.errors.TableError: 't.csv' has more than one column called 'a': names must differ.
+    """
+    names = [cell.strip() for cell in cells]
+    if "" in names:
+        raise TableError(
+            f"Column {names.index('') + 1} of {quoted(name)} has no name: every column needs one"
+            " in the first line."
+        )
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TableError(
+            f"{quoted(name)} has more than one column called {listing(twice)}: names must differ."
+        )
+    return names

@@ -1,0 +1,139 @@
+"""The separator of a text file: what may be one, and which one it is.
+
+>>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n", "csv")
+';'
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+
+from kanon.errors import TableError, quoted
+
+__all__ = ["SEPARATORS", "check_separates", "check_separator", "find_separator", "shown"]
+
+SEPARATORS = (",", ";", "\t", "|")
+"""The separators that are looked for; any other one has to be given."""
+
+_SAMPLE_BYTES = 1 << 18
+_SAMPLE_RECORDS = 100
+
+# Python's csv module, everywhere, refuses cells over 128 kB; a long free text is no error.
+csv.field_size_limit(sys.maxsize)
+
+
+def shown(separator: str) -> str:
+    """A separator as it stands in a sentence.
+
+    >>> print(shown(";"), shown("\\t"))
+    ';' tab
+    """
+    return {"\t": "tab", "\n": "line break", "": "''", " ": "' '"}.get(separator, quoted(separator))
+
+
+def check_separator(separator: str) -> None:
+    """Refuse what cannot stand between two cells.
+
+    Raises
+    ------
+    TableError
+        If it is not one ASCII character, or a quote or a line break.
+
+    >>> check_separator("::")
+    Traceback (most recent call last):
+    kanon.errors.TableError: Separator '::' is not allowed: give one ASCII character ...
+    """
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
+        raise TableError(
+            f"Separator {shown(separator)} is not allowed: give one ASCII character such as"
+            " ',', ';', '|' or a tab, and neither a quote nor a line break."
+        )
+
+
+def check_separates(content: bytes, separator: str, name: str) -> None:
+    """Refuse a separator that separates nothing where another one fits every line.
+
+    Parameters
+    ----------
+    content
+        The content of the file as UTF-8.
+    separator
+        The separator that was given.
+    name
+        The name of the file.
+
+    Raises
+    ------
+    TableError
+        If another separator is evident.
+
+    >>> check_separates(b"a;b\\n1;2\\n", ",", "t.csv")
+    Traceback (most recent call last):
+    kanon.errors.TableError: Separator ',' does not separate anything in 't.csv': with ';' every...
+    """
+    if max(_widths(content, separator), default=0) > 1:
+        return
+    for other in SEPARATORS:
+        widths = _widths(content, other)
+        if _steady(widths):
+            raise TableError(
+                f"Separator {shown(separator)} does not separate anything in {quoted(name)}:"
+                f" with {shown(other)} every line has {widths[0]} cells."
+            )
+
+
+def find_separator(content: bytes, kind: str) -> str | None:
+    """The likely separator, or None if nothing seems to separate cells.
+
+    One that cuts all records into equally many cells wins; the next best is kept for a ragged
+    file, so that the bad line can be named.
+
+    Parameters
+    ----------
+    content
+        The content of the file as UTF-8.
+    kind
+        ``csv`` or ``tsv``, which prefers tabs.
+
+    >>> find_separator(b"age;zip\\n39\\n", "csv"), find_separator(b"age\\n39\\n", "csv")
+    (';', None)
+    """
+
+    def rank(separator: str) -> tuple[int, float]:
+        widths = _widths(content, separator)
+        if _steady(widths):
+            return 3, widths[0]
+        several = Counter(width for width in widths if width > 1)
+        most = max(several.values(), default=0) / max(len(widths), 1)
+        if most >= 0.5:
+            return 2, most
+        separated = several.total()
+        # Half of all lines are enough even below a header of one cell, such as a title.
+        if separated and (2 * separated >= len(widths) or (widths[0] > 1 and separated > 1)):
+            return 1, widths[0]
+        return 0, 0
+
+    order = ("\t", ",", ";", "|") if kind == "tsv" else SEPARATORS
+    best = max(order, key=rank)
+    return best if rank(best)[0] else None
+
+
+def _widths(content: bytes, separator: str) -> list[int]:
+    """The number of cells of the first records, header included."""
+    sample = content[:_SAMPLE_BYTES].decode(errors="ignore")
+    reader = csv.reader(
+        io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=separator != " "
+    )
+    widths = [len(row) for row in islice(reader, _SAMPLE_RECORDS + 1)]
+    if len(content) > _SAMPLE_BYTES and 1 < len(widths) <= _SAMPLE_RECORDS:
+        widths.pop()  # the sample ends within this record
+    return [width for width in widths if width]
+
+
+def _steady(widths: Sequence[int]) -> bool:
+    return bool(widths) and min(widths) == max(widths) > 1

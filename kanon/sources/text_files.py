@@ -1,0 +1,150 @@
+"""CSV and TSV, every cell a text exactly as written.
+
+>>> table, separator, encoding, found = read_text(b"age|zip\\n39|007\\n", "t.csv", "csv")
+>>> table.to_numpy().tolist(), separator, encoding
+([['39', '007']], '|', 'utf-8')
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import deque
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+
+from kanon.errors import TableError, quoted
+from kanon.sources.encodings import decode
+from kanon.sources.names import column_names
+from kanon.sources.padding import is_padded, without_padding
+from kanon.sources.separators import (
+    SEPARATORS,
+    check_separates,
+    check_separator,
+    find_separator,
+    shown,
+)
+
+__all__ = ["read_text"]
+
+_LONGEST_RECORD = 8 << 20
+
+
+def read_text(
+    data: bytes, name: str, kind: str, separator: str | None = None, encoding: str | None = None
+) -> tuple[pd.DataFrame, str, str, list[str]]:
+    """Read a CSV or TSV.
+
+    Parameters
+    ----------
+    data
+        The content as stored.
+    name
+        The name of the file.
+    kind
+        ``csv`` or ``tsv``.
+    separator, encoding
+        What is known about the file; None if it is to be found.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        The records as text; no cell is missing yet.
+    separator, encoding : str
+        What was given or found.
+    found : list of str
+        Sentences about that.
+
+    Raises
+    ------
+    TableError
+        If the file is no text, or its records do not fit its header.
+    """
+    content, used_encoding, guessed = decode(data, name, encoding)
+    if separator is None:
+        likely = find_separator(content, kind)
+    else:
+        check_separator(separator)
+        check_separates(content, separator, name)
+        likely = separator
+    found = [_about(likely, separator is not None, used_encoding, encoding is not None)]
+    # A single column needs some separator for its settings: one that splits nothing.
+    free = (s for s in SEPARATORS if s.encode() not in content)
+    used_separator = likely or next(free, SEPARATORS[0])
+    if guessed:
+        found.append(f"{used_encoding.upper()} is a guess: check names with accents.")
+    if is_padded(content, used_separator):
+        content = without_padding(content, used_separator)
+        found.append("The blank after every separator was skipped.")
+    return _parse(content, used_separator, name), used_separator, used_encoding, found
+
+
+def _about(separator: str | None, told_separator: bool, encoding: str, told_encoding: bool) -> str:
+    first = f"Separator {shown(separator)}" if separator else "One column without a separator"
+    second = f"encoding {encoding.upper()}"
+    how = ["given" if told else "found" for told in (told_separator, told_encoding)]
+    if how[0] == how[1]:
+        return f"{first} and {second} were {how[0]}."
+    return f"{first} was {how[0]}, {second} was {how[1]}."
+
+
+def _records(content: bytes, separator: str) -> Any:
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+    return csv.reader(lines, delimiter=separator, strict=True)
+
+
+def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
+    try:
+        header: list[str] = next((row for row in _records(content, separator) if row), [])
+        if b'"' in content:
+            # pyarrow takes a quote that is never closed, and text after a closed one, as they
+            # come; the strict reader refuses both. The queue keeps nothing.
+            deque(_records(content, separator), maxlen=0)
+    except csv.Error:
+        raise _first_fault(content, separator, name, None) from None
+    columns = column_names(header, name)
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(content),
+            read_options=pyarrow.csv.ReadOptions(
+                autogenerate_column_names=True, block_size=_LONGEST_RECORD
+            ),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={f"f{i}": pa.large_string() for i in range(len(columns))},
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException:
+        raise _first_fault(content, separator, name, len(columns)) from None
+    return table.slice(1).rename_columns(columns).to_pandas()
+
+
+def _first_fault(content: bytes, separator: str, name: str, width: int | None) -> TableError:
+    """The first line that is no record, found by walking (only once it is known that one is)."""
+    reader = _records(content, separator)
+    line = 1
+    try:
+        for row in reader:
+            if row and width is not None and len(row) != width:
+                return _ragged(f"Line {line} of {quoted(name)}", len(row), width, separator)
+            line = reader.line_num + 1
+    except csv.Error:
+        return TableError(
+            f"Line {line} of {quoted(name)} has a quote that is not closed where its cell ends:"
+            ' inside quotes a quote is written twice ("").'
+        )
+    return TableError(f"{quoted(name)} cannot be read: a record is longer than 8 MB.")
+
+
+def _ragged(line: str, cells: int, width: int, separator: str) -> TableError:
+    has = f"{line} has {'1 cell' if cells == 1 else f'{cells} cells'} where the header has {width}"
+    if width > 1:
+        return TableError(f"{has}.")
+    return TableError(
+        f"{has}, with the separator {shown(separator)}: the first line must name every column; if"
+        " there is only one, give a separator that does not occur."
+    )

@@ -1,0 +1,181 @@
+"""Files that know the types of their cells: Parquet, Feather and XLSX."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+from python_calamine import CalamineError, CalamineWorkbook
+
+from kanon.errors import TableError, quoted
+from kanon.sources.names import column_names
+from kanon.sources.sentences import thin
+from kanon.values import canonical_text
+
+__all__ = ["read_arrow", "read_sheet"]
+
+# By what is in a column of a sheet: its type without missing cells, and with some.
+_SHEET_TYPES = {
+    "integer": ("int64", "Int64"),
+    "floating": ("float64", "float64"),
+    "mixed-integer-float": ("float64", "float64"),
+    "boolean": ("bool", "boolean"),
+    "string": ("str", "str"),
+}
+
+
+def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
+    """Read a Parquet or a Feather file (or a stream of Arrow records).
+
+    Parameters
+    ----------
+    data
+        The content of the file.
+    name
+        The name of the file.
+    kind
+        ``parquet`` or ``feather``.
+
+    Raises
+    ------
+    TableError
+        If the file is damaged, or its cells are not single values.
+
+    >>> read_arrow(b"a,b", "t.parquet", "parquet")
+    Traceback (most recent call last):
+    kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
+    """
+    source = pa.BufferReader(data)
+    try:
+        if kind == "parquet":
+            content = pyarrow.parquet.ParquetFile(source).read()
+        elif data.startswith((b"ARROW1", b"FEA1")):
+            content = pyarrow.feather.read_table(source)
+        else:
+            content = pa.ipc.open_stream(source).read_all()
+        content.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError):
+        raise _damaged(name, kind.capitalize()) from None
+    names = column_names(content.column_names, name)
+    if not names:
+        raise TableError(f"{quoted(name)} has no columns.")
+    return pd.DataFrame(
+        {n: _typed(column, n) for n, column in zip(names, content.columns, strict=True)}
+    )
+
+
+def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
+    """Read the first sheet of an XLSX file.
+
+    Parameters
+    ----------
+    data
+        The content of the file.
+    name
+        The name of the file.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        The records.
+    found : list of str
+        Sentences about other sheets and empty rows, if there are any.
+
+    Raises
+    ------
+    TableError
+        If the file is damaged, or its first sheet has no header.
+
+    >>> read_sheet(b"a,b", "t.xlsx")
+    Traceback (most recent call last):
+    kanon.errors.TableError: 't.xlsx' cannot be read as XLSX: it is damaged, locked or another ...
+    """
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
+        sheets = book.sheet_names
+    except (CalamineError, OSError, ValueError):
+        raise _damaged(name, "XLSX") from None
+    found = []
+    if len(sheets) > 1:
+        found.append(f"Sheet {quoted(sheets[0])} was read, the first of {len(sheets)}.")
+    while rows and not _filled(rows[-1]):
+        rows.pop()
+    if not rows:
+        raise TableError(
+            f"{quoted(name)} has nothing on its first sheet: a header and at least one record are"
+            " needed."
+        )
+    header, *below = rows
+    records = [row for row in below if _filled(row)]
+    skipped = len(below) - len(records)
+    if skipped:
+        rows_were = "row was" if skipped == 1 else "rows were"
+        found.append(f"{thin(skipped)} empty {rows_were} skipped.")
+    width = len(header)
+    while not any(row[width - 1] != "" for row in (header, *records)):
+        width -= 1  # formatted, but never filled in
+    names = column_names((canonical_text(cell) for cell in header[:width]), name)
+    return pd.DataFrame(
+        {n: _cells([row[i] for row in records]) for i, n in enumerate(names)}
+    ), found
+
+
+def _damaged(name: str, kind: str) -> TableError:
+    return TableError(
+        f"{quoted(name)} cannot be read as {kind}: it is damaged, locked or another kind of file."
+    )
+
+
+def _typed(column: Any, name: str) -> pd.Series:
+    """A column of an Arrow table with its type; whole numbers stay whole beside missing ones."""
+    kinds = pa.types
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if kinds.is_nested(column.type):
+        raise TableError(
+            f"Column {quoted(name)} holds lists or structures: every cell must be one value."
+        )
+    text = (kinds.is_binary, kinds.is_large_binary, kinds.is_binary_view, kinds.is_string_view)
+    try:
+        if any(test(column.type) for test in text):
+            column = column.cast(pa.large_string())
+        if column.null_count and kinds.is_integer(column.type):
+            unsigned = column.type == pa.uint64()
+            whole = column.cast(pa.uint64() if unsigned else pa.int64())
+            dtype = pd.UInt64Dtype() if unsigned else pd.Int64Dtype()
+            return pd.Series(dtype.__from_arrow__(whole))
+        if column.null_count and kinds.is_boolean(column.type):
+            return pd.Series(pd.BooleanDtype().__from_arrow__(column))
+        return column.to_pandas()
+    except (pa.ArrowException, ValueError):
+        raise TableError(
+            f"Column {quoted(name)} holds values that are not text, numbers, dates or yes/no."
+        ) from None
+
+
+def _filled(row: Sequence[Any]) -> bool:
+    return any(cell != "" for cell in row)
+
+
+def _cells(cells: Sequence[Any]) -> pd.Series:
+    """A column of a sheet, which stores every number as a float and a blank as ''."""
+    values = [None if cell == "" else _whole(cell) for cell in cells]
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    if kind in _SHEET_TYPES:
+        return pd.Series(values, dtype=_SHEET_TYPES[kind][None in values])
+    column = pd.Series(values, dtype=object)
+    if all(value is None or hasattr(value, "year") for value in values):
+        return pd.to_datetime(column)
+    return column
+
+
+def _whole(cell: Any) -> Any:
+    # Beyond 2**53 a float does not say which whole number it stands for.
+    exact = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+    return int(cell) if exact else cell

@@ -1,0 +1,275 @@
+"""The shape of the code: who may import whom, where Streamlit may be, what every part carries."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kanon.algorithms
+from kanon.algorithms.task import Task, no_progress
+from kanon.cards import Card, parts_of
+from kanon.classes import EquivalenceClasses
+from kanon.errors import Unsatisfiable
+from kanon.hierarchy.build import groups, suppression
+from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.recoding import MergePath, Recoding
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "kanon"
+
+# Rooms by level: a module imports from smaller levels, and freely within its own room.
+LEVELS = {
+    "": 0,  # kanon/__init__.py
+    "errors": 0,
+    "values": 0,
+    "cards": 0,
+    "hierarchy": 1,
+    "schema": 1,
+    "classes": 2,
+    "metrics": 2,
+    "recoding": 3,
+    "privacy": 3,
+    "strategies": 4,
+    "measures": 4,
+    "algorithms": 5,
+    "sources": 5,
+    "learning": 6,
+    "plan": 7,
+    "run": 7,
+    "charts": 8,
+    "report": 9,
+    "warm": 8,
+    "__main__": 9,
+    "studio": 9,
+    "pages": 10,
+    "app": 10,
+}
+ONE_ROOM = {"plan": "run"}  # a plan and its run are one room in two files
+
+OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PAGES = [*sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def room_of(path: Path) -> str:
+    """The room of a file: its folder or module under ``kanon``, ``pages`` or ``app``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[0] != "kanon":
+        return parts[0]
+    return "" if parts[1] == "__init__" else parts[1]
+
+
+def imported(tree: ast.AST, known: set[str]) -> Iterator[tuple[int, str]]:
+    """The line and dotted name of every import, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            for alias in node.names:
+                deeper = f"{module}.{alias.name}"
+                yield node.lineno, deeper if deeper in known else module
+
+
+@pytest.fixture(scope="module")
+def dotted_names() -> set[str]:
+    found = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES}
+    return found | {name.removesuffix(".__init__") for name in found}
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=name_of)
+def test_modules_import_from_lower_levels_alone(path, dotted_names):
+    own = room_of(path)
+    wrong = []
+    for line, name in imported(ast.parse(path.read_text("utf-8")), dotted_names):
+        head, *rest = name.split(".")
+        if head in ("app", "pages"):
+            wrong.append(f"line {line}: {name}")
+        if head != "kanon":
+            continue
+        room = rest[0] if rest else ""
+        assert room in LEVELS, f"{name} has no level yet: give it one here and in the design"
+        if room and ONE_ROOM.get(room, room) != ONE_ROOM.get(own, own):
+            lower = LEVELS[room] < LEVELS[own]
+            wrong += [] if lower else [f"line {line}: {name}, level {LEVELS[room]}"]
+    assert wrong == [], f"{name_of(path)} is of level {LEVELS[own]}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_streamlit_stays_in_the_studio(path, dotted_names):
+    names = {name for _, name in imported(ast.parse(path.read_text("utf-8")), dotted_names)}
+    if room_of(path) != "studio":
+        assert not [name for name in names if name.split(".")[0] == "streamlit"]
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=name_of)
+def test_the_state_of_a_session_is_touched_in_one_file(path):
+    if name_of(path) == "kanon/studio/state.py":
+        return
+    lines = path.read_text("utf-8").splitlines()
+    touched = [line for line in lines if re.search(r"\bst\s*\.\s*session_state\b", line)]
+    assert touched == []
+
+
+def public(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """The module, its public functions and classes, and their public methods."""
+    yield "the module", tree
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for node in tree.body:
+        if not isinstance(node, kinds) or node.name.startswith("_"):
+            continue
+        yield node.name, node
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, kinds) and not inner.name.startswith("_"):
+                    yield f"{node.name}.{inner.name}", inner
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_everything_public_has_a_docstring(path):
+    bare = [
+        name for name, node in public(ast.parse(path.read_text("utf-8")))
+        if not (ast.get_docstring(node) or "").strip()
+    ]  # fmt: skip
+    assert bare == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_what_a_module_offers_exists(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    listed = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and [target.id for target in node.targets if isinstance(target, ast.Name)] == ["__all__"]
+    ]
+    if not listed:
+        return
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    module = importlib.import_module(name)
+    assert [each for each in listed[0] if not hasattr(module, each)] == []
+    assert len(set(listed[0])) == len(listed[0])
+
+
+# No Adult in the tree
+
+
+def tracked() -> Iterator[Path]:
+    for path in ROOT.rglob("*"):
+        if path.is_file() and not OUTSIDE & set(path.relative_to(ROOT).parts):
+            yield path
+
+
+def test_no_file_is_called_like_the_table_of_adult():
+    assert [name_of(path) for path in tracked() if path.name in ("adult.csv", "adult.data")] == []
+
+
+def squeezed(lines: list[str]) -> set[str]:
+    """Every three lines that follow each other, without whatever separates their cells."""
+    plain = ["".join(re.findall(r"\w", line)) for line in lines]
+    return {"".join(plain[i : i + 3]) for i in range(len(plain) - 2)}
+
+
+@pytest.mark.adult
+def test_no_file_holds_records_of_adult(adult_path):
+    adult = squeezed(adult_path.read_text("utf-8").splitlines()[1:5000])
+    assert adult & squeezed(["Male,50,x", *adult_path.read_text("utf-8").splitlines()[9:12]])
+    holding = [
+        name_of(path)
+        for path in tracked()
+        if adult & squeezed(path.read_text("utf-8", errors="replace").splitlines())
+    ]
+    assert holding == []
+
+
+# The contract of every algorithm
+
+ALGORITHMS = parts_of(kanon.algorithms)
+
+
+def small_task(k: int, tie_seed: int | None = None) -> Task:
+    """Eleven records of two attributes, one of them a value that is no leaf."""
+    trees = (
+        groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}]),
+        suppression(["x", "y"]),
+    )
+    rows = [*["a x"] * 3, "a y", "b x", "b y", "c x", *["c y"] * 2, "A x", "* y"]
+    nodes = [
+        tuple(tree.node_of[label] for tree, label in zip(trees, row.split(), strict=True))
+        for row in rows
+    ]
+    counted = sorted(Counter(nodes).items())
+    classes = EquivalenceClasses(
+        ("one", "two"),
+        trees,
+        np.array([node for node, _ in counted], dtype=np.int32),
+        np.array([count for _, count in counted], dtype=np.int64),
+    )
+    depths = scaled_potentials(potentials(metric_named("nllm"), trees), len(rows))
+    return Task(classes, depths, k, tie_seed=tie_seed)
+
+
+def test_there_are_algorithms():
+    assert {"gaa", "gaa-small"} <= set(ALGORITHMS)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_carries_its_card(name):
+    card = ALGORITHMS[name].CARD
+    assert isinstance(card, Card)
+    assert card.name == name
+    assert card.title
+    assert card.summary.endswith(".")
+    assert re.search(r"\d{4}", card.source), "the year of a publication"
+
+
+@pytest.mark.parametrize("tie_seed", [None, 0, 11])
+@pytest.mark.parametrize("k", range(1, 12))
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_keeps_its_contract(name, k, tie_seed):
+    """A recoding of whole classes that only move up, k records in each, and the same again."""
+    task = small_task(k, tie_seed)
+    classes = task.classes
+    told: list[float] = []
+    recoding = ALGORITHMS[name].anonymise(task, lambda part, text: told.append(part))
+    assert isinstance(recoding, Recoding)
+    assert recoding.classes is classes
+    sizes: Counter[tuple[int, ...]] = Counter()
+    for node, target, count in zip(classes.nodes, recoding.targets, classes.counts, strict=True):
+        for tree, low, high in zip(classes.hierarchies, node, target, strict=True):
+            assert high in tree.path(int(low))
+        sizes[tuple(target.tolist())] += int(count)
+    assert sum(sizes.values()) == 11
+    assert min(sizes.values()) >= k
+    assert sorted(sizes) == [tuple(row) for row in recoding.nodes.tolist()], "canonical order"
+    assert [sizes[tuple(row)] for row in recoding.nodes.tolist()] == recoding.counts.tolist()
+    assert all(0 <= part <= 1 for part in told)
+    again = ALGORITHMS[name].anonymise(task, no_progress)
+    assert np.array_equal(again.targets, recoding.targets)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_refuses_what_no_release_can_meet(name):
+    with pytest.raises(Unsatisfiable, match="11 records"):
+        ALGORITHMS[name].anonymise(small_task(12))
+
+
+@pytest.mark.parametrize("name", [n for n, m in ALGORITHMS.items() if hasattr(m, "merge_path")])
+def test_an_algorithm_that_serves_every_k_equals_its_single_runs(name):
+    path = ALGORITHMS[name].merge_path(small_task(11), no_progress)
+    assert isinstance(path, MergePath)
+    for k in range(1, 12):
+        alone = ALGORITHMS[name].anonymise(small_task(k), no_progress)
+        assert np.array_equal(path.at(k).targets, alone.targets)

@@ -1,0 +1,465 @@
+"""The command line: exit statuses, one line on standard error, and nothing written on failure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+
+TABLE = """name;age;sex;disease
+Ana;31;F;flu
+Bea;34;F;flu
+Cyd;38;F;cold
+Dan;52;M;cold
+Eve;57;F;flu
+Zoe;31;F;cold
+"""
+PLAN = {
+    "version": 1,
+    "columns": {
+        "name": {"role": "identifier"},
+        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
+        "sex": {"role": "quasi-identifier", "hierarchy": "sex.csv"},
+        "disease": {"role": "sensitive"},
+    },
+    "algorithm": {"name": "gaa", "metric": "ncp"},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+RELEASED = [
+    ["31", "F", "flu"],
+    ["30-39", "F", "flu"],
+    ["30-39", "F", "cold"],
+    ["50-59", "*", "cold"],
+    ["50-59", "*", "flu"],
+    ["31", "F", "cold"],
+]
+
+
+class Said(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a table, a plan and a hierarchy."""
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
+    write_plan(tmp_path)
+    return tmp_path
+
+
+def write_plan(folder: Path, **changes: Any) -> Path:
+    path = folder / "plan.json"
+    path.write_text(json.dumps({**PLAN, **changes}), "utf-8")
+    return path
+
+
+@pytest.fixture
+def kanon(folder, monkeypatch, capsys):
+    """The command line, run within the folder."""
+    monkeypatch.chdir(folder)
+
+    def call(*arguments: str) -> Said:
+        capsys.readouterr()
+        status = main(arguments)
+        said = capsys.readouterr()
+        return Said(status, said.out, said.err)
+
+    return call
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_failure(said: Said, status: int, parts: list[str]) -> None:
+    """The status, and one line that names the problem."""
+    assert said.status == status
+    assert said.out == ""
+    assert said.err.startswith("kanon: ")
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    for part in parts:
+        assert part in said.err
+
+
+RUN = ("run", "plan.json", "--table", "people.csv", "--out", "released.csv")
+
+
+# run
+
+
+def test_run_writes_the_release_and_says_what_it_did(kanon, folder):
+    said = kanon(*RUN)
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith("6 records; 3 classes, the smallest of 2 records; alteration ")
+    assert said.out.endswith("% of all that could be lost, as NCP counts\n")
+    assert said.out.count("\n") == 1
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows == [["age", "sex", "disease"], *RELEASED]
+    assert (folder / "people.csv").read_text("utf-8") == TABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("r.csv", pd.read_csv),
+        ("r.tsv", lambda path, dtype: pd.read_csv(path, sep="\t", dtype=dtype)),
+        ("r.parquet", lambda path, dtype: pd.read_parquet(path)),
+        ("r.feather", lambda path, dtype: pd.read_feather(path)),
+        ("r.xlsx", lambda path, dtype: pd.read_excel(path, dtype=dtype, engine="calamine")),
+        ("R.CSV", pd.read_csv),
+    ],
+)
+def test_run_writes_every_kind_of_table(kanon, folder, name, read):
+    assert kanon(*RUN[:-1], name).status == 0
+    assert read(folder / name, dtype=str).to_numpy().tolist() == RELEASED
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.xlsx", "t.tsv"])
+def test_run_reads_every_kind_of_table(kanon, folder, name):
+    table = pd.read_csv(io.StringIO(TABLE), sep=";")
+    write = {
+        "t.parquet": table.to_parquet,
+        "t.feather": table.to_feather,
+        "t.xlsx": lambda path: table.to_excel(path, index=False, engine="xlsxwriter"),
+        "t.tsv": lambda path: table.to_csv(path, index=False, sep="\t"),
+    }[name]
+    write(folder / name)
+    assert kanon("run", "plan.json", "--table", name, "--out", "released.csv").status == 0
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows[1:] == RELEASED
+
+
+def test_measures_have_the_keys_of_the_contract(kanon, folder):
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    found = json.loads((folder / "m.json").read_text("utf-8"))
+    assert {
+        *("records", "classes", "min_k", "suppressed", "alteration", "mean_alteration"),
+        *("generalised_percent", "root_percent", "deleted_among_modified_percent", "seconds"),
+    } <= set(found)
+    assert set(found["alteration"]) == {
+        *("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
+    }
+    assert (found["records"], found["classes"], found["min_k"], found["suppressed"]) == (6, 3, 2, 0)
+    assert found["generalised_percent"] == pytest.approx(100 * 6 / 12)
+    assert found["root_percent"] == pytest.approx(100 * 2 / 12)
+    assert found["deleted_among_modified_percent"] == pytest.approx(100 * 2 / 6)
+    mean = sum(found["alteration"].values()) / 7
+    assert found["mean_alteration"] == pytest.approx(mean)
+    # NCP: five ages, three of them in the thirties; two sexes
+    lost = 2 * (3 - 1) / 5 + 2 * (2 - 1) / 5 + 2 * 1 / 2
+    assert found["alteration"]["ncp"] == pytest.approx(100 * lost / (6 * (4 / 5 + 1 / 2)))
+
+
+def test_progress_shows_a_bar_and_ends_its_line(kanon):
+    said = kanon(*RUN, "--progress")
+    assert said.status == 0
+    assert "█" in said.err
+    assert "100%" in said.err
+    assert said.err.endswith("\n")
+
+
+def test_the_seed_is_taken_from_the_command_line(kanon, folder):
+    assert kanon(*RUN, "--seed", "5").status == 0
+    first = (folder / "released.csv").read_bytes()
+    assert kanon(*RUN).status == 0
+    assert (folder / "released.csv").read_bytes() == first, "ties have a seed of their own"
+    check_failure(kanon(*RUN, "--seed", "-1"), 2, ["algorithm.seed", "'-1'"])
+
+
+def test_paths_in_a_plan_start_at_the_plan(folder, monkeypatch, capsys):
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["run", "../plan.json", "--table", "../people.csv", "--out", "r.csv"]) == 0
+    assert (elsewhere / "r.csv").is_file()
+
+
+def test_a_separator_may_be_given(kanon, folder):
+    (folder / "people.csv").write_text(TABLE.replace(";", "#"), "utf-8")
+    assert kanon(*RUN, "--sep", "#").status == 0
+    write_plan(folder, read={"separator": "#"})
+    assert kanon(*RUN).status == 0
+    check_failure(kanon(*RUN, "--sep", "##"), 2, ["Separator '##'"])
+
+
+def test_dropped_records_are_told(kanon, folder):
+    (folder / "people.csv").write_text(TABLE + "Max;?;M;flu\n", "utf-8")
+    check_failure(kanon(*RUN), 2, ["1 record", "read.missing", "'drop-records' or 'as-value'"])
+    write_plan(folder, read={"missing": "drop-records"})
+    said = kanon(*RUN, "--measures", "m.json")
+    assert said.out.startswith("6 records, 1 dropped for missing values; 3 classes")
+    assert json.loads((folder / "m.json").read_text("utf-8"))["dropped"] == 1
+    write_plan(folder, read={"missing": "as-value"})
+    assert kanon(*RUN).out.startswith("7 records; ")
+
+
+def test_gaa_small_and_a_composed_metric(kanon, folder):
+    write_plan(
+        folder,
+        metrics={"mine": {"intermediate": "leaves-normalised", "multiplier": "w1"}},
+        algorithm={"name": "gaa-small", "metric": "mine"},
+    )
+    said = kanon(*RUN, "--measures", "m.json")
+    assert said.status == 0
+    assert "as mine counts" in said.out
+    assert "mine" in json.loads((folder / "m.json").read_text("utf-8"))["alteration"]
+    table = pd.read_csv(folder / "released.csv", dtype=str)
+    assert table.groupby(["age", "sex"]).size().min() >= 2
+
+
+K_BAD = [{"model": "k-anonymity", "k": 1}]
+BAD_COLUMNS = {"sex": {"role": "quasi-identifier", "hierarchy": "absent.csv"}}
+TWO_ROOTS = {"nodes": [{"name": "F"}, {"name": "M"}]}
+ONLY_MEN = {"nodes": [{"name": "*"}, {"name": "M", "parent": "*"}]}
+
+BAD_PLANS = {
+    "bad k": ({"privacy": K_BAD}, 2, ["privacy.0.k", "'1'"]),
+    "unknown key": ({"extra": 1}, 2, ["'extra'"]),
+    "no quasi-identifier": ({"columns": {}}, 2, ["quasi-identifier"]),
+    "absent hierarchy": ({"columns": BAD_COLUMNS}, 2, ["'sex'", "'absent.csv'"]),
+    "bad hierarchy": (
+        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": TWO_ROOTS}}},
+        2,
+        ["'sex'", "2 roots"],
+    ),
+    "value missing": (
+        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": ONLY_MEN}}},
+        2,
+        ["'sex'", "'F'", "5 records"],
+    ),
+    "absent column": (
+        {"columns": {**PLAN["columns"], "zip": {"role": "sensitive"}}},
+        2,
+        ["'zip'", "'age'"],
+    ),
+    "custom without weights": (
+        {"algorithm": {"name": "gaa", "metric": "custom"}},
+        2,
+        ["'custom'"],
+    ),
+    "k above n": ({"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, ["k = 7", "6 records"]),
+}
+
+
+@pytest.mark.parametrize(("changes", "status", "parts"), BAD_PLANS.values(), ids=BAD_PLANS)
+def test_a_plan_that_fails_leaves_nothing(kanon, folder, changes, status, parts):
+    write_plan(folder, **changes)
+    before = files(folder)
+    check_failure(kanon(*RUN, "--measures", "m.json", "--progress"), status, parts)
+    assert files(folder) == before
+
+
+def test_a_failure_leaves_an_older_release_as_it_was(kanon, folder):
+    (folder / "released.csv").write_text("older", "utf-8")
+    write_plan(folder, privacy=[{"model": "k-anonymity", "k": 7}])
+    assert kanon(*RUN).status == 3
+    assert (folder / "released.csv").read_text("utf-8") == "older"
+
+
+BAD_CALLS = {
+    "plan absent": (["run", "no.json", *RUN[2:]], ["'no.json' cannot be read"]),
+    "plan no JSON": (["run", "people.csv", *RUN[2:]], ["not valid JSON"]),
+    "plan is a folder": (["run", ".", *RUN[2:]], ["cannot be read"]),
+    "table absent": (
+        ["run", "plan.json", "--table", "no.csv", "--out", "r.csv"],
+        ["'no.csv' does not exist"],
+    ),
+    "table of no kind": (
+        ["run", "plan.json", "--table", "plan.json", "--out", "r.csv"],
+        ["'plan.json' does not end like a table", ".csv"],
+    ),
+    "table ragged": (
+        ["run", "plan.json", "--table", "ragged.csv", "--out", "r.csv"],
+        ["Line 3 of 'ragged.csv' has 1 cell"],
+    ),
+    "release of no kind": (
+        ["run", "plan.json", "--table", "people.csv", "--out", "r.docx"],
+        ["'r.docx' does not end like a table", ".xlsx"],
+    ),
+    "release nowhere": (
+        ["run", "plan.json", "--table", "people.csv", "--out", "no/r.csv"],
+        ["r.csv' cannot be written"],
+    ),
+    "measures nowhere": ([*RUN, "--measures", "no/m.json"], ["'m.json' cannot be written"]),
+    "measures are a folder": ([*RUN, "--measures", "."], ["cannot be written"]),
+    "measure an absent column": (
+        ["measure", "--table", "people.csv", "--qi", "age,zip"],
+        ["no column 'zip'", "'name', 'age', 'sex', 'disease'"],
+    ),
+    "measure nothing": (
+        ["measure", "--table", "people.csv", "--qi", " , "],
+        ["at least one column"],
+    ),
+    "measure a column twice": (
+        ["measure", "--table", "people.csv", "--qi", "age,age"],
+        ["--qi", "twice"],
+    ),
+    "measure no table": (["measure", "--table", "no.csv", "--qi", "a"], ["does not exist"]),
+    "check an absent file": (["hierarchy", "check", "no.csv"], ["'no.csv' cannot be opened"]),
+    "check a bad file": (["hierarchy", "check", "ragged.csv"], ["one column"]),
+    "check without a column": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv"],
+        ["--table and --column"],
+    ),
+    "check without a table": (
+        ["hierarchy", "check", "sex.csv", "--column", "sex"],
+        ["--table and --column"],
+    ),
+    "check an absent column": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "zip"],
+        ["no column 'zip'"],
+    ),
+    "check a column with other values": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "disease"],
+        ["'disease'", "2 distinct values ('flu', 'cold')", "6 records"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "parts"), BAD_CALLS.values(), ids=BAD_CALLS)
+def test_a_call_that_fails_leaves_nothing(kanon, folder, arguments, parts):
+    (folder / "ragged.csv").write_text("a;b\n1;2\n3\n", "utf-8")
+    if "check" in arguments:
+        (folder / "ragged.csv").write_text("a\nb\n", "utf-8")
+    before = files(folder)
+    said = kanon(*arguments)
+    check_failure(said._replace(out=""), 2, parts)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fly"], ["run"], ["run", "plan.json"], ["run", *RUN[1:], "--fast"], ["hierarchy"]],
+    ids=["nothing", "unknown", "no plan", "no table", "unknown option", "half"],
+)
+def test_a_wrong_call_shows_how_it_is_meant(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "usage: python -m kanon" in said.err
+
+
+# measure
+
+
+def test_measure_counts_a_table(kanon):
+    said = kanon("measure", "--table", "people.csv", "--qi", "age,sex", "--json")
+    assert (said.status, said.err) == (0, "")
+    rows = [line.split(";") for line in TABLE.splitlines()[1:]]
+    sizes = Counter((row[1], row[2]) for row in rows)
+    assert json.loads(said.out) == {
+        "records": 6,
+        "classes": len(sizes),
+        "min_k": min(sizes.values()),
+        "unique_records": sum(size == 1 for size in sizes.values()),
+    }
+    plain = kanon("measure", "--table", "people.csv", "--qi", " age , sex ")
+    assert plain.out == "records: 6\nclasses: 5\nmin_k: 1\nunique_records: 4\n"
+
+
+def test_measure_sees_the_k_of_a_release(kanon):
+    assert kanon(*RUN).status == 0
+    said = kanon("measure", "--table", "released.csv", "--qi", "age,sex", "--json")
+    assert json.loads(said.out) == {"records": 6, "classes": 3, "min_k": 2, "unique_records": 0}
+
+
+def test_measure_counts_missing_as_a_value(kanon, folder):
+    (folder / "t.csv").write_text("a,b\nx,1\nx,1\n,1\n?,1\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json")
+    assert json.loads(said.out)["classes"] == 2
+
+
+# hierarchy check
+
+
+def test_check_describes_a_tree(kanon, folder):
+    (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\nDog;Dog;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv")
+    assert said == (0, "5 nodes, 3 leaves, height 3\n", "")
+
+
+def test_check_tells_of_a_level_that_vanishes(kanon, folder):
+    (folder / "race.csv").write_text("a;a;A;*\nb;b;A;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv")
+    assert said.status == 0
+    assert said.out.splitlines()[1:] == ["Level 1 repeats level 0 in every line and was left out."]
+
+
+def test_check_says_whether_a_column_is_covered(kanon, folder):
+    (folder / "sex.csv").write_text("F;*\nM;*\nX;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "sex")
+    assert (said.status, said.err) == (0, "")
+    assert "1 leaves do not occur" in said.out
+
+
+def test_check_does_not_take_a_group_for_a_value(kanon, folder):
+    """A table may hold inner nodes; they are no leaves that occur."""
+    (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\n", "utf-8")
+    (folder / "t.csv").write_text("race;n\nFelid;1\nCat;2\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv", "--table", "t.csv", "--column", "race")
+    assert "1 leaves do not occur" in said.out
+
+
+def test_every_bundled_hierarchy_is_checked(capsys):
+    found = sorted((ROOT / "hierarchies").rglob("*.csv"))
+    found += sorted((ROOT / "hierarchies").rglob("*.json"))
+    assert len(found) > 20
+    for path in found:
+        assert main(["hierarchy", "check", str(path)]) == 0, path
+    assert capsys.readouterr().err == ""
+
+
+# As a process of its own
+
+
+def process(*arguments: str, cwd: Path) -> Said:
+    done = subprocess.run(
+        [sys.executable, "-m", "kanon", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env={"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "PATH": ""},
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_statuses_reach_the_shell(folder):
+    said = process(*RUN, "--progress", cwd=folder)
+    assert said.status == 0
+    assert "Warning" not in said.err
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows[1:] == RELEASED
+    write_plan(folder, privacy=[{"model": "k-anonymity", "k": 7}])
+    check_failure(process(*RUN, cwd=folder), 3, ["k = 7"])
+    write_plan(folder, privacy=K_BAD)
+    check_failure(process(*RUN, cwd=folder), 2, ["privacy.0.k"])
+
+
+def test_help_needs_no_plan(folder):
+    said = process("--help", cwd=folder)
+    assert (said.status, said.err) == (0, "")
+    for command in ("run", "measure", "hierarchy"):
+        assert command in said.out
