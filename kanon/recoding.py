@@ -129,12 +129,13 @@ class MergePath:
 
     @cached_property
     def distinct_k(self) -> np.ndarray:
-        """The values of k at which the release changes, from 1 on: each is a minimum k reached.
+        """The minimum k of every release on the path, rising.
 
-        The release is the same for all k from above one value up to the next.
+        The release is the same for all k from above one value up to the next. Of a path that
+        runs until one class is left, the last value is n.
         """
-        reached = np.concatenate([self.smallest, [self.classes.n_records]])
-        return np.unique(reached[reached <= self.k_max])
+        last = self.after(len(self.parts)).min_k or 0
+        return np.unique(np.concatenate([self.smallest, [last]]))
 
     def merges_for(self, k: int) -> int:
         """The number of merges after which every class holds at least k records.

@@ -125,18 +125,18 @@ def test_the_source_is_named():
     assert "10.24432/C5XW20" in adult.ADULT_ATTRIBUTION
 
 
-def test_the_file_itself_is_known_by_its_hash(monkeypatch, tmp_path):
+def test_the_file_itself_is_known_by_its_hash(monkeypatch, tmp_path_factory):
     """Uploaded or given on the command line, it needs no header and no ending of a table."""
     monkeypatch.setattr(adult, "ADULT_SHA256", HASH)
-    path = tmp_path / "adult.data"
+    path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
     for file in (adult.open_table(RECORDS, "upload.csv"), adult.open_table(path)):
         assert tuple(file.table.columns) == adult.COLUMNS
         assert len(file.table) == len(RECORDS.strip().splitlines())
 
 
-def test_any_other_data_file_has_no_known_ending(tmp_path):
-    path = tmp_path / "adult.data"
+def test_any_other_data_file_has_no_known_ending(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
     with pytest.raises(TableError, match="adult.data"):
         adult.open_table(path)

@@ -61,7 +61,7 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
     classes = path.classes
     size = classes.n_classes
     min_k = path.distinct_k
-    at = np.array([path.merges_for(int(k)) for k in min_k], dtype=np.int64)
+    at = np.searchsorted(path.smallest, min_k, side="left")
 
     roots = np.array([tree.root for tree in classes.hierarchies])
     at_root = _totals(
