@@ -82,7 +82,9 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> None:
-    kind_of(given.out.name)  # a release that could not be written is not worth computing
+    kind_of(given.out.name)
+    for path in filter(None, (given.out, given.measures)):
+        _check_writable(path)
     plan = Plan.load(given.plan)
     if given.seed is not None:
         content = plan.model_dump(mode="json", exclude_none=True)
@@ -162,6 +164,12 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
 
 def _table(path: Path, settings: ReadSettings) -> TableFile:
     return open_table(path, path.name, settings)
+
+
+def _check_writable(path: Path) -> None:
+    """What could not be written is not worth computing."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

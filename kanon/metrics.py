@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from kanon.cards import Card
 from kanon.errors import MetricError, quoted
-from kanon.hierarchy import Hierarchy
+from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy
 
 __all__ = [
     "INTERMEDIATES",
@@ -286,20 +287,30 @@ def scaled_potentials(
     Raises
     ------
     MetricError
-        An attribute weight is negative or not finite.
+        An attribute weight is negative or too large.
 
     >>> [d.dtype.name for d in scaled_potentials([np.array([0.5, 0.0])], 10)]
     ['int64']
     """
     weights = np.ones(len(depths)) if attribute_weights is None else np.asarray(attribute_weights)
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise MetricError("Attribute weights have to be numbers of at least 0.")
+    if not ((weights >= 0) & (weights <= LARGEST_WEIGHT)).all():
+        raise MetricError(
+            f"Attribute weights have to be numbers of at least 0 and at most {LARGEST_WEIGHT:g}."
+        )
     weighted = [depth * weight for depth, weight in zip(depths, weights, strict=True)]
     largest = max((float(depth.max()) for depth in weighted), default=0.0)
     if largest == 0:
         return tuple(np.zeros(len(depth), dtype=np.int64) for depth in weighted)
-    bits = int(np.ceil(62 - np.log2(largest) - np.log2(max(n_records, 1) * len(depths)))) - 1
+    bits = _bits(Fraction(largest) * max(n_records, 1) * len(depths))
     return tuple(np.rint(np.ldexp(depth, bits)).astype(np.int64) for depth in weighted)
+
+
+def _bits(most: Fraction) -> int:
+    """The largest power of two that keeps ``most`` below 2^62; exact, as logarithms are not."""
+    bits = 62 + most.denominator.bit_length() - most.numerator.bit_length()
+    while most * Fraction(2) ** bits >= 2**62:
+        bits -= 1
+    return bits
 
 
 def _drawn_potential(tree: Hierarchy) -> np.ndarray:

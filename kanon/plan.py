@@ -26,7 +26,7 @@ from pydantic import (
 import kanon.algorithms
 from kanon.cards import Card, parts_of
 from kanon.errors import KanonError, PlanError, listing, quoted
-from kanon.hierarchy import Hierarchy, build
+from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
 from kanon.metrics import METRICS, Metric, metric_named
 from kanon.privacy.k_anonymity import KAnonymity
@@ -201,6 +201,12 @@ class RecordsPlan(_Strict):
     records: Annotated[StrictInt, Field(ge=0)]
 
 
+SuppressionLimit = Annotated[
+    Annotated[float, Field(ge=0, le=1), Tag("share")] | Annotated[RecordsPlan, Tag("records")],
+    Discriminator(lambda given: "records" if isinstance(given, dict | RecordsPlan) else "share"),
+]
+
+
 class Plan(_Strict):
     """A whole plan.
 
@@ -217,7 +223,7 @@ class Plan(_Strict):
     privacy: list[KAnonymityPlan] = Field(min_length=1)
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
-    suppression_limit: Annotated[float, Field(ge=0, le=1)] | RecordsPlan = 0.0
+    suppression_limit: SuppressionLimit = 0.0
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -230,8 +236,9 @@ class Plan(_Strict):
         """
         try:
             content = json.loads(text, object_pairs_hook=_each_key_once)
-        except ValueError as error:
-            raise PlanError(f"The plan is not valid JSON ({error}).") from None
+        except (ValueError, RecursionError) as error:
+            reason = f" ({error})" if isinstance(error, ValueError) else ""
+            raise PlanError(f"The plan is not valid JSON{reason}.") from None
         return cls.from_content(content)
 
     @classmethod
@@ -327,10 +334,10 @@ class Plan(_Strict):
                     f"Plan key algorithm.attribute_weights: {quoted(column)} is not one of the "
                     f"quasi-identifiers ({listing(self.roles.quasi_identifiers, most=12)})."
                 )
-            if not 0 <= weight < float("inf"):
+            if not 0 <= weight <= LARGEST_WEIGHT:
                 raise PlanError(
                     f"Plan key algorithm.attribute_weights.{column}: {weight} is not allowed; "
-                    "a weight is a number of at least 0."
+                    f"a weight is a number of at least 0 and at most {LARGEST_WEIGHT:g}."
                 )
 
 
@@ -380,10 +387,18 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _plan_error(error: ValidationError) -> PlanError:
     """The first problem of a plan in one sentence."""
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "(the whole plan)"
+    where = ".".join(str(part) for part in first["loc"] if part != "share") or "(the whole plan)"
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] in ("missing", "value_error"):
         return PlanError(f"Plan key {where}: {message}.")
     given = first.get("input")
-    shown = given if isinstance(given, str | int | float | bool) else type(given).__name__
-    return PlanError(f"Plan key {where}: {{cells}} is not allowed. {message}.", [shown])
+    if first["type"] == "union_tag_invalid":
+        known = "'suppression', 'intervals', 'mask', 'dates' and 'groups'"
+        return PlanError(
+            f"Plan key {where}: the builder {{cells}} is unknown; known are {known}.",
+            [first["ctx"]["tag"]],
+        )
+    names = {dict: "an object", list: "a list", type(None): "null"}
+    return PlanError(
+        f"Plan key {where}: {{cells}} is not allowed. {message}.", [names.get(type(given), given)]
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -69,6 +69,11 @@ class Recoding:
     def min_k(self) -> int | None:
         """The size of the smallest released class; None if every record is suppressed."""
         return int(self.counts.min()) if len(self.counts) else None
+
+    @property
+    def released(self) -> EquivalenceClasses:
+        """The classes of the released table."""
+        return replace(self.classes, nodes=self.nodes, counts=self.counts)
 
     @property
     def suppressed_records(self) -> int:

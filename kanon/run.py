@@ -153,7 +153,8 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
         trees[column] = build_hierarchy(column, chosen, kept[column], folder)
-        if plan.metric.name == "custom" and trees[column].weight is None:
+        drawn = trees[column].weight is not None or trees[column].n_nodes == 1
+        if plan.metric.name == "custom" and not drawn:
             raise MetricError(
                 "The metric 'custom' counts drawn edge weights, and the hierarchy of "
                 f"{quoted(column)} has none."
@@ -283,6 +284,6 @@ def finished(prepared: Prepared, recoding: Recoding, seconds: float) -> Run:
         The algorithm returned a release that breaks the plan: a fault of kanon, never released.
     """
     for model in prepared.plan.models:
-        if not model.holds(recoding):
+        if not model.holds(recoding.released):
             raise AssertionError(f"the release breaks {model}")
     return Run(prepared, recoding, seconds)

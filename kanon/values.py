@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, time
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,8 @@ def canonical_text(value: Any) -> str:
     """
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
-    if isinstance(value, pd.Timestamp) and value == value.normalize() and value.tzinfo is None:
-        return value.strftime("%Y-%m-%d")
+    if isinstance(value, datetime) and value.time() == time() and value.tzinfo is None:
+        return value.date().isoformat()
     if isinstance(value, (float, np.floating)):
         # .item() is the shortest text of a float32 too: numpy's own repr names the type.
         value = int(value) if float(value).is_integer() else str(value)
@@ -56,6 +57,7 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     ([0, 0, -1, 1], ['39', 'x'])
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories()
         raw_codes = column.cat.codes.to_numpy().astype(np.int64)
         raw = list(column.cat.categories)
     elif column.dtype == object:

@@ -92,9 +92,9 @@ def held_worker():
 # --- what a user does and sees --------------------------------------------------------------
 @pytest.fixture
 def start(no_job_is_left):
-    """Open the dashboard; with ``sample``, as if that table had been chosen some time ago."""
+    """Open the dashboard as if a sample had been chosen some time ago, or for the first time."""
 
-    def begin(page=ANONYMISE, sample=None):
+    def begin(page=ANONYMISE, sample="hospital"):
         at = AppTest.from_file(str(APP), default_timeout=30)
         if sample is not None:
             at.session_state[WORK] = sample_work(sample, version=1)
@@ -242,7 +242,7 @@ def with_people(at, table=PEOPLE):
 # --- the first start ------------------------------------------------------------------------
 def test_the_first_start_shows_the_census_and_soon_a_result(start):
     with held_worker():
-        at = start()
+        at = start(sample=None)
         assert title(at) == "What does k = 5 cost?"
         assert "30\u202f000 records · 6 quasi-identifiers · sensitive: health" in line(at)
         assert button(at, "Anonymise").disabled and not button(at, "Cancel").disabled
@@ -266,7 +266,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result(start):
 
 
 def test_the_slider_moves_title_picture_and_numbers(start):
-    at = settled(start())
+    at = settled(start(sample=None))
     few = numbers(at)
     slider = at.select_slider(key="run-k")
     assert slider.options[:4] == ["2", "3", "4", "5"] and slider.options[-1] == "30\u202f000"
@@ -293,7 +293,7 @@ def test_the_slider_moves_title_picture_and_numbers(start):
     [("run-metric", "distortion"), ("run-algorithm", "gaa-small"), ("run-cost", "representatives")],
 )
 def test_a_choice_marks_the_result_as_outdated_until_it_is_run(start, key, value):
-    at = settled(start())
+    at = settled(start(sample=None))
     before, chosen = numbers(at), at.selectbox(key=key).value
     choose(at, key, value)
     assert OUTDATED in warnings(at)[0] and numbers(at) == before
@@ -319,7 +319,7 @@ def test_the_line_at_the_top_changes_metric_k_and_table(start):
 
 
 def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
-    at = start(sample="hospital")
+    at = start()
     choose(at, "run-algorithm", "gaa-small")
     anonymised(at)
     assert not at.select_slider and not at.get("plotly_chart")
@@ -335,7 +335,7 @@ def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name != "custom"])
 def test_every_metric_runs(start, metric):
-    at = start(sample="hospital")
+    at = start()
     choose(at, "run-metric", metric)
     anonymised(at)
     assert not problems(at) and number(numbers(at)["Minimum k"]) >= 2
@@ -379,7 +379,7 @@ def test_cancel_ends_a_calculation_under_way(start, workers):
 
 def test_another_table_ends_the_run_on_the_old_one(start):
     with held_worker():
-        at = start()
+        at = start(sample=None)
         job = work(at).job
         choose(at, "frame-sample", "voters")
         assert job.finished and work(at).job is None
@@ -408,7 +408,7 @@ def test_every_sample_loads_and_runs(start, name):
 
 # --- roles ----------------------------------------------------------------------------------
 def test_roles_change(start):
-    at = go(anonymised(start(sample="hospital")), DATA)
+    at = go(anonymised(start()), DATA)
     give_role(at, "age", "insensitive")
     classes = shown(at).groupby(["zip", "sex"]).ngroups
     assert "2 quasi-identifiers" in line(at) and numbers(at)["Classes"] == str(classes)
@@ -495,30 +495,23 @@ def test_wrong_parameters_give_one_sentence_and_stay(start, column, builder, typ
 
 
 @pytest.mark.parametrize(
-    ("column", "builder", "typed", "released"),
+    ("column", "builder", "typed", "k", "released"),
     [
-        ("age", "intervals", {"widths": "2, 10"}, r"\d+-\d+|\d+|\*"),
-        (
-            "age",
-            "intervals",
-            {"widths": "10", "lowest": "30", "highest": "40"},
-            r"<30|>40|30-39|\*",
-        ),
-        ("zip", "mask", {"keep": "4, 3"}, r"\d{4}\*|\d{3}\*\*|\d{5}|\*"),
-        ("sex", "suppression", {}, r"F|M|\*"),
+        ("age", "intervals", {"widths": "5, 20"}, 4, {"20-24", "30-34", "40-44"}),
+        ("age", "intervals", {"widths": "9", "lowest": "33", "highest": "34"}, 5, {"<33", "*"}),
+        ("zip", "mask", {"keep": "4, 3"}, 6, {"4760*", "*"}),
+        ("sex", "suppression", {}, 5, {"*"}),
     ],
 )
-def test_every_builder_makes_a_release(start, column, builder, typed, released):
+def test_every_builder_makes_a_release(start, column, builder, typed, k, released):
     at = with_people(start(DATA))
     for other in ("age", "zip", "sex"):
         give_role(at, other, "quasi-identifier" if other == column else "insensitive")
     build(at, column, builder, **typed)
     assert problems(at) == []
-    at.number_input(key="frame-k").set_value(3)
+    at.number_input(key="frame-k").set_value(k)
     anonymised(go(at))
-    cells = after(at)[column].astype(str)
-    assert cells.str.fullmatch(released).all() and cells.value_counts().min() >= 3
-    assert (cells != PEOPLE[column].astype(str)).any()
+    assert set(after(at)[column]) == released
 
 
 def test_dates_are_raised_to_periods(start):
@@ -776,7 +769,7 @@ def test_a_table_of_one_record(start):
 
 @pytest.mark.parametrize("algorithm", ["gaa", "gaa-small"])
 def test_k_of_the_whole_table_makes_one_class(start, algorithm):
-    at = start(sample="hospital")
+    at = start()
     choose(at, "run-algorithm", algorithm)
     at.number_input(key="frame-k").set_value(10)
     anonymised(go(at))
@@ -864,7 +857,7 @@ def test_names_never_reach_markdown_unescaped(start):
 
 # --- sessions and pages ---------------------------------------------------------------------
 def test_two_sessions_do_not_see_each_others_work(start):
-    ana, ben = start(DATA), start(DATA, sample="hospital")
+    ana, ben = start(DATA), start(DATA)
     with_people(ana, PEOPLE.rename(columns={"disease": "secret-diagnosis"}))
     give_role(ana, "secret-diagnosis", "quasi-identifier")
     go(ben)
@@ -916,7 +909,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
 
 def test_a_run_goes_on_while_another_page_is_open(start):
     with held_worker():
-        at = start()
+        at = start(sample=None)
         job = work(at).job
         go(at, DATA)
         assert work(at).job is job and not job.finished
@@ -931,7 +924,7 @@ def test_without_a_network_the_adult_download_says_so(start, monkeypatch):
         port = free.getsockname()[1]
     monkeypatch.setenv("KANON_ADULT_URL", f"http://127.0.0.1:{port}/adult.data")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    at = press(start(DATA, sample="hospital"), "Download Adult")
+    at = press(start(DATA), "Download Adult")
     (problem,) = problems(at)
     assert "could not be fetched: the server cannot be reached" in problem
     assert problem.count(". ") == 0 and problem.endswith(".")
@@ -946,7 +939,7 @@ def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
     )
     file = read_table(header + record * 3 + other * 2, "adult.csv")
     monkeypatch.setattr("kanon.studio.work.fetch_adult", lambda: file)
-    at = press(start(DATA, sample="hospital"), "Download Adult")
+    at = press(start(DATA), "Download Adult")
     assert problems(at) == [] and "5 records · 9 quasi-identifiers" in line(at)
     assert {one.builder for one in work(at).choices.values()} == {"file"}
     at.number_input(key="frame-k").set_value(4)
@@ -959,5 +952,5 @@ def test_a_failed_fetch_is_not_a_traceback(start, monkeypatch):
         raise TableError("The Adult table {cells} ![x](http://example.invalid).", ["<b>"])
 
     monkeypatch.setattr("kanon.studio.work.fetch_adult", fail)
-    at = press(start(DATA, sample="hospital"), "Download Adult")
+    at = press(start(DATA), "Download Adult")
     assert at.error[0].value == plain("The Adult table '<b>' ![x](http://example.invalid).")

@@ -68,6 +68,7 @@ def merge_greedily(
         )  # fmt: skip
         # A merge scans the live classes, so the work left goes with the square of their number.
         progress(1.0 - (state[0] / size) ** 2, f"{state[0]:,} classes left of {size:,}")
+    progress(1.0, f"{state[0]:,} classes left of {size:,}")
     merges = int(state[1])
     return MergePath(
         classes,

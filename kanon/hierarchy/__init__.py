@@ -1,5 +1,5 @@
 """Generalisation hierarchies: the tree, its builders, its files, its edits."""
 
-from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
+from kanon.hierarchy.tree import LARGEST_WEIGHT, ROOT_LABEL, Hierarchy
 
-__all__ = ["ROOT_LABEL", "Hierarchy"]
+__all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy"]

@@ -73,7 +73,8 @@ def intervals(
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
-            f"The lowest bound {lowest:g} has to be below the highest bound {highest:g}."
+            f"The lowest bound {canonical_text(lowest)} has to be below the highest bound "
+            f"{canonical_text(highest)}."
         )
     whole = bool(
         np.all(parsed == np.round(parsed))
@@ -82,9 +83,9 @@ def intervals(
     lines = []
     for value, text in sorted(zip(parsed.tolist(), texts, strict=True)):
         if lowest is not None and value < lowest:
-            lines.append([text, f"<{lowest:g}"])
+            lines.append([text, f"<{canonical_text(lowest)}"])
         elif highest is not None and value > highest:
-            lines.append([text, f">{highest:g}"])
+            lines.append([text, f">{canonical_text(highest)}"])
         else:
             lines.append([text, *(_interval(value, width, origin, whole) for width in widths)])
     return _tree(lines)

@@ -62,7 +62,7 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
         raise HierarchyError(
             f"The hierarchy file {quoted(title)} is not UTF-8 text; save it as CSV (UTF-8) or JSON."
         ) from None
-    except OSError:
+    except (OSError, ValueError):  # a name may hold what no file system takes
         raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
     if title.lower().endswith(".json"):
         return Imported(parse_json(text))
@@ -91,7 +91,7 @@ def parse_csv(text: str) -> Imported:
     if not text.strip():
         raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
     rows = _rows(text)
-    if _is_header(rows[0][1]):
+    if _is_header(rows):
         rows = rows[1:]
     hierarchy = tree_from_lines((f"Line {line}", cells) for line, cells in rows)
     width = len(rows[0][1])
@@ -114,8 +114,18 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
     f;f;*
     a;A;*
     """
+    # A bare carriage return would pass for the end of a line unless it is quoted.
+    returns = any("\r" in label for label in hierarchy.labels)
     out = io.StringIO()
-    csv.writer(out, delimiter=separator, lineterminator="\n").writerows(tree_to_lines(hierarchy))
+    writer = csv.writer(
+        out,
+        delimiter=separator,
+        lineterminator="\n",
+        quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+    )
+    lines = tree_to_lines(hierarchy)
+    # One cell alone would be no hierarchy file; twice the same label is a tree of one node.
+    writer.writerows(lines if hierarchy.height > 1 else [line * 2 for line in lines])
     return out.getvalue()
 
 
@@ -129,7 +139,7 @@ def parse_json(text: str) -> Hierarchy:
     """
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise HierarchyError("The hierarchy file is not valid JSON.") from None
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
@@ -152,10 +162,14 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
                 f"Node {position} has the unknown key {quoted(unknown[0])}; "
                 "allowed are name, parent and weight."
             )
-        parent = node.get("parent")
-        entries.append(
-            (str(node["name"]), None if parent is None else str(parent), node.get("weight"))
-        )
+        name, parent = node["name"], node.get("parent")
+        if not isinstance(name, str | int | float) or not isinstance(
+            parent, str | int | float | None
+        ):
+            raise HierarchyError(
+                f"Node {position}: its name has to be text, and its parent the name of a node."
+            )
+        entries.append((str(name), None if parent is None else str(parent), node.get("weight")))
     return Hierarchy.from_entries(entries)
 
 
@@ -188,6 +202,8 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
             rows = [(reader.line_num, cells) for cells in reader if any(c.strip() for c in cells)]
         except csv.Error:
             continue
+        if not rows:
+            raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
         if len(rows[0][1]) > 1:
             if all(len(cells) == len(rows[0][1]) for _, cells in rows):
                 return rows
@@ -204,7 +220,12 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     )
 
 
-def _is_header(cells: list[str]) -> bool:
-    return cells[0].strip().lower() == "leaf" or any(
-        _LEVEL_HEADER.fullmatch(cell.strip()) for cell in cells
-    )
+def _is_header(rows: list[tuple[int, list[str]]]) -> bool:
+    """Whether the first line names columns: it starts with "leaf", or names levels and no root."""
+    cells = [cell.strip() for cell in rows[0][1]]
+    if cells[0].lower() in ("leaf", "value", "level 0"):
+        return True
+    levels = cells[1:-1]
+    if not levels or len(rows) < 2 or cells[-1] == rows[1][1][-1].strip():
+        return False
+    return all(_LEVEL_HEADER.fullmatch(cell) for cell in levels)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kanon.errors import HierarchyError
+from kanon.errors import HierarchyError, quoted
 from kanon.values import canonical_text
 
-__all__ = ["ROOT_LABEL", "Hierarchy"]
+__all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy"]
 
 ROOT_LABEL = "*"
 """The usual label of a root: total loss."""
+
+LARGEST_WEIGHT = 1e15
+"""The largest edge weight: beyond it sums over a table lose their digits."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -275,14 +277,11 @@ def _weights(
     array = np.zeros(len(listed))
     for index in edges:
         value = weights[index]
-        if (
-            not isinstance(value, (int, float))
-            or isinstance(value, bool)
-            or not 0 <= value < math.inf
-        ):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
             raise HierarchyError(
-                f"The weight {str(value)[:40]!r} above {{cells}} is not allowed; "
-                "it has to be a number of at least 0.",
+                f"The weight {quoted(value)} above {{cells}} is not allowed; it has to be a number "
+                f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
                 [listed[index]],
             )
         array[index] = value

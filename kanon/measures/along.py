@@ -105,7 +105,8 @@ def _gone(path: MergePath) -> np.ndarray:
 
 def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
     whole = np.broadcast_to(np.asarray(whole, dtype=float), part.shape)
-    return 100.0 * np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+    shares = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+    return 100.0 * np.clip(shares, 0.0, 1.0)  # running sums may miss by a last digit
 
 
 @njit(cache=True)

@@ -45,12 +45,12 @@ def value(recoding: Recoding, metric: Metric) -> float:
         that is at the roots already has 0.
     """
     classes, targets = recoding.classes, recoding.targets
-    lost = possible = 0.0
+    left = possible = 0.0
     for j, depth in enumerate(potentials(metric, classes.hierarchies)):
-        before = depth[classes.nodes[:, j]]
-        lost += float((before - depth[targets[:, j]]) @ classes.counts)
-        possible += float(before @ classes.counts)
-    return share(lost, possible)
+        possible += float(depth[classes.nodes[:, j]] @ classes.counts)
+        left += float(depth[targets[:, j]] @ classes.counts)
+    # What is left is subtracted last, so that losing everything is 100 % to the last digit.
+    return max(0.0, share(possible - left, possible))
 
 
 def mean_alteration(recoding: Recoding, metrics: Sequence[Metric]) -> float:

@@ -31,7 +31,7 @@ def share(part: float, whole: float) -> float:
     >>> share(1, 4), share(0, 0)
     (25.0, 0.0)
     """
-    return 100.0 * part / whole if whole else 0.0
+    return 100.0 * (part / whole) if whole else 0.0
 
 
 def _roots(recoding: Recoding) -> np.ndarray:

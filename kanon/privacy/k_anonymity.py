@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.recoding import Recoding
 
 __all__ = ["CARD", "KAnonymity", "check_k"]
 
@@ -58,10 +58,10 @@ class KAnonymity:
     def __post_init__(self) -> None:
         check_k(self.k)
 
-    def level(self, recoding: Recoding) -> int | None:
-        """The k that a release has: the size of its smallest class."""
-        return recoding.min_k
+    def level(self, classes: EquivalenceClasses) -> int | None:
+        """The k that a table has: the size of its smallest class."""
+        return classes.min_k
 
-    def holds(self, recoding: Recoding) -> bool:
-        """Whether a release meets the model. Without records it does."""
-        return recoding.min_k is None or recoding.min_k >= self.k
+    def holds(self, classes: EquivalenceClasses) -> bool:
+        """Whether a table meets the model. Without records it does."""
+        return classes.min_k is None or classes.min_k >= self.k

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import CoverageError, KanonError, PlanError, TableError, quoted
+from kanon.errors import CoverageError, PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.recoding import Recoding
@@ -256,13 +256,17 @@ def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, 
             list(lacking),
         )
     if (codes < 0).any():
-        try:
-            tree = add_leaf(tree, MISSING_LABEL)
-        except KanonError as error:
+        if MISSING_LABEL in tree.node_of:
             raise TableError(
                 f"Column {quoted(column)} has missing cells and its hierarchy already has a node "
                 f"'{MISSING_LABEL}'; rename that node."
-            ) from error
+            )
+        if tree.n_nodes == 1:
+            raise TableError(
+                f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
+                "which leaves no place for them; drop those records instead."
+            )
+        tree = add_leaf(tree, MISSING_LABEL)
     node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)
     if (codes < 0).any():
         node_of_code[-1] = tree.node_of[MISSING_LABEL]
