@@ -169,6 +169,12 @@ with right:
     if not work.quasi_identifiers:
         st.subheader("How exposed it is")
         st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
+    elif incomplete == len(work.table) and work.missing == "drop-records":
+        st.subheader("How exposed it is")
+        st.info(
+            "Every record lacks a quasi-identifier, so dropping those records leaves none. Keep "
+            "them with missing as a value, or choose other roles."
+        )
     else:
         seen = state.remembered(
             "exposed",

@@ -138,5 +138,5 @@ def test_the_file_itself_is_known_by_its_hash(monkeypatch, tmp_path_factory):
 def test_any_other_data_file_has_no_known_ending(tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
-    with pytest.raises(TableError, match="adult.data"):
+    with pytest.raises(TableError, match=r"adult\.data"):
         adult.open_table(path)

@@ -786,6 +786,19 @@ def test_missing_as_a_value_is_a_leaf_of_its_own(values):
     assert done.prepared.classes.hierarchies[0].labels == ("F", "M", "(missing)", "*")
 
 
+def test_one_missing_quasi_identifier_is_enough_to_drop_a_record():
+    table = pd.DataFrame({"a": ["x", None, "x", "x"], "b": ["y", "y", None, "y"], "c": [None] * 4})
+    columns = {
+        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in "ab"
+    }
+    with pytest.raises(PlanError, match="2 records lack"):
+        run(Plan.from_content(plan_with(columns=columns)), table)
+    plan = Plan.from_content(plan_with(columns=columns, read={"missing": "drop-records"}))
+    done = run(plan, table)
+    assert done.released().index.tolist() == [0, 3]
+    assert done.measures["dropped"] == 2
+
+
 def test_missing_counts_in_k_when_it_is_a_value():
     """A record that alone lacks a value is unique: k is not reported too high."""
     plan, table = one_column(["F", "F", None], {"build": "suppression"}, missing="as-value")

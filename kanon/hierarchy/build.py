@@ -71,6 +71,12 @@ def intervals(
     _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
+    if any(bound is not None and not math.isfinite(bound) for bound in (lowest, highest)):
+        raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
+    if float(np.abs(parsed - origin).max()) / widths[0] > 2**53:
+        raise HierarchyError(
+            f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
+        )
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
             f"The lowest bound {canonical_text(lowest)} has to be below the highest bound "
