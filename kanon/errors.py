@@ -75,6 +75,9 @@ class KanonError(Exception):
     def __str__(self) -> str:
         return self._sentence.replace("{cells}", _WITHHELD)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
     @property
     def sentence(self) -> str:
         """The sentence with its values, for the person who holds the table; not for a log."""

@@ -51,6 +51,10 @@ __all__ = [
 ]
 
 
+Number = Annotated[float, Field(strict=True)]
+"""A number written as one: neither text nor true or false."""
+
+
 class _Strict(BaseModel):
     """Unknown keys are errors that list the known ones."""
 
@@ -81,10 +85,10 @@ class IntervalsPlan(_Strict):
     """Numbers in nested intervals."""
 
     build: Literal["intervals"]
-    widths: list[float] = Field(min_length=1)
-    origin: float = 0.0
-    lowest: float | None = None
-    highest: float | None = None
+    widths: list[Number] = Field(min_length=1)
+    origin: Number = 0.0
+    lowest: Number | None = None
+    highest: Number | None = None
 
     def make(self, values: list[str]) -> Hierarchy:
         """The hierarchy over the values of a column."""
@@ -183,7 +187,7 @@ class AlgorithmPlan(_Strict):
     strategy: str = "s1"
     scope: Literal["table", "class"] = "table"
     cost: Literal["weighted", "representatives"] = "weighted"
-    attribute_weights: dict[str, float] = Field(default_factory=dict)
+    attribute_weights: dict[str, Number] = Field(default_factory=dict)
     tie_seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] | None = None
     seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
 
@@ -194,6 +198,16 @@ class KAnonymityPlan(_Strict):
     model: Literal["k-anonymity"]
     k: Annotated[StrictInt, Field(ge=2)]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known_model(cls, given: Any) -> Any:
+        """Name an unknown model before its parameters are called unknown."""
+        if isinstance(given, dict) and given.get("model", "k-anonymity") != "k-anonymity":
+            raise ValueError(
+                f"the model {quoted(given['model'])} is unknown; known is 'k-anonymity'"
+            )
+        return given
+
 
 class RecordsPlan(_Strict):
     """A number of records."""
@@ -202,7 +216,7 @@ class RecordsPlan(_Strict):
 
 
 SuppressionLimit = Annotated[
-    Annotated[float, Field(ge=0, le=1), Tag("share")] | Annotated[RecordsPlan, Tag("records")],
+    Annotated[Number, Field(ge=0, le=1), Tag("share")] | Annotated[RecordsPlan, Tag("records")],
     Discriminator(lambda given: "records" if isinstance(given, dict | RecordsPlan) else "share"),
 ]
 

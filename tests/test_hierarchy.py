@@ -33,9 +33,9 @@ from kanon.values import canonical_text
 ROOT = Path(__file__).parent.parent
 AGE = ROOT / "hierarchies" / "adult" / "age.csv"
 
-LABELS = st.text(
-    st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6
-).map(canonical_text)
+LABELS = st.text(st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6).map(
+    canonical_text
+)
 
 
 def edges(tree: Hierarchy) -> dict[str, str | None]:
@@ -155,8 +155,6 @@ def test_json_keeps_everything(plain):
     if tree.n_nodes > 1:
         found = dict(zip(again.labels, again.weight.tolist(), strict=True))
         assert {x: found[x] for x in plain.weights} == plain.weights
-
-
 
 
 @examples(300)

@@ -144,7 +144,7 @@ BAD_PLANS = {
     ),
     "unknown model": (
         changed("privacy", 0, "model", to="k-anonimity"),
-        ["privacy.0.model", "'k-anonimity'", "'k-anonymity'"],
+        ["privacy.0", "'k-anonimity'", "'k-anonymity'"],
     ),
     "unknown role": (
         changed("columns", "sex", "role", to="quasi"),
