@@ -13,25 +13,12 @@ ICON = Path(__file__).parent / "kanon" / "studio" / "icon.png"
 def main() -> None:
     """Draw the frame and the page that was chosen."""
     jobs()  # the worker gets ready while this process imports the rest
-    from kanon.studio import running
+    from kanon.studio import running, state
+    from kanon.studio.navigation import chosen_page
 
     st.set_page_config(page_title="kanon", page_icon=str(ICON), layout="wide")
-    page = st.navigation(
-        {
-            "Prepare": [
-                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data")
-            ],
-            "Anonymise": [
-                st.Page(
-                    "pages/anonymise.py",
-                    title="Anonymise",
-                    icon=":material/shield:",
-                    url_path="anonymise",
-                    default=True,
-                )
-            ],
-        }
-    )
+    page = chosen_page()
+    state.enter()
     running.first()
     page.run()
 

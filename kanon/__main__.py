@@ -5,20 +5,29 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kanon.algorithms.task import Progress, no_progress
-from kanon.errors import CoverageError, KanonError, PlanError, Unsatisfiable, quoted
+from kanon.errors import (
+    CoverageError,
+    KanonError,
+    PlanError,
+    PrivacyWarning,
+    Unsatisfiable,
+    quoted,
+)
 from kanon.hierarchy.files import read_hierarchy
 from kanon.plan import Plan
 from kanon.run import Run, run
-from kanon.sources.adult import open_table
 from kanon.sources.memory import coverage, exposure
+from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
 from kanon.sources.writing import write_table
 from kanon.values import canonical_texts
+from kanon.words import counted, thin
 
 __all__ = ["main"]
 
@@ -32,7 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parsed = _parser().parse_args(arguments)
     try:
-        parsed.command(parsed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PrivacyWarning)
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            parsed.command(parsed)
     except Unsatisfiable as error:
         return _fail(error, _UNSATISFIABLE)
     except KanonError as error:
@@ -85,6 +97,7 @@ def _run(given: argparse.Namespace) -> None:
     kind_of(given.out.name)
     for path in filter(None, (given.out, given.measures)):
         _check_writable(path)
+    _check_distinct(given)
     plan = Plan.load(given.plan)
     if given.seed is not None:
         content = plan.model_dump(mode="json", exclude_none=True)
@@ -109,11 +122,13 @@ def _run(given: argparse.Namespace) -> None:
 
 def _outcome(done: Run) -> str:
     found, plan = done.measures, done.prepared.plan
-    dropped = f", {found['dropped']:,} dropped for missing values" if found["dropped"] else ""
+    dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
     return (
-        f"{found['records']:,} records{dropped}; {found['classes']:,} classes, the smallest of "
-        f"{found['min_k']:,} records; alteration {found['alteration'][plan.metric.name]:.1f} % of "
-        f"all that could be lost, as {plan.metric.card.title} counts"
+        f"{counted(found['records'], 'record')}{dropped}; "
+        f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
+        f"{counted(found['min_k'], 'record')}; "
+        f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
+        f"as {plan.metric.card.title} counts"
     )
 
 
@@ -132,7 +147,7 @@ def _measure(given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps(numbers))
     else:
-        print("\n".join(f"{name}: {number:,}" for name, number in numbers.items()))
+        print("\n".join(f"{name}: {thin(number)}" for name, number in numbers.items()))
 
 
 def _check_hierarchy(given: argparse.Namespace) -> None:
@@ -140,7 +155,10 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
         raise PlanError("--table and --column go together: the column that the tree should cover.")
     imported = read_hierarchy(given.file)
     tree = imported.hierarchy
-    print(f"{tree.n_nodes:,} nodes, {tree.n_leaves:,} leaves, height {tree.height}")
+    print(
+        f"{counted(tree.n_nodes, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}, "
+        f"height {tree.height}"
+    )
     for note in imported.notes:
         print(note)
     if given.table is None:
@@ -152,18 +170,29 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
     lacking = coverage(column, tree)
     if lacking:
         raise CoverageError(
-            f"Column {quoted(given.column)}: {len(lacking)} distinct values ({{cells}}) in "
-            f"{sum(lacking.values())} records are missing in the hierarchy.",
+            f"Column {quoted(given.column)}: the hierarchy lacks {counted(len(lacking), 'value')} "
+            f"({{cells}}) of {counted(sum(lacking.values()), 'record')}.",
             list(lacking),
         )
     unused = tree.n_leaves - sum(
         tree.node_of[text] < tree.n_leaves for text in canonical_texts(column)[1]
     )
-    print(f"Every value has its place; {unused:,} leaves do not occur in the table (fine).")
+    print(
+        f"Every value has its place; {counted(unused, 'leaf', 'leaves')} not in the table (fine)."
+    )
 
 
 def _table(path: Path, settings: ReadSettings) -> TableFile:
     return open_table(path, path.name, settings)
+
+
+def _check_distinct(given: argparse.Namespace) -> None:
+    """No file of a run may overwrite another one."""
+    paths = [path for path in (given.plan, given.table, given.out, given.measures) if path]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise PlanError(
+            "The plan, the table, the release and the measures have to be different files."
+        )
 
 
 def _check_writable(path: Path) -> None:
@@ -183,6 +212,10 @@ def _bar(fraction: float, text: str) -> None:
     filled = round(30 * fraction)
     end = "\n" if fraction >= 1 else ""
     print(f"\r{'█' * filled:<30} {fraction:4.0%} {text:<50}", end=end, file=sys.stderr, flush=True)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"kanon: warning: {message}", file=sys.stderr)
 
 
 def _fail(error: KanonError, status: int) -> int:

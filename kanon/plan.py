@@ -139,7 +139,7 @@ def _kind_of_hierarchy(given: Any) -> str:
     if isinstance(given, str):
         return "file"
     if isinstance(given, dict):
-        return "nodes" if "nodes" in given else str(given.get("build", "nodes"))
+        return "nodes" if "nodes" in given else str(given.get("build", ""))
     return getattr(given, "build", "nodes")
 
 
@@ -406,12 +406,16 @@ def _plan_error(error: ValidationError) -> PlanError:
     if first["type"] in ("missing", "value_error"):
         return PlanError(f"Plan key {where}: {message}.")
     given = first.get("input")
+    if first["type"] == "union_tag_invalid" and not first["ctx"]["tag"]:
+        return PlanError(f"Plan key {where}: a hierarchy is a path, or has 'build' or 'nodes'.")
     if first["type"] == "union_tag_invalid":
         known = "'suppression', 'intervals', 'mask', 'dates' and 'groups'"
         return PlanError(
             f"Plan key {where}: the builder {{cells}} is unknown; known are {known}.",
             [first["ctx"]["tag"]],
         )
+    if first["type"] in ("model_type", "dict_type"):
+        message = "It has to be an object"
     names = {dict: "an object", list: "a list", type(None): "null"}
     return PlanError(
         f"Plan key {where}: {{cells}} is not allowed. {message}.", [names.get(type(given), given)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ import kanon.algorithms
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
-from kanon.errors import MetricError, PlanError, quoted
+from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.measures.along import Curves, curves_along
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named, potentials, scaled_potentials
@@ -24,6 +25,7 @@ from kanon.plan import Plan, build_hierarchy
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
+from kanon.words import counted
 
 __all__ = [
     "Prepared",
@@ -61,15 +63,15 @@ class Prepared:
         """The equivalence classes of the original table."""
         return self.source.classes
 
-    def task(self, k: int | None = None) -> Task:
-        """The task for the plan's algorithm, for the plan's k or another."""
+    def task(self) -> Task:
+        """The task for the plan's algorithm."""
         chosen = self.plan.algorithm
         depths = potentials(self.plan.metric, self.classes.hierarchies)
         weights = [chosen.attribute_weights.get(column, 1.0) for column in self.classes.attributes]
         return Task(
             self.classes,
             scaled_potentials(depths, self.classes.n_records, weights),
-            k=self.plan.k if k is None else k,
+            k=self.plan.k,
             weighted=chosen.cost == "weighted",
             tie_seed=chosen.tie_seed,
         )
@@ -132,16 +134,29 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         A hierarchy is no tree, or lacks values of its column.
     MetricError
         The metric needs edge weights that a hierarchy lacks.
+
+    Warns
+    -----
+    PrivacyWarning
+        The table has columns that the plan does not name.
     """
     schema = plan.roles
     schema.check(list(table.columns))
     require_records(table)
+    unnamed = [str(column) for column in table.columns if column not in plan.columns]
+    if unnamed:
+        warnings.warn(
+            f"The plan does not name {listing(unnamed)}; as everything that is not named, "
+            f"{'it passes' if len(unnamed) == 1 else 'they pass'} into the release unchanged.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
     columns = schema.quasi_identifiers
     incomplete = int(missing_records(table, columns).sum())
     if incomplete and plan.read.missing is None:
         raise PlanError(
-            f"{incomplete} records lack a quasi-identifier; set read.missing to 'drop-records' "
-            "or 'as-value' to say what happens to them."
+            f"{counted(incomplete, 'record')} without a quasi-identifier: set read.missing to "
+            "'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
     kept = without_missing(table, columns) if drops else table
@@ -260,7 +275,7 @@ def run(
 
     Examples
     --------
-    >>> table = pd.DataFrame({"sex": ["F", "F", "M"], "cold": ["yes", "no", "yes"]})
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})

@@ -11,6 +11,7 @@ from enum import StrEnum
 import pandas as pd
 
 from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.words import thin
 
 __all__ = ["Role", "Schema", "Suggestion", "check_columns", "suggest_roles"]
 
@@ -151,7 +152,7 @@ def _suggest(name: str, column: pd.Series) -> Suggestion:
     if filled > 20 and distinct > 0.5 * filled:
         return Suggestion(
             Role.QUASI_IDENTIFIER,
-            f"Suggested: {distinct} distinct values in {filled} records single people out.",
+            f"Suggested: {thin(distinct)} values in {thin(filled)} records single people out.",
         )
     return Suggestion(
         Role.INSENSITIVE, "Nothing in its name or values suggests another role; check it."

@@ -5,17 +5,17 @@ import streamlit as st
 import kanon.algorithms
 from kanon.cards import parts_of
 from kanon.charts.curves import alteration_curve, curves_table
-from kanon.charts.style import thin
-from kanon.sources.writing import MIME, table_bytes
+from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.studio import running, state
 from kanon.studio.explain import how_algorithm, how_alteration
-from kanon.studio.files import file_name
+from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
 from kanon.studio.picture import data_button
-from kanon.studio.preview import ROWS, before_and_after
+from kanon.studio.preview import ROWS, before_and_after, preview_height
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
+from kanon.words import thin
 
 ALGORITHMS = parts_of(kanon.algorithms)
 
@@ -91,9 +91,9 @@ def tables(result, done, k):
     )
     left, right = st.columns(2)
     left.subheader("Before")
-    left.dataframe(before, height=320, hide_index=True, key="before")
+    left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
     right.subheader(f"After, at least {thin(done.recoding.min_k)} alike")
-    right.dataframe(after, height=320, hide_index=True, key="after")
+    right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records
     dropped = done.prepared.dropped
     st.caption(
@@ -113,9 +113,13 @@ def downloads(result, done):
         kind = st.selectbox(
             "Format", list(MIME), format_func=str.upper, key="download-format", width=160
         )
+        obstacle = state.remembered(
+            "obstacle", (result.settings, kind), lambda: why_not(kind, done.released)
+        )
         st.download_button(
             "Released table",
-            data=lambda: table_bytes(done.released(), kind),
+            data=content(lambda: table_bytes(done.released(), kind)),
+            disabled=obstacle is not None,
             file_name=file_name(f"released-{name}", kind, about),
             mime=MIME[kind],
             icon=":material/download:",
@@ -134,6 +138,8 @@ def downloads(result, done):
         )
         if curves is not None:
             data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
+    if obstacle:
+        st.error(plain(obstacle), icon=":material/error:")
 
 
 @st.fragment(run_every=0.4 if state.work().busy else None)
@@ -144,7 +150,8 @@ def progress():
         return
     if job.finished:
         st.rerun()
-    left = f" · about {job.remaining:.0f} s left" if job.remaining else ""
+    seconds = round(job.remaining or 0)
+    left = f" · about {seconds} s left" if seconds else ""
     st.progress(job.progress, text=plain(f"{job.text}{left}"))
 
 
@@ -154,16 +161,17 @@ stale = running.outdated(work)
 choices(work, stale)
 progress()
 result = work.result
-if result is None and not work.busy:
-    st.info("There is no result for this table yet. Choose a metric, then press Anonymise.")
-if result is not None:
-    if work.busy:  # the old result stays readable, and looks old
-        st.html("<style>.st-key-result { opacity: 0.45; }</style>")
-    elif stale:
+with st.container():  # always there, so that the result stays where it is
+    if result is None and not work.busy:
+        st.info("There is no result for this table yet. Choose a metric, then press Anonymise.")
+    if result is not None and stale and not work.busy:
         st.warning(
             "Settings have changed since this result was made; press Anonymise to renew it.",
             icon=":material/history:",
         )
+# While a run is under way the old result stays readable, and looks old.
+st.html(f"<style>.st-key-result {{ opacity: {0.45 if work.busy else 1}; }}</style>")
+if result is not None:
     with st.container(key="result"):
         k = result.k_for(work.k)
         done = state.remembered("release", (result.settings, k), lambda: result.release(k))

@@ -1,5 +1,7 @@
 """What is in this table, and how exposed is it? Load a table, say what its columns are."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from kanon.charts.exposure import (
@@ -8,10 +10,9 @@ from kanon.charts.exposure import (
     singling_out_chart,
     singling_out_table,
 )
-from kanon.charts.style import thin
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
-from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
+from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
 from kanon.studio import state
 from kanon.studio.choices import BUILDERS, FIELDS, Choice
 from kanon.studio.exposed import exposed
@@ -20,16 +21,19 @@ from kanon.studio.numbers import of_table
 from kanon.studio.picture import picture
 from kanon.studio.preview import ROWS, by_role
 from kanon.studio.samples import SAMPLES
-from kanon.studio.text import plain
+from kanon.studio.text import plain, spoken
 from kanon.studio.work import (
     adult_work,
     incomplete_records,
     reread,
     sample_work,
+    settings_shown,
     uploaded_work,
     with_builder,
+    with_missing,
     with_role,
 )
+from kanon.words import counted, thin
 
 BADGES = {
     Role.IDENTIFIER: ("red", ":material/badge:"),
@@ -87,15 +91,12 @@ with adult:
 
 
 # --- how it was read ------------------------------------------------------------------------
-def take_reading() -> None:
-    """Read the same file again with the chosen settings."""
-    markers = state.typed(f"markers-{version}")
-    settings = ReadSettings(
-        separator=state.typed(f"separator-{version}"),
-        encoding=state.typed(f"encoding-{version}") or None,
-        missing_markers=tuple(markers or ()),
-    )
-    state.attempt(lambda: reread(work, settings))
+def take_reading(field: str, key: str) -> None:
+    """Read the same file again with one setting changed; the others are as asked for, or found."""
+    value = state.typed(key)
+    value = tuple(value) if isinstance(value, list) else value or None
+    state.change(asked=replace(state.work().asked, **{field: value}))
+    state.attempt(lambda: reread(state.work()))
 
 
 file = work.file
@@ -103,7 +104,7 @@ with st.expander("How it was read", icon=":material/description:"):
     for sentence in file.found:
         st.markdown(plain(sentence))
     if work.content is not None:
-        settings = file.settings
+        settings = settings_shown(work)
         columns = st.columns(3)
         if settings.separator is not None:
             known = list(dict.fromkeys([*SEPARATORS, settings.separator]))
@@ -113,11 +114,13 @@ with st.expander("How it was read", icon=":material/description:"):
                 key=state.seeded(f"separator-{version}", settings.separator),
                 format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
                 on_change=take_reading,
+                args=("separator", f"separator-{version}"),
             )
             columns[1].text_input(
                 "Encoding",
                 key=state.seeded(f"encoding-{version}", settings.encoding),
                 on_change=take_reading,
+                args=("encoding", f"encoding-{version}"),
                 help="Such as utf-8, latin-1, cp1252 or utf-16.",
             )
         columns[2].multiselect(
@@ -127,20 +130,21 @@ with st.expander("How it was read", icon=":material/description:"):
             format_func=lambda marker: marker or "(blank)",
             accept_new_options=True,
             on_change=take_reading,
+            args=("missing_markers", f"markers-{version}"),
         )
 
 incomplete = incomplete_records(work)
 if incomplete:
     st.radio(
-        f"{thin(incomplete)} records lack a quasi-identifier. What happens to them?",
+        f"{counted(incomplete, 'record')} without a quasi-identifier: what happens to them?",
         ["drop-records", "as-value"],
         key=state.seeded(f"missing-{version}", work.missing),
         format_func={
-            "drop-records": f"Drop these {thin(incomplete)} records",
+            "drop-records": f"Drop {counted(incomplete, 'record')}",
             "as-value": "Keep them: missing counts as a value of its own",
         }.get,
         horizontal=True,
-        on_change=lambda: state.change(missing=state.typed(f"missing-{version}")),
+        on_change=lambda: state.put(with_missing(state.work(), state.typed(f"missing-{version}"))),
     )
 
 # --- the table, and how exposed it is -------------------------------------------------------
@@ -236,19 +240,15 @@ def parameters(name: str, choice: Choice, prefix: str) -> None:
             )
     if choice.problem:
         st.error(plain(choice.problem), icon=":material/error:")
-    for note in choice.notes:
-        st.caption(plain(note))
 
 
 def facts(choice: Choice) -> str:
     """What a hierarchy looks like."""
     if choice.tree is None:
         return ""
-    origin = f"{plain(choice.typed['name'])}: " if choice.builder == "file" else ""
-    return (
-        f"{origin}{thin(choice.tree.n_nodes)} nodes over {thin(choice.tree.n_leaves)} values, "
-        f"height {choice.tree.height}. "
-    )
+    origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
+    size = f"{counted(choice.tree.n_nodes, 'node')} over {counted(choice.tree.n_leaves, 'value')}"
+    return " ".join([f"{origin}{size}, height {choice.tree.height}.", *choice.notes])
 
 
 st.subheader("What each column is to the people in it, and how it may be blurred")
@@ -258,21 +258,21 @@ for position, (name, role) in enumerate(work.roles.items()):
     badge.badge(plain(name), color=colour, icon=icon)
     key = f"role-{version}-{position}"
     roles.selectbox(
-        f"Role of {plain(name)}",
+        f"Role of {spoken(name)}",
         [one.value for one in Role],
         key=state.seeded(key, role.value),
         label_visibility="collapsed",
         on_change=take_role,
         args=(name, key),
     )
-    why = "" if work.origin in SAMPLES else plain(work.reasons[name])
+    why = work.reasons[name]
     if role is not Role.QUASI_IDENTIFIER:
-        rest.caption(why)
+        rest.caption(plain(why))
         continue
     choice = work.choices[name]
     prefix = f"hierarchy-{version}-{position}"
     builder.selectbox(
-        f"Hierarchy of {plain(name)}",
+        f"Hierarchy of {spoken(name)}",
         list(BUILDERS),
         key=state.seeded(f"{prefix}-builder", choice.builder),
         format_func=BUILDERS.get,
@@ -281,8 +281,7 @@ for position, (name, role) in enumerate(work.roles.items()):
         args=(name, prefix),
     )
     with rest:
-        if choice.tree is not None or why:
-            st.caption(f"{facts(choice)}{why}")
+        st.caption(plain(f"{facts(choice)} {why}"))
         parameters(name, choice, prefix)
 
 st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")

@@ -15,6 +15,7 @@ import pytest
 
 from kanon.errors import TableError
 from kanon.sources import adult
+from kanon.sources.opening import open_table
 
 RECORDS = (
     b"39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White,"
@@ -130,7 +131,7 @@ def test_the_file_itself_is_known_by_its_hash(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(adult, "ADULT_SHA256", HASH)
     path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
-    for file in (adult.open_table(RECORDS, "upload.csv"), adult.open_table(path)):
+    for file in (open_table(RECORDS, "upload.csv"), open_table(path)):
         assert tuple(file.table.columns) == adult.COLUMNS
         assert len(file.table) == len(RECORDS.strip().splitlines())
 
@@ -139,4 +140,4 @@ def test_any_other_data_file_has_no_known_ending(tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
     with pytest.raises(TableError, match=r"adult\.data"):
-        adult.open_table(path)
+        open_table(path)

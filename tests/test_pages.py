@@ -16,7 +16,6 @@ import pytest
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
-from kanon.charts.style import thin
 from kanon.errors import TableError
 from kanon.metrics import METRICS
 from kanon.run import run
@@ -26,6 +25,7 @@ from kanon.studio import shared
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain
 from kanon.studio.work import plan_of, sample_work
+from kanon.words import thin
 
 APP = jobs_module.Path(__file__).parents[1] / "app.py"
 DATA, ANONYMISE = "pages/data.py", "pages/anonymise.py"

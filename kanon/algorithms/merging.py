@@ -7,6 +7,7 @@ import numpy as np
 from kanon.algorithms.kernels.merge import merge_some, tuple_hashes
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.recoding import MergePath
+from kanon.words import thin
 
 __all__ = ["merge_greedily"]
 
@@ -67,8 +68,8 @@ def merge_greedily(
             task.weighted, seed, np.int64(task.k), first_below_k, _CHUNK,
         )  # fmt: skip
         # A merge scans the live classes, so the work left goes with the square of their number.
-        progress(1.0 - (state[0] / size) ** 2, f"{state[0]:,} classes left of {size:,}")
-    progress(1.0, f"{state[0]:,} classes left of {size:,}")
+        progress(1.0 - (state[0] / size) ** 2, f"{thin(state[0])} classes left of {thin(size)}")
+    progress(1.0, f"{thin(state[0])} classes left of {thin(size)}")
     merges = int(state[1])
     return MergePath(
         classes,

@@ -7,9 +7,10 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.style import colour_of_metric, k_axis, lay_out, thin
+from kanon.charts.style import colour_of_metric, k_axis, lay_out
 from kanon.measures.along import Curves
 from kanon.metrics import Metric
+from kanon.words import thin
 
 __all__ = ["alteration_curve", "curves_table"]
 
@@ -32,14 +33,15 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) 
         hovertemplate="k = %{x:,}: %{y:.1f} %<extra></extra>",
     )
     figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1.5, "dash": "dot"})
-    side = "left" if math.log(k) > 0.7 * math.log(max(largest, 2)) else "right"
+    # The curve rises: above and to the left of a point there is room.
+    side = "left" if math.log(k) > 0.25 * math.log(max(largest, 2)) else "right"
     figure.add_scatter(
         x=[k],
         y=[here],
         mode="markers+text",
         marker={"size": 12, "color": colour, "line": {"color": "white", "width": 2}},
         text=[f"  k = {thin(k)}: {here:.1f} %  "],
-        textposition=f"{'bottom' if here > 80 else 'top'} {side}",
+        textposition=f"top {side}",
         textfont={"size": 16},
         hoverinfo="skip",
         cliponaxis=False,
@@ -49,7 +51,7 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) 
     )
     lay_out(figure, title, height)
     figure.update_layout(hovermode="x")
-    figure.update_yaxes(title="Alteration, % (↓ better)", range=[0, 104], ticksuffix=" ")
+    figure.update_yaxes(title="Alteration, % (↓ better)", range=[0, 112], ticksuffix=" ")
     return k_axis(figure, largest).update_xaxes(
         range=[math.log10(1.8), math.log10(max(largest, 2) * 1.1)]
     )

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.style import ROLE_COLOURS, escaped, lay_out, thin
+from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
+from kanon.words import thin
 
 __all__ = ["class_size_chart", "class_size_table", "singling_out_chart", "singling_out_table"]
 
@@ -95,4 +96,5 @@ def singling_out_chart(falls: pd.DataFrame) -> go.Figure:
     lay_out(figure, title, height=120 + 30 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 150})
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
-    return figure.update_xaxes(title="Fewer unique records without it")
+    most = max(1, falls["fewer unique records"].max())
+    return figure.update_xaxes(title="Fewer unique records without it", range=[0, 1.05 * most])

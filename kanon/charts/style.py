@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
+from kanon.words import thin
+
 __all__ = [
     "K_TICKS",
     "METRIC_COLOURS",
@@ -15,7 +17,6 @@ __all__ = [
     "escaped",
     "k_axis",
     "lay_out",
-    "thin",
 ]
 
 METRIC_COLOURS: Mapping[str, str] = {
@@ -58,16 +59,7 @@ def escaped(text: object, longest: int = 40) -> str:
     '&lt;b&gt;age&lt;/b&gt;'
     """
     flat = " ".join(str(text).split())
-    return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…")
-
-
-def thin(number: float) -> str:
-    """A count with thin separators.
-
-    >>> thin(30162)
-    '30\\u202f162'
-    """
-    return f"{number:,.0f}".replace(",", "\u202f")
+    return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
 
 
 def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:

@@ -14,6 +14,7 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 from kanon.values import canonical_text, numbers
+from kanon.words import counted
 
 __all__ = ["DATE_LEVELS", "dates", "from_graph", "groups", "intervals", "mask", "suppression"]
 
@@ -66,14 +67,16 @@ def intervals(
     if parsed is None:
         bad = [text for text in texts if numbers([text]) is None]
         raise HierarchyError(
-            f"Intervals need numbers; {len(bad)} distinct values are not ({{cells}}).", bad
+            f"Intervals need numbers; {counted(len(bad), 'value is', 'values are')} not "
+            "({cells}).",
+            bad,
         )
     _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in (lowest, highest)):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    if float(np.abs(parsed - origin).max()) / widths[0] > 2**53:
+    if float(np.abs(parsed - origin).max()) / widths[0] > 1e14:
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
         )
@@ -172,7 +175,8 @@ def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
     bad = [text for text, value in parsed.items() if value is None]
     if bad:
         raise HierarchyError(
-            f"Dates are written like 2021-03-04; {len(bad)} distinct values are not ({{cells}}).",
+            f"Dates are written like 2021-03-04; {counted(len(bad), 'value is', 'values are')} not "
+            "({cells}).",
             bad,
         )
     found = [(value, text) for text, value in parsed.items() if value is not None]
@@ -243,7 +247,16 @@ def from_graph(graph: nx.DiGraph) -> Hierarchy:
 
 
 def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
-    return tree_from_lines(("Built hierarchy", [*cells, ROOT_LABEL]) for cells in lines)
+    if any(not cells[0] for cells in lines):
+        raise HierarchyError("A value is blank; let blank cells count as missing.")
+    try:
+        return tree_from_lines(("", [*cells, ROOT_LABEL]) for cells in lines)
+    except HierarchyError as error:
+        raise HierarchyError(
+            "A value of the column is called like a group made from other values ({cells}); "
+            "choose other levels, or take the hierarchy from a file.",
+            error.cells[:1],
+        ) from None
 
 
 def _distinct(values: Sequence[str]) -> list[str]:
@@ -265,7 +278,8 @@ def _interval(value: float, width: float, origin: float, whole: bool) -> str:
     # Rounding undoes noise such as 0.3 / 0.1 = 2.9999999999999996.
     start = origin + math.floor(round((value - origin) / width, 9)) * width
     if not whole:
-        return f"{start:.12g} to <{start + width:.12g}"
+        # 15 digits are all that a number holds for sure; fewer could give two intervals one name.
+        return f"{start:.15g} to <{start + width:.15g}"
     low, high = int(start), int(start + width - 1)
     if low == high:
         return str(low)

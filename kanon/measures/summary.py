@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kanon.measures import alteration, at_root, deleted_among_modified, generalised, minimum_k
+import kanon.measures
+from kanon.cards import parts_of
+from kanon.measures import alteration
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
@@ -25,13 +27,16 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
         The metrics whose alteration is wanted; the mean is over all of them.
     """
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
-    counted = (generalised, at_root, deleted_among_modified)
+    found = parts_of(kanon.measures)
     return {
         "records": recoding.classes.n_records,
         "classes": recoding.n_classes,
-        minimum_k.CARD.name: minimum_k.value(recoding),
         "suppressed": recoding.suppressed_records,
         "alteration": altered,
         "mean_alteration": float(np.mean(list(altered.values()))),
-        **{module.CARD.name: module.value(recoding) for module in counted},
+        **{
+            name: module.value(recoding)
+            for name, module in found.items()
+            if module is not alteration
+        },
     }

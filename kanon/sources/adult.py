@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import tempfile
@@ -29,7 +28,6 @@ __all__ = [
     "ADULT_URL",
     "COLUMNS",
     "fetch_adult",
-    "open_table",
     "parse_adult",
 ]
 
@@ -39,7 +37,7 @@ ADULT_NAME = "adult.data"
 ADULT_LICENCE = "CC BY 4.0"
 ADULT_ATTRIBUTION = (
     "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository."
-    " https://doi.org/10.24432/C5XW20. CC BY 4.0."
+    " https://doi.org/10.24432/C5XW20."
 )
 
 COLUMNS = (
@@ -105,25 +103,6 @@ def parse_adult(content: bytes, origin: str) -> TableFile:
         found=(origin, *file.found[1:]),
         missing={name: count for name, count in file.missing.items() if name in COLUMNS},
     )
-
-
-def open_table(
-    source: bytes | Path, name: str | None = None, settings: ReadSettings | None = None
-) -> TableFile:
-    """Read a table file as :func:`~kanon.sources.reading.read_table` does, or UCI's adult.data.
-
-    The latter has neither a header nor the ending of a table, and is known by its hash.
-
-    Raises
-    ------
-    TableError
-        See :func:`~kanon.sources.reading.read_table`.
-    """
-    if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
-        name, source = source.name, source.read_bytes()
-    if isinstance(source, bytes) and hashlib.sha256(source).hexdigest() == ADULT_SHA256:
-        return parse_adult(source, "This is the Adult table of the UCI repository.")
-    return read_table(source, name, settings)
 
 
 def _download(url: str, known_hash: str) -> bytes:

@@ -16,6 +16,7 @@ from kanon.hierarchy.edit import add_leaf
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema, check_columns
 from kanon.values import MISSING_LABEL, canonical_texts
+from kanon.words import counted
 
 __all__ = [
     "Exposure",
@@ -251,8 +252,8 @@ def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, 
     if lacking:
         records = sum(lacking.values())
         raise CoverageError(
-            f"Column {quoted(column)}: {len(lacking)} distinct values ({{cells}}) in {records} "
-            "records are missing in its hierarchy; add them to it.",
+            f"Column {quoted(column)}: its hierarchy lacks {counted(len(lacking), 'value')} "
+            f"({{cells}}) of {counted(records, 'record')}; add what is missing to it.",
             list(lacking),
         )
     if (codes < 0).any():

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon.errors import quoted
-from kanon.sources.sentences import thin
+from kanon.words import thin
 
 __all__ = ["KNOWN_MARKERS", "about_missing", "mark_missing"]
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from kanon.errors import TableError, quoted
 
-__all__ = ["empty", "thin"]
-
-
-def thin(count: int) -> str:
-    """A count with thin spaces between its thousands.
-
-    >>> thin(30162) == "30\\u2009162"
-    True
-    """
-    return f"{count:,}".replace(",", "\u2009")
+__all__ = ["empty"]
 
 
 def empty(name: str) -> TableError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -24,7 +23,7 @@ _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 100
 
 # Python's csv module, everywhere, refuses cells over 128 kB; a long free text is no error.
-csv.field_size_limit(sys.maxsize)
+csv.field_size_limit(2**31 - 1)
 
 
 def shown(separator: str) -> str:

@@ -14,8 +14,8 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kanon.errors import TableError, quoted
 from kanon.sources.names import column_names
-from kanon.sources.sentences import thin
 from kanon.values import canonical_text
+from kanon.words import thin
 
 __all__ = ["read_arrow", "read_sheet"]
 

@@ -10,7 +10,7 @@ import csv
 import io
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from kanon.errors import TableError, quoted
 from kanon.sources.reading import check_separator, is_padded, kind_of
 from kanon.values import canonical_text
 
-__all__ = ["KINDS", "MIME", "table_bytes", "write_table"]
+__all__ = ["KINDS", "MIME", "table_bytes", "why_not", "write_table"]
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
 """The kinds of table file, by the ending of their names."""
@@ -153,7 +153,29 @@ def _arrow(column: pd.Series) -> Any:
         return pa.array(_as_text(column), from_pandas=True)
 
 
-def _sheet(table: pd.DataFrame) -> bytes:
+def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
+    """Why a table cannot be written as a kind, in a sentence; None if it can.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`KINDS`; only XLSX has limits.
+    make
+        Makes the table, if it has to be looked at.
+
+    >>> why_not("csv", lambda: pd.DataFrame()) is None
+    True
+    """
+    if kind == "xlsx":
+        try:
+            _sheet_columns(make())
+        except TableError as error:
+            return error.sentence
+    return None
+
+
+def _sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
+    """The columns as a sheet can hold them, or the reason why it cannot."""
     if len(table) > SHEET_RECORDS or table.shape[1] > _SHEET_COLUMNS:
         raise TableError(
             f"A table of {len(table):,} records and {table.shape[1]:,} columns does not fit on a"
@@ -163,6 +185,11 @@ def _sheet(table: pd.DataFrame) -> bytes:
     for name, column in zip(table.columns, columns, strict=True):
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
             _check_lengths(str(name), column)
+    return columns
+
+
+def _sheet(table: pd.DataFrame) -> bytes:
+    columns = _sheet_columns(table)
     fitting = pd.concat(columns, axis=1) if columns else table
     fitting.columns = pd.Index([str(name) for name in table.columns], dtype=object)
     options = {

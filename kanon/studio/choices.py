@@ -25,6 +25,7 @@ from kanon.plan import (
 )
 from kanon.sources.memory import coverage
 from kanon.values import canonical_texts
+from kanon.words import counted
 
 __all__ = ["BUILDERS", "FIELDS", "Choice", "choose", "start_with", "with_tree"]
 
@@ -99,8 +100,8 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
         lacking = coverage(values, tree)
         if lacking:
             raise CoverageError(
-                f"{len(lacking)} distinct values ({{cells}}) in {sum(lacking.values())} records "
-                "are missing in this hierarchy; add them to it.",
+                f"This hierarchy lacks {counted(len(lacking), 'value')} ({{cells}}) of "
+                f"{counted(sum(lacking.values()), 'record')}; add what is missing to the file.",
                 list(lacking),
             )
     except KanonError as error:
@@ -154,6 +155,8 @@ def _numbers(what: str, text: object) -> list[float]:
         found = [float(part) for part in str(text).split(",") if part.strip()]
     except ValueError:
         found = []
+    if not str(text).strip():
+        raise HierarchyError(f"{what} are numbers with commas between, such as 5, 10, 20.")
     if not found:
         raise HierarchyError(
             f"{what} are numbers with commas between, such as 5, 10, 20, not {quoted(text)}."

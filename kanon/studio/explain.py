@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 
-from kanon.charts.style import thin
 from kanon.metrics import multipliers
 from kanon.run import Run, algorithm_named
 from kanon.studio.text import plain
+from kanon.words import thin
 
 __all__ = ["how_algorithm", "how_alteration"]
 

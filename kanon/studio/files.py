@@ -8,10 +8,11 @@ fingerprint of this session and of all that decides the content.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from kanon.studio import state
 
-__all__ = ["file_name"]
+__all__ = ["content", "file_name"]
 
 
 def file_name(what: str, ending: str, about: str) -> str:
@@ -31,3 +32,15 @@ def file_name(what: str, ending: str, about: str) -> str:
     work = state.work()
     content = "|".join((state.salt(), work.digest, str(work.version), about, what, ending))
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
+
+
+def content(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What makes a download, so that a failure logs no cell: its text stays here."""
+
+    def made() -> bytes:
+        try:
+            return make()
+        except Exception as error:  # noqa: BLE001  it is raised again, without its text
+            raise RuntimeError(f"a download failed ({type(error).__name__})") from None
+
+    return made

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.charts.style import thin
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.schema import Role
 from kanon.studio import state
+from kanon.studio.navigation import chosen_page
 from kanon.studio.samples import SAMPLES
-from kanon.studio.text import plain
+from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, sample_work
+from kanon.words import counted, thin
 
 __all__ = ["head", "metric_choice"]
 
@@ -21,12 +22,20 @@ _STYLE = "<style>.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }</style>"
 
 def head(question: str) -> Work:
     """Draw the top of a page; returns what the session works on."""
+    if not state.entered():
+        # Beside a folder called pages, Streamlit runs the first page of a fresh server without
+        # app.py, until the navigation was drawn once.
+        chosen_page()
+        st.rerun()
     work = state.work()
     st.html(_STYLE)
     _line(work)
     st.title(question)
-    if work.problem:
-        st.error(plain(work.problem), icon=":material/error:")
+    with st.container():  # always there, so that what follows stays where it is
+        if work.problem:
+            st.error(plain(work.problem), icon=":material/error:")
+        if work.notice:
+            st.info(plain(work.notice), icon=":material/info:")
     return work
 
 
@@ -53,12 +62,12 @@ def _line(work: Work) -> None:
     """One slim line: table, records, roles, metric and k, each changed in place."""
     sensitive = [name for name, role in work.roles.items() if role is Role.SENSITIVE]
     about = [
-        f"{thin(len(work.table))} records",
-        f"{len(work.quasi_identifiers)} quasi-identifiers",
+        counted(len(work.table), "record"),
+        counted(len(work.quasi_identifiers), "quasi-identifier"),
         f"sensitive: {plain(', '.join(sensitive) or 'none')}",
     ]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
-        with st.popover(f"Table: {plain(work.title)}", type="tertiary"):
+        with st.popover(f"Table: {plain(shortened(work.title))}", type="tertiary"):
             names = list(SAMPLES)
             st.selectbox(
                 "Work on a sample",
@@ -70,7 +79,7 @@ def _line(work: Work) -> None:
                 on_change=_take_sample,
             )
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
-        st.markdown(f":gray[{' · '.join(about)}]", width="content")
+        st.caption(" · ".join(about), width="content")
         with st.popover(f"Metric: {METRICS[work.metric].card.title}", type="tertiary"):
             metric_choice("frame-metric")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):

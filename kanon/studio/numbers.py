@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kanon.cards import Card
-from kanon.charts.style import thin
 from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.run import Run
 from kanon.studio.exposed import Exposed
 from kanon.studio.text import percent, plain
+from kanon.words import thin
 
 __all__ = ["Number", "of_release", "of_table"]
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.sources.writing import MIME, table_bytes
-from kanon.studio.files import file_name
+from kanon.studio.files import content, file_name
 
 __all__ = ["data_button", "picture"]
 
@@ -42,7 +42,7 @@ def data_button(
     """A button that downloads numbers as CSV."""
     st.download_button(
         label,
-        data=lambda: table_bytes(numbers(), "csv"),
+        data=content(lambda: table_bytes(numbers(), "csv")),
         file_name=file_name(name, "csv", about),
         mime=MIME["csv"],
         icon=":material/download:",

@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 from kanon.run import Run
 from kanon.schema import Role
 
-__all__ = ["ROWS", "before_and_after", "by_role"]
+__all__ = ["ROWS", "before_and_after", "by_role", "preview_height"]
 
 ROWS = 200
 """The rows of a preview."""
@@ -22,6 +22,11 @@ _TINTS: Mapping[Role, str] = {
     Role.SENSITIVE: "rgba(125, 60, 152, 0.14)",
     Role.INSENSITIVE: "rgba(112, 123, 124, 0.10)",
 }
+
+
+def preview_height(done: Run) -> int:
+    """Pixels for a preview: no empty rows under a small table."""
+    return min(320, 38 + 35 * done.prepared.classes.n_records)
 
 
 def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:

@@ -7,7 +7,7 @@ from typing import cast
 from kanon.errors import KanonError
 from kanon.run import Solution, prepare, solve
 from kanon.studio import state
-from kanon.studio.shared import jobs
+from kanon.studio.shared import jobs, last_job
 from kanon.studio.work import Result, Work, plan_of, settings_of
 
 __all__ = ["cancel", "collect", "first", "outdated", "start"]
@@ -27,13 +27,15 @@ def start() -> None:
         state.change(problem=error.sentence)
         return
     job = jobs().submit(solve, plan.algorithm.name, task, prepared.measured_metrics())
+    last_job().append(job)
     state.change(job=job, running=(prepared, settings_of(work, plan)))
 
 
 def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""
     work = state.work()
-    if work.version == 0 and work.result is None and work.job is None and work.problem is None:
+    if work.version == 0 and not work.started:
+        state.change(started=True)
         start()
 
 
@@ -55,7 +57,7 @@ def collect() -> None:
         result = Result(prepared, cast(Solution, job.result), settings)
         state.change(job=None, running=None, result=result)
     elif job.state == "cancelled":
-        state.change(job=None, running=None, problem="The run was cancelled; nothing was changed.")
+        state.change(job=None, running=None, notice="The run was cancelled; nothing was changed.")
     else:
         state.change(job=None, running=None, problem=job.error)
 

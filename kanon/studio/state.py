@@ -18,9 +18,20 @@ from kanon.errors import KanonError
 from kanon.studio.samples import FIRST
 from kanon.studio.work import Work, sample_work
 
-__all__ = ["attempt", "change", "put", "remembered", "salt", "seeded", "typed", "work"]
+__all__ = [
+    "attempt",
+    "change",
+    "enter",
+    "entered",
+    "put",
+    "remembered",
+    "salt",
+    "seeded",
+    "typed",
+    "work",
+]
 
-_WORK, _SALT, _MEMORY = "kanon-work", "kanon-salt", "kanon-memory"
+_WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 
 T = TypeVar("T")
 
@@ -38,12 +49,24 @@ def put(new: Work) -> None:
     old = st.session_state.get(_WORK)
     if old is not None and old.job is not None and old.job is not new.job:
         old.job.cancel()
+    if old is not None and old.version != new.version:
+        st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
     st.session_state[_WORK] = new
 
 
+def enter() -> None:
+    """Note that the app's frame was drawn around this session's pages."""
+    st.session_state[_ENTERED] = True
+
+
+def entered() -> bool:
+    """Whether this session came in through ``app.py``."""
+    return _ENTERED in st.session_state
+
+
 def change(**fields: Any) -> None:
-    """Change some fields; whatever went wrong before is no longer shown."""
-    put(replace(work(), **{"problem": None, **fields}))
+    """Change some fields; whatever was said before is no longer shown."""
+    put(replace(work(), **{"problem": None, "notice": None, **fields}))
 
 
 def attempt(make: Callable[[], Work]) -> bool:

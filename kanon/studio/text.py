@@ -4,18 +4,39 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["percent", "plain"]
+__all__ = ["percent", "plain", "shortened", "spoken"]
 
 
 def plain(text: object) -> str:
     """Escape every character that Markdown could read as formatting, a link or an image.
 
-    A column may be called ``![x](http://…)``; shown as Markdown it would send a request.
+    A column may be called ``![x](http://…)``; shown as Markdown it would send a request. Addresses
+    become links even when escaped, unless an invisible character parts them.
 
     >>> print(plain("a_b"))
     a\\_b
     """
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(str(text).split()))
+    flat = " ".join(str(text).split())
+    parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", parted)
+
+
+def spoken(text: object) -> str:
+    """Text for a hidden label, which a screen reader reads as it is: words alone.
+
+    >>> spoken("![x](http://a.b)"), spoken("marital-status")
+    ('x http a b', 'marital-status')
+    """
+    return " ".join(re.sub(r"[^\w-]+", " ", str(text)).split())
+
+
+def shortened(text: str, longest: int = 32) -> str:
+    """A title that leaves room for others.
+
+    >>> shortened("a long file name.csv", longest=10)
+    'a long fi…'
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def percent(number: float) -> str:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.errors import PlanError, listing
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, suggest_roles
-from kanon.sources.adult import ADULT_NAME, fetch_adult, open_table
+from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
+from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.choices import Choice, choose, start_with, with_tree
 from kanon.studio.jobs import Job
@@ -34,8 +35,10 @@ __all__ = [
     "reread",
     "sample_work",
     "settings_of",
+    "settings_shown",
     "uploaded_work",
     "with_builder",
+    "with_missing",
     "with_role",
 ]
 
@@ -85,14 +88,18 @@ class Work:
         The hierarchy chosen for each column that is or was a quasi-identifier.
     missing
         What happens to records that lack a quasi-identifier.
+    asked
+        The settings that the user asked for when the file was read; None where they are found.
     algorithm, metric, cost, tie_seed, k
         The settings of a run.
     job, running
         The run under way, and what it was prepared from.
     result
         The last finished run.
-    problem
-        The last thing that went wrong, in a sentence, until something else is tried.
+    problem, notice
+        The last thing that went wrong or happened, in a sentence, until something else is tried.
+    started
+        Whether the first run was started by itself.
     """
 
     version: int
@@ -105,6 +112,7 @@ class Work:
     reasons: Mapping[str, str]
     choices: Mapping[str, Choice]
     missing: Missing = "drop-records"
+    asked: ReadSettings = field(default_factory=ReadSettings)
     algorithm: str = "gaa"
     metric: str = "nllm"
     cost: Literal["weighted", "representatives"] = "weighted"
@@ -114,6 +122,8 @@ class Work:
     running: tuple[Prepared, str] | None = None
     result: Result | None = None
     problem: str | None = None
+    notice: str | None = None
+    started: bool = False
 
     @property
     def table(self) -> pd.DataFrame:
@@ -126,6 +136,15 @@ class Work:
         return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
 
     @property
+    def kept(self) -> pd.DataFrame:
+        """The records that a run works on: those that drop out for missing values left out."""
+        columns = self.quasi_identifiers
+        if self.missing == "as-value" or not columns:
+            return self.table
+        incomplete = missing_records(self.table, columns)
+        return self.table if incomplete.all() else self.table[~incomplete]
+
+    @property
     def busy(self) -> bool:
         """Whether a run is under way."""
         return self.job is not None and not self.job.finished
@@ -136,13 +155,9 @@ def sample_work(name: str, version: int = 0) -> Work:
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
     file = read_table(content, sample.path.name)
-    work = _work(file, content, sample.title, name, version)
-    choices = {
-        column: _bundled(name, column, file.table) or start_with(column, file.table[column])
-        for column, role in sample.roles.items()
-        if role is Role.QUASI_IDENTIFIER
-    }
-    return replace(work, roles=sample.roles, choices=choices, k=sample.k)
+    work = replace(_work(file, content, sample.title, name, version), k=sample.k)
+    reasons = dict.fromkeys(sample.roles, "")
+    return _with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)
 
 
 def uploaded_work(
@@ -158,9 +173,7 @@ def uploaded_work(
     file = open_table(content, name, settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
-    if not len(file.table.columns):
-        raise PlanError(f"The file {quoted(name)} has no columns.")
-    work = _work(file, content, name, "upload", version)
+    work = _with_choices(_work(file, content, name, "upload", version))
     return replace(work, k=min(work.k, max(2, len(file.table))))
 
 
@@ -175,8 +188,8 @@ def adult_work(version: int) -> Work:
     return _adult_work(fetch_adult(), version)
 
 
-def reread(work: Work, settings: ReadSettings) -> Work:
-    """The same file read with other settings; roles and hierarchies stay where columns do.
+def reread(work: Work) -> Work:
+    """The same file read as asked for; roles and hierarchies stay where columns do.
 
     Raises
     ------
@@ -185,36 +198,41 @@ def reread(work: Work, settings: ReadSettings) -> Work:
     """
     if work.content is None:
         return work
-    again = uploaded_work(work.content, work.file.name, work.version + 1, settings)
-    roles = {column: work.roles.get(column, role) for column, role in again.roles.items()}
-    choices = dict(again.choices)
-    for column, old in work.choices.items():
-        if column in roles:
-            choices[column] = choose(old.builder, old.typed, column, again.table[column])
-    for column, role in roles.items():
-        if role is Role.QUASI_IDENTIFIER and column not in choices:
-            choices[column] = _first_choice(column, again.table)
-    return replace(
-        work,
-        version=again.version,
-        file=again.file,
-        digest=again.digest,
-        roles=roles,
-        reasons=again.reasons,
-        choices=choices,
-        job=None,
-        running=None,
-        result=None,
-        problem=None,
+    again = uploaded_work(work.content, work.file.name, work.version + 1, work.asked)
+    return _with_choices(
+        replace(
+            work,
+            version=again.version,
+            file=again.file,
+            digest=again.digest,
+            roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
+            reasons=again.reasons,
+            job=None,
+            running=None,
+            result=None,
+            problem=None,
+        )
     )
+
+
+def settings_shown(work: Work) -> ReadSettings:
+    """How the file was read; after a mistake, what was asked for, so that it can be mended."""
+    if not work.problem:
+        return work.file.settings
+    asked = {key: value for key, value in vars(work.asked).items() if value is not None}
+    return replace(work.file.settings, **asked)
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
-    choices = work.choices
-    if role is Role.QUASI_IDENTIFIER and column not in choices:
-        choices = {**choices, column: _first_choice(column, work.table)}
-    return replace(work, roles={**work.roles, column: role}, choices=choices)
+    roles = {**work.roles, column: role}
+    reasons = {**work.reasons, column: "Set by you."}
+    return _with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
+
+
+def with_missing(work: Work, missing: Missing) -> Work:
+    """The work with another rule for records that lack a quasi-identifier."""
+    return _with_choices(replace(work, missing=missing, problem=None))
 
 
 def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
@@ -222,13 +240,13 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
 
     Nothing typed earlier is lost, and a new builder starts from what fits the values.
     """
-    old = work.choices[column]
+    old, values = work.choices[column], work.kept[column]
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if builder != old.builder:
-        proposal = start_with(column, work.table[column])
+        proposal = start_with(column, values)
         if proposal.builder == builder:
             entered = {**proposal.typed, **entered}
-    choice = choose(builder, entered, column, work.table[column])
+    choice = choose(builder, entered, column, values)
     return replace(work, choices={**work.choices, column: choice}, problem=None)
 
 
@@ -315,12 +333,12 @@ def k_grid(n_records: int, also: int) -> list[int]:
 def _adult_work(file: TableFile, version: int) -> Work:
     """The papers take all nine columns as quasi-identifiers."""
     work = _work(file, None, "Adult (UCI)", "adult", version)
-    return replace(work, roles=dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER))
+    roles = dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER)
+    return _with_choices(replace(work, roles=roles, reasons=dict.fromkeys(roles, "As the papers.")))
 
 
 def _work(file: TableFile, content: bytes | None, title: str, origin: str, version: int) -> Work:
     suggestions = suggest_roles(file.table)
-    roles = {column: suggestion.role for column, suggestion in suggestions.items()}
     fingerprint = hashlib.sha256(content if content is not None else title.encode())
     fingerprint.update(repr(file.settings).encode())
     return Work(
@@ -330,31 +348,34 @@ def _work(file: TableFile, content: bytes | None, title: str, origin: str, versi
         file=file,
         content=content,
         digest=fingerprint.hexdigest(),
-        roles=roles,
+        roles={column: suggestion.role for column, suggestion in suggestions.items()},
         reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
-        choices={
-            column: _first_choice(column, file.table)
-            for column, role in roles.items()
-            if role is Role.QUASI_IDENTIFIER or origin == "adult"
-        },
+        choices={},
     )
 
 
-def _first_choice(column: str, table: pd.DataFrame) -> Choice:
-    """A hierarchy of Adult's if one of that name covers the column, else a suggested builder."""
-    bundled = _bundled(ADULT_FOLDER, column, table)
-    if bundled is None:
-        return start_with(column, table[column])
-    note = "It comes with kanon; taken because the name fits and it holds every value."
-    return replace(bundled, notes=(*bundled.notes, note))
+def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
+    """The work with a hierarchy for every quasi-identifier, made for the records that are kept.
+
+    What was chosen and typed stays; the trees follow the records.
+    """
+    kept, choices = work.kept, dict(work.choices)
+    for column in work.quasi_identifiers:
+        old = choices.get(column)
+        if old is None:
+            choices[column] = _first_choice(folder, column, kept[column])
+        else:
+            choices[column] = choose(old.builder, old.typed, column, kept[column])
+    return replace(work, choices=choices)
 
 
-def _bundled(folder: str, column: str, table: pd.DataFrame) -> Choice | None:
+def _first_choice(folder: str, column: str, values: pd.Series) -> Choice:
+    """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
     path = bundled_file(folder, column)
-    if path is None:
-        return None
-    try:
-        choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, table[column])
-    except KanonError:
-        return None
-    return choice if choice.tree is not None else None
+    if path is not None:
+        choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, values)
+        if choice.tree is not None:
+            if folder != ADULT_FOLDER:
+                return choice
+            return replace(choice, notes=(*choice.notes, "It comes with kanon."))
+    return start_with(column, values)

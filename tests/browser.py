@@ -1,0 +1,320 @@
+"""Helpers for the tests in a real browser: a server of our own, and what a user does there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Download,
+    Locator,
+    Page,
+    TimeoutError,
+    expect,
+)
+
+from kanon.studio.text import plain
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "tests" / "output"
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+HERE = ("127.0.0.1", "localhost")
+OUTDATED = "Settings have changed since this result was made"
+RESULT = "Darker blue"
+
+
+# Counts how often a script has begun to run, by what Streamlit tells its own tests.
+COUNT_RUNS = """
+window.runs = 0;
+new MutationObserver(changes => changes.forEach(change => {
+  if (change.target.dataset.testScriptState === "running") window.runs += 1;
+})).observe(document, {subtree: true, attributeFilter: ["data-test-script-state"]});
+"""
+
+
+# --- the server -----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Server:
+    """A dashboard that listens."""
+
+    url: str
+    process: subprocess.Popen
+    log: Path
+
+    def children(self) -> set[int]:
+        """The processes that the server has started and that still run. Linux only."""
+        found = set()
+        for listed in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # the thread has just ended
+                found |= {int(pid) for pid in listed.read_text().split()}
+        return found
+
+    def wait_for_the_end_of(self, children: set[int]) -> None:
+        """Wait until none of these processes runs any more."""
+        end = time.monotonic() + 5
+        while children & self.children():
+            assert time.monotonic() < end, "a process goes on"
+            time.sleep(0.02)  # between two polls of a condition
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """Start the dashboard as the readme says; end it, and whatever it started.
+
+    Parameters
+    ----------
+    folder
+        Where its log goes. A log that tells of an error is an error.
+    """
+    with socket.socket() as free:
+        free.bind((HERE[0], 0))
+        port = free.getsockname()[1]
+    log = folder / f"server-{port}.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    server = Server(f"http://{HERE[0]}:{port}", process, log)
+    try:
+        _wait_for(server)
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        with contextlib.suppress(ProcessLookupError):  # workers that outlived it
+            os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError("the server left processes behind")
+    told = log.read_text("utf-8")
+    assert "Traceback" not in told and "Uncaught" not in told, told
+
+
+def _wait_for(server: Server) -> None:
+    end = time.monotonic() + 60
+    while True:
+        assert server.process.poll() is None, server.log.read_text("utf-8")
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            assert time.monotonic() < end, "the server does not answer"
+            time.sleep(0.05)  # between two polls of a condition
+
+
+# --- a visitor ------------------------------------------------------------------------------
+@dataclass
+class Visitor:
+    """A browser window of one user, who notes what it asks for and complains of."""
+
+    context: BrowserContext
+    page: Page
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def left_the_host(self) -> list[str]:
+        """The requests that went elsewhere."""
+        return [
+            url
+            for url in self.asked
+            if not url.startswith(("data:", "blob:")) and urlsplit(url).hostname not in HERE
+        ]
+
+
+def visit(browser: Browser) -> Visitor:
+    """A fresh window: no session, no cookies, nothing cached."""
+    context = browser.new_context(
+        accept_downloads=True, viewport={"width": 1280, "height": 720}, locale="en-GB"
+    )
+    context.set_default_timeout(30_000)
+    context.add_init_script(COUNT_RUNS)
+    page = context.new_page()
+    visitor = Visitor(context, page)
+    context.on("request", lambda request: visitor.asked.append(request.url))
+    page.on("websocket", lambda socket: visitor.asked.append(socket.url))
+    page.on("pageerror", lambda error: visitor.complaints.append(f"page: {error}"))
+    page.on("console", lambda message: _note(visitor, message))
+    return visitor
+
+
+def _note(visitor: Visitor, message) -> None:
+    where = urlsplit(message.location.get("url", "")).path
+    # Opened at /data, Streamlit first looks for itself under /data/_stcore.
+    searching = where.count("/") > 2 and "/_stcore/" in where
+    if message.type == "error" and not searching:
+        visitor.complaints.append(f"console: {message.text} ({where})")
+
+
+# --- what a user does -----------------------------------------------------------------------
+def idle(page: Page) -> None:
+    """Wait until no script runs."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+@contextlib.contextmanager
+def answered(page: Page) -> Iterator[None]:
+    """Do something that the server answers with a run of the page, and wait for its end."""
+    idle(page)
+    before = page.evaluate("window.runs")
+    yield
+    page.wait_for_function("before => window.runs > before", arg=before)
+    idle(page)
+
+
+def open_start(page: Page, server: Server) -> None:
+    """Open the dashboard and wait for the first result."""
+    page.goto(server.url)
+    wait_for_result(page)
+
+
+def go(page: Page, title: str) -> None:
+    """Follow a link of the navigation."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+    question = {"Data": "What is in this table", "Anonymise": "What does k ="}[title]
+    expect(page.get_by_role("heading", level=1)).to_contain_text(question)
+    idle(page)
+
+
+def named(page: Page, role: str, name: str, column: str) -> Locator:
+    """A control whose name holds a column's, written as it is or escaped for Markdown."""
+    either = [
+        page.get_by_role(role, name=name % one, exact=True) for one in (column, plain(column))
+    ]
+    return either[0].or_(either[1])
+
+
+def choose(page: Page, control: Locator, option: str) -> None:
+    """Choose in a select box with the mouse."""
+    end = time.monotonic() + 30
+    while control.input_value() != option:
+        assert time.monotonic() < end, f"{option} cannot be chosen"
+        # A list that has just opened closes when the answer to an earlier choice arrives.
+        with contextlib.suppress(TimeoutError):
+            control.click()
+            chosen = page.get_by_role("option", name=option, exact=True)
+            chosen.wait_for(timeout=1000)
+            with answered(page):
+                chosen.click(timeout=1000)
+                expect(control).to_have_value(option)
+
+
+def give_role(page: Page, column: str, role: str) -> None:
+    """Give a column a role on the page Data."""
+    choose(page, named(page, "combobox", "Role of %s", column), role)
+
+
+def build(page: Page, column: str, builder: str) -> None:
+    """Choose how a column is blurred on the page Data."""
+    choose(page, named(page, "combobox", "Hierarchy of %s", column), builder)
+
+
+def type_in(page: Page, control: Locator, text: str) -> None:
+    """Type into a field and confirm."""
+    if control.input_value() == text:
+        return
+    with answered(page):
+        control.fill(text)
+        control.press("Enter")
+    expect(control).to_have_value(text)
+
+
+def upload(page: Page, file: Path | dict, records: str) -> None:
+    """Upload a table on the page Data; wait until so many records are told of."""
+    with answered(page):
+        page.locator('[class*="st-key-upload-"] input[type="file"]').set_input_files(file)
+    expect(page.get_by_role("heading", name=f"{records} records,")).to_be_visible()
+
+
+def in_memory(name: str, content: bytes) -> dict:
+    """A file to upload that stands on no disk."""
+    return {"name": name, "mimeType": "text/csv", "buffer": content}
+
+
+def button(page: Page, label: str) -> Locator:
+    """The button of that label on the page itself."""
+    return page.get_by_test_id("stMain").get_by_role("button", name=label, exact=True)
+
+
+def wait_for_result(page: Page, seconds: float = 120) -> None:
+    """Wait for the end of a run that gives a table its first result."""
+    page.get_by_text(RESULT).wait_for(timeout=1000 * seconds)
+    expect(button(page, "Anonymise")).to_be_enabled(timeout=1000 * seconds)
+    idle(page)
+
+
+def anonymise(page: Page) -> None:
+    """Press the button and wait for the first result of a table."""
+    button(page, "Anonymise").click()
+    wait_for_result(page)
+
+
+def renew(page: Page) -> None:
+    """Press the button and wait until the outdated result has been replaced."""
+    expect(page.get_by_text(OUTDATED)).to_be_visible()
+    button(page, "Anonymise").click()
+    expect(page.get_by_text(OUTDATED)).to_have_count(0)
+    wait_for_result(page)
+
+
+def to_k(page: Page, k: int) -> None:
+    """Move the slider with the arrow keys until it stands at k."""
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(200):
+        now = int(re.sub(r"\D", "", page.get_by_role("heading", level=1).inner_text()))
+        if now == k:
+            idle(page)
+            return
+        slider.press("ArrowRight" if now < k else "ArrowLeft")
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(
+            re.compile(rf"k = {now:,} cost".replace(",", "\u202f"))
+        )
+    raise AssertionError(f"the slider does not reach {k}")
+
+
+def download(page: Page, label: str) -> Download:
+    """Press a download button and wait for the file."""
+    with page.expect_download() as coming:
+        button(page, label).click()
+    return coming.value
+
+
+def tab_to(page: Page, target: Locator, most: int = 120) -> None:
+    """Press the tabulator until a control has the focus."""
+    target.wait_for(state="attached")
+    for _ in range(most):
+        if target.evaluate("one => one === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the tabulator does not reach {target}")
+
+
+def picture(page: Page, name: str) -> None:
+    """Save what is on screen, the whole page, under tests/output/."""
+    OUTPUT.mkdir(exist_ok=True)
+    height = page.evaluate("document.querySelector('[data-testid=stMain]')?.scrollHeight ?? 720")
+    page.screenshot(path=OUTPUT / f"{name}.png")
+    page.set_viewport_size({"width": 1280, "height": max(720, int(height) + 20)})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
+    page.screenshot(path=OUTPUT / f"{name}-whole.png")
+    page.set_viewport_size({"width": 1280, "height": 720})
