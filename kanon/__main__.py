@@ -94,11 +94,11 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> None:
+    plan = Plan.load(given.plan)
+    _check_distinct(given)
     kind_of(given.out.name)
     for path in filter(None, (given.out, given.measures)):
         _check_writable(path)
-    _check_distinct(given)
-    plan = Plan.load(given.plan)
     if given.seed is not None:
         content = plan.model_dump(mode="json", exclude_none=True)
         content["algorithm"]["seed"] = given.seed
@@ -170,8 +170,9 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
     lacking = coverage(column, tree)
     if lacking:
         raise CoverageError(
-            f"Column {quoted(given.column)}: the hierarchy lacks {counted(len(lacking), 'value')} "
-            f"({{cells}}) of {counted(sum(lacking.values()), 'record')}.",
+            f"Column {quoted(given.column)}: the hierarchy lacks "
+            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{counted(sum(lacking.values()), 'record')}.",
             list(lacking),
         )
     unused = tree.n_leaves - sum(

@@ -134,23 +134,10 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         A hierarchy is no tree, or lacks values of its column.
     MetricError
         The metric needs edge weights that a hierarchy lacks.
-
-    Warns
-    -----
-    PrivacyWarning
-        The table has columns that the plan does not name.
     """
     schema = plan.roles
     schema.check(list(table.columns))
     require_records(table)
-    unnamed = [str(column) for column in table.columns if column not in plan.columns]
-    if unnamed:
-        warnings.warn(
-            f"The plan does not name {listing(unnamed)}; as everything that is not named, "
-            f"{'it passes' if len(unnamed) == 1 else 'they pass'} into the release unchanged.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
     columns = schema.quasi_identifiers
     incomplete = int(missing_records(table, columns).sum())
     if incomplete and plan.read.missing is None:
@@ -273,6 +260,11 @@ def run(
     KanonError
         See :func:`prepare`.
 
+    Warns
+    -----
+    PrivacyWarning
+        The table has columns that the plan does not name.
+
     Examples
     --------
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
@@ -287,7 +279,16 @@ def run(
     task = prepared.task()
     started = time.perf_counter()
     recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
-    return finished(prepared, recoding, time.perf_counter() - started)
+    done = finished(prepared, recoding, time.perf_counter() - started)
+    unnamed = [str(column) for column in table.columns if column not in plan.columns]
+    if unnamed:
+        warnings.warn(
+            f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
+            "release unchanged.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+    return done
 
 
 def finished(prepared: Prepared, recoding: Recoding, seconds: float) -> Run:

@@ -82,7 +82,7 @@ with adult:
     st.markdown(
         "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the UCI "
         "repository only when you ask for it, checked by its hash, and not kept on disk.\n\n"
-        f"{plain(ADULT_ATTRIBUTION)} Licence: {plain(ADULT_LICENCE)}."
+        f"{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
     )
     if st.button("Download Adult", icon=":material/cloud_download:"):
         with st.spinner("Downloading from the UCI repository"):

@@ -28,6 +28,7 @@ PACKAGE = ROOT / "kanon"
 LEVELS = {
     "": 0,  # kanon/__init__.py
     "errors": 0,
+    "words": 0,
     "values": 0,
     "cards": 0,
     "hierarchy": 1,

@@ -284,8 +284,8 @@ BAD_CALLS = {
         ["'no.csv' does not exist"],
     ),
     "table of no kind": (
-        ["run", "plan.json", "--table", "plan.json", "--out", "r.csv"],
-        ["'plan.json' does not end like a table", ".csv"],
+        ["run", "plan.json", "--table", "plan.txt.json", "--out", "r.csv"],
+        ["'plan.txt.json' does not end like a table", ".csv"],
     ),
     "table ragged": (
         ["run", "plan.json", "--table", "ragged.csv", "--out", "r.csv"],
@@ -410,7 +410,7 @@ def test_check_says_whether_a_column_is_covered(kanon, folder):
     (folder / "sex.csv").write_text("F;*\nM;*\nX;*\n", "utf-8")
     said = kanon("hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "sex")
     assert (said.status, said.err) == (0, "")
-    assert "1 leaves do not occur" in said.out
+    assert "1 leaf not in the table" in said.out
 
 
 def test_check_does_not_take_a_group_for_a_value(kanon, folder):
@@ -418,7 +418,7 @@ def test_check_does_not_take_a_group_for_a_value(kanon, folder):
     (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\n", "utf-8")
     (folder / "t.csv").write_text("race;n\nFelid;1\nCat;2\n", "utf-8")
     said = kanon("hierarchy", "check", "race.csv", "--table", "t.csv", "--column", "race")
-    assert "1 leaves do not occur" in said.out
+    assert "1 leaf not in the table" in said.out
 
 
 def test_every_bundled_hierarchy_is_checked(capsys):

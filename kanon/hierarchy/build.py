@@ -67,8 +67,7 @@ def intervals(
     if parsed is None:
         bad = [text for text in texts if numbers([text]) is None]
         raise HierarchyError(
-            f"Intervals need numbers; {counted(len(bad), 'value is', 'values are')} not "
-            "({cells}).",
+            f"Intervals need numbers; {_are(bad)} not ({{cells}}).",
             bad,
         )
     _check_widths(widths)
@@ -175,8 +174,7 @@ def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
     bad = [text for text, value in parsed.items() if value is None]
     if bad:
         raise HierarchyError(
-            f"Dates are written like 2021-03-04; {counted(len(bad), 'value is', 'values are')} not "
-            "({cells}).",
+            f"Dates are written like 2021-03-04; {_are(bad)} not ({{cells}}).",
             bad,
         )
     found = [(value, text) for text, value in parsed.items() if value is not None]
@@ -261,6 +259,10 @@ def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
 
 def _distinct(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(canonical_text, values)))
+
+
+def _are(values: Sequence[str]) -> str:
+    return counted(len(values), "distinct value is", "distinct values are")
 
 
 def _check_widths(widths: Sequence[float]) -> None:

@@ -252,8 +252,9 @@ def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, 
     if lacking:
         records = sum(lacking.values())
         raise CoverageError(
-            f"Column {quoted(column)}: its hierarchy lacks {counted(len(lacking), 'value')} "
-            f"({{cells}}) of {counted(records, 'record')}; add what is missing to it.",
+            f"Column {quoted(column)}: its hierarchy lacks "
+            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{counted(records, 'record')}; add what is missing to it.",
             list(lacking),
         )
     if (codes < 0).any():

@@ -100,7 +100,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
         lacking = coverage(values, tree)
         if lacking:
             raise CoverageError(
-                f"This hierarchy lacks {counted(len(lacking), 'value')} ({{cells}}) of "
+                f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({{cells}}) of "
                 f"{counted(sum(lacking.values()), 'record')}; add what is missing to the file.",
                 list(lacking),
             )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 __all__ = ["chosen_page"]
 
+# A file: Streamlit would fetch the picture of an icon's name from another host.
+_ICON = str(Path(__file__).parent / "icon.png")
+
 
 def chosen_page() -> StreamlitPage:
     """Draw the navigation; returns the page that was chosen."""
+    st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
     return st.navigation(
         {
             "Prepare": [
