@@ -21,7 +21,7 @@ from kanon.studio.numbers import of_table
 from kanon.studio.picture import picture
 from kanon.studio.preview import ROWS, by_role
 from kanon.studio.samples import SAMPLES
-from kanon.studio.text import plain, spoken
+from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.work import (
     adult_work,
     incomplete_records,
@@ -255,7 +255,7 @@ st.subheader("What each column is to the people in it, and how it may be blurred
 for position, (name, role) in enumerate(work.roles.items()):
     badge, roles, builder, rest = st.columns([4, 5, 4, 9], vertical_alignment="center")
     colour, icon = BADGES[role]
-    badge.badge(plain(name), color=colour, icon=icon)
+    badge.badge(in_badge(name), color=colour, icon=icon)
     key = f"role-{version}-{position}"
     roles.selectbox(
         f"Role of {spoken(name)}",

@@ -26,7 +26,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from kanon.studio.text import plain
+from kanon.studio.text import spoken
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "tests" / "output"
@@ -198,7 +198,7 @@ def go(page: Page, title: str) -> None:
 def named(page: Page, role: str, name: str, column: str) -> Locator:
     """A control whose name holds a column's, written as it is or escaped for Markdown."""
     either = [
-        page.get_by_role(role, name=name % one, exact=True) for one in (column, plain(column))
+        page.get_by_role(role, name=name % one, exact=True) for one in (column, spoken(column))
     ]
     return either[0].or_(either[1])
 

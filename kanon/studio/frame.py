@@ -16,8 +16,15 @@ from kanon.words import counted, thin
 __all__ = ["head", "metric_choice"]
 
 
-# Less empty space above the question, so that the picture is on the first screen.
-_STYLE = "<style>.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }</style>"
+# Less empty space above the question, so that the picture is on the first screen; and a sentence
+# for a file that is too large, of which Streamlit says so only to who points at it.
+_STYLE = """<style>
+.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
+[data-testid="stFileChip"][aria-invalid="true"]::after {
+    content: "This file is larger than 200 MB and was not loaded.";
+    color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
+}
+</style>"""
 
 
 def head(question: str) -> Work:

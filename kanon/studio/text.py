@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["percent", "plain", "shortened", "spoken"]
+__all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
 
 
 def plain(text: object) -> str:
@@ -19,6 +19,15 @@ def plain(text: object) -> str:
     flat = " ".join(str(text).split())
     parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", parted)
+
+
+def in_badge(text: object) -> str:
+    """The same for ``st.badge``, which escapes square brackets itself.
+
+    >>> print(in_badge("a[b]_"))
+    a[b]\\_
+    """
+    return plain(text).replace("\\[", "[").replace("\\]", "]")
 
 
 def spoken(text: object) -> str:
