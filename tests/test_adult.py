@@ -173,7 +173,7 @@ def test_the_command_line_releases_adult(adult_path, tmp_path, capsys):
     out, measures = tmp_path / "released.csv", tmp_path / "m.json"
     arguments = ["run", str(tmp_path / "plan.json"), "--table", str(adult_path)]
     assert main([*arguments, "--out", str(out), "--measures", str(measures)]) == 0
-    assert capsys.readouterr().out.startswith("30,162 records; ")
+    assert capsys.readouterr().out.startswith("30\u202f162 records; ")
     released = pd.read_csv(out, dtype=str, keep_default_na=False)
     check_release(adult_path, released, 10)
     found = json.loads(measures.read_text("utf-8"))
