@@ -416,6 +416,8 @@ def _plan_error(error: ValidationError) -> PlanError:
         )
     if first["type"] in ("model_type", "dict_type"):
         message = "It has to be an object"
+    if first["type"] == "too_short":
+        message = "It needs at least 1 entry"
     names = {dict: "an object", list: "a list", type(None): "null"}
     return PlanError(
         f"Plan key {where}: {{cells}} is not allowed. {message}.", [names.get(type(given), given)]

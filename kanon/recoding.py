@@ -9,6 +9,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
+from kanon.words import counted
 
 __all__ = ["MergePath", "Recoding"]
 
@@ -154,8 +155,8 @@ class MergePath:
         """
         if k > self.classes.n_records:
             raise Unsatisfiable(
-                f"k = {k} cannot be reached: the table has {self.classes.n_records} records, "
-                "and k can be at most that."
+                f"k = {k} cannot be reached: the table has "
+                f"{counted(self.classes.n_records, 'record')}, and k can be at most that."
             )
         if k > self.k_max:
             raise ValueError(f"this path ends at k = {self.k_max}")

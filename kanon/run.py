@@ -142,7 +142,7 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
     incomplete = int(missing_records(table, columns).sum())
     if incomplete and plan.read.missing is None:
         raise PlanError(
-            f"{counted(incomplete, 'record')} without a quasi-identifier: set read.missing to "
+            f"{counted(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
             "'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
@@ -161,6 +161,13 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
                 "The metric 'custom' counts drawn edge weights, and the hierarchy of "
                 f"{quoted(column)} has none."
             )
+    depths = potentials(plan.metric, list(trees.values()))
+    inner = any(tree.n_nodes > 1 for tree in trees.values())
+    if plan.metric.name == "custom" and inner and not any(depth.any() for depth in depths):
+        raise MetricError(
+            "All drawn edge weights are 0, so the metric 'custom' counts nothing; give some edge a "
+            "weight above 0."
+        )
     pseudonyms = [
         name
         for name, column in plan.columns.items()

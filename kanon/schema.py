@@ -13,7 +13,7 @@ import pandas as pd
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.words import thin
 
-__all__ = ["Role", "Schema", "Suggestion", "check_columns", "suggest_roles"]
+__all__ = ["Role", "Schema", "Suggestion", "check_columns", "singles_out", "suggest_roles"]
 
 
 class Role(StrEnum):
@@ -97,28 +97,32 @@ class Suggestion:
     reason: str
 
 
-# A word of the column's name, in lower case, tells more than its values do. Order matters: the
-# first row that matches decides.
+# English, German and French. A word of the column's name tells more than its values do. Order
+# matters: the first row that matches decides.
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
         r"(first|last|sur|full|user|given|family)?_?name|names|person|patient|ssn|email|e_mail|mail"
         r"|phone|telephone|mobile|passport|iban|address|street|id|uuid|guid|identifier|pseudonym"
-        r"|licence|license|social_security(_number)?|nhs_number|record_number",
+        r"|licence|license|social_security(_number)?|nhs_number|record_number"
+        r"|vorname|nachname|adresse|anschrift|strasse|straße|telefon|nom|pr[eé]nom",
         "its name says that it names a person",
     ),
     (
         Role.SENSITIVE,
         r"disease|diagnosis|condition|health|illness|medication|treatment|symptom|icd"
         r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
-        r"|conviction|disability|grade|score",
+        r"|conviction|disability|grade|score"
+        r"|diagnose\w*|krankheit|gehalt|einkommen|konfession|maladie|diagnostic|salaire|revenu",
         "its name speaks of something private",
     ),
     (
         Role.QUASI_IDENTIFIER,
         r"age|sex|gender|birth\w*|dob|born|year_of_birth|birth_year|zip\w*|post_?code|postal\w*|city"
         r"|town|region|county|country|state|race|ethnic\w*|nationality|marital\w*|education"
-        r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native",
+        r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native"
+        r"|alter|geschlecht|plz|postleitzahl|geburts\w*|wohnort|ort|stadt|land|beruf|familienstand"
+        r"|nationalit[aä]t|staatsangeh[oö]rigkeit|[aâ]ge|sexe|code_postal|ville|naissance|pays",
         "others may know this of a person",
     ),
 )
@@ -149,11 +153,21 @@ def _suggest(name: str, column: pd.Series) -> Suggestion:
     distinct, filled = int(column.nunique()), int(column.notna().sum())
     if filled > 20 and distinct == filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
-    if filled > 20 and distinct > 0.5 * filled:
-        return Suggestion(
-            Role.QUASI_IDENTIFIER,
-            f"Suggested: {thin(distinct)} values in {thin(filled)} records single people out.",
-        )
+    many = singles_out(column)
+    if many:
+        return Suggestion(Role.QUASI_IDENTIFIER, f"Suggested: {many}")
     return Suggestion(
-        Role.INSENSITIVE, "Nothing in its name or values suggests another role; check it."
+        Role.INSENSITIVE, "Undecided: neither name nor values say what it is; please check."
     )
+
+
+def singles_out(column: pd.Series) -> str:
+    """A sentence about a column with so many values that it tells records apart, or nothing.
+
+    >>> singles_out(pd.Series(["x"] * 30))
+    ''
+    """
+    distinct, filled = int(column.nunique()), int(column.notna().sum())
+    if filled <= 20 or distinct <= 0.5 * filled:
+        return ""
+    return f"{thin(distinct)} values in {thin(filled)} records single people out."

@@ -7,7 +7,7 @@ from kanon.cards import parts_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.studio import running, state
-from kanon.studio.explain import how_algorithm, how_alteration
+from kanon.studio.explain import how_algorithm, how_alteration, what_leaves
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
@@ -74,11 +74,10 @@ def slider(result, k):
         key="alteration-curve",
     )
     st.select_slider(
-        "k, records per class at least (log scale)",
+        "Choose k: every small one, then in growing steps",
         k_grid(result.prepared.classes.n_records, also=k),
         key=state.seeded("run-k", k),
         format_func=thin,
-        label_visibility="collapsed",  # the chart's axis right above says it
         on_change=take,
         args=("k", "run-k"),
     )
@@ -103,7 +102,7 @@ def tables(result, done, k):
     )
 
 
-def downloads(result, done):
+def downloads(result, done, stale):
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
@@ -117,14 +116,15 @@ def downloads(result, done):
             "obstacle", (result.settings, kind), lambda: why_not(kind, done.released)
         )
         st.download_button(
-            "Released table",
+            "Released table of the old settings" if stale else "Released table",
             data=content(lambda: table_bytes(done.released(), kind)),
             disabled=obstacle is not None,
             file_name=file_name(f"released-{name}", kind, about),
             mime=MIME[kind],
             icon=":material/download:",
             on_click="ignore",
-            type="primary",
+            type="secondary" if stale else "primary",
+            key="download-release",
         )
         st.download_button(
             "Plan",
@@ -169,8 +169,8 @@ with st.container():  # always there, so that the result stays where it is
             "Settings have changed since this result was made; press Anonymise to renew it.",
             icon=":material/history:",
         )
-# While a run is under way the old result stays readable, and looks old.
-st.html(f"<style>.st-key-result {{ opacity: {0.45 if work.busy else 1}; }}</style>")
+# An old result stays readable, and looks old.
+st.html(f"<style>.st-key-result {{ opacity: {0.45 if work.busy or stale else 1}; }}</style>")
 if result is not None:
     with st.container(key="result"):
         k = result.k_for(work.k)
@@ -179,8 +179,11 @@ if result is not None:
         numbers = of_release(done)
         for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
+        st.markdown(
+            state.remembered("leaves", (result.settings, "leaves"), lambda: what_leaves(done))
+        )
         tables(result, done, k)
-        downloads(result, done)
+        downloads(result, done, stale)
         with st.expander("How it is computed"):
             st.markdown(how_alteration(done))
             st.markdown(how_algorithm(done.prepared.plan.algorithm.name))

@@ -41,6 +41,7 @@ BADGES = {
     Role.SENSITIVE: ("violet", ":material/lock:"),
     Role.INSENSITIVE: ("gray", ":material/remove:"),
 }
+COLUMNS_AT_ONCE = 30
 SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 
 work = head("What is in this table, and how exposed is it?")
@@ -136,7 +137,7 @@ with st.expander("How it was read", icon=":material/description:"):
 incomplete = incomplete_records(work)
 if incomplete:
     st.radio(
-        f"{counted(incomplete, 'record')} without a quasi-identifier: what happens to them?",
+        f"{counted(incomplete, 'record')} with a quasi-identifier missing: what happens to them?",
         ["drop-records", "as-value"],
         key=state.seeded(f"missing-{version}", work.missing),
         format_func={
@@ -150,7 +151,7 @@ if incomplete:
 # --- the table, and how exposed it is -------------------------------------------------------
 left, right = st.columns(2, gap="medium")
 with left:
-    st.subheader(f"{thin(len(work.table))} records, {len(work.roles)} columns")
+    st.subheader(f"{counted(len(work.table), 'record')}, {counted(len(work.roles), 'column')}")
     st.dataframe(
         state.remembered(
             "by-role",
@@ -238,6 +239,8 @@ def parameters(name: str, choice: Choice, prefix: str) -> None:
             st.file_uploader(
                 "CSV with lines leaf;level 1;…;* or JSON with nodes", key=f"{prefix}-file", **given
             )
+    if choice.hint:
+        st.caption(plain(choice.hint))
     if choice.problem:
         st.error(plain(choice.problem), icon=":material/error:")
 
@@ -252,7 +255,17 @@ def facts(choice: Choice) -> str:
 
 
 st.subheader("What each column is to the people in it, and how it may be blurred")
-for position, (name, role) in enumerate(work.roles.items()):
+listed = list(enumerate(work.roles.items()))
+if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
+    starts = range(0, len(listed), COLUMNS_AT_ONCE)
+    start = st.selectbox(
+        "Columns shown",
+        starts,
+        format_func=lambda first: f"{first + 1} to {min(first + COLUMNS_AT_ONCE, len(work.roles))}",
+        key=f"columns-{version}",
+    )
+    listed = listed[start : start + COLUMNS_AT_ONCE]
+for position, (name, role) in listed:
     badge, roles, builder, rest = st.columns([4, 5, 4, 9], vertical_alignment="center")
     colour, icon = BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)

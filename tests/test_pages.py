@@ -474,7 +474,6 @@ def test_a_column_called_suppressed_is_refused_in_a_sentence(start):
         ("zip", "dates", {"levels": "fortnight"}, "not 'fortnight'"),
         ("zip", "dates", {"levels": "year, month"}, "from fine to coarse"),
         ("zip", "dates", {"levels": ","}, "Periods are day, month"),
-        ("sex", "file", {}, "Upload a CSV file"),
     ],
 )
 def test_wrong_parameters_give_one_sentence_and_stay(start, column, builder, typed, sentence):
@@ -600,7 +599,9 @@ def test_missing_values_are_dropped_or_kept_as_the_user_says(start):
     table = PEOPLE.assign(sex=["F", "?", "F"] * 4)
     at = with_people(start(DATA), table)
     (radio,) = at.radio
-    assert "4 records without a quasi-identifier" in radio.label and radio.value == "drop-records"
+    assert (
+        "4 records with a quasi-identifier missing" in radio.label and radio.value == "drop-records"
+    )
     for other in ("age", "zip"):
         give_role(at, other, "insensitive")
     assert numbers(at)["Classes"] == "1"
@@ -955,3 +956,47 @@ def test_a_failed_fetch_is_not_a_traceback(start, monkeypatch):
     monkeypatch.setattr("kanon.studio.work.fetch_adult", fail)
     at = press(start(DATA), "Download Adult")
     assert at.error[0].value == plain("The Adult table '<b>' ![x](http://example.invalid).")
+
+
+# --- what a newcomer has to be told ---------------------------------------------------------
+def test_a_file_that_is_still_to_come_is_no_mistake(start):
+    at = build(with_people(start(DATA)), "sex", "file")
+    assert problems(at) == []
+    assert "Choose a CSV or JSON file of the hierarchy." in captions(at)
+    press(go(at, ANONYMISE), "Anonymise")
+    assert problems(at) == ["'sex' has no usable hierarchy yet; see the page Data."]
+
+
+@pytest.mark.parametrize(
+    ("column", "builder", "field", "text"),
+    [("age", "intervals", "widths", "2, 4, 8"), ("zip", "mask", "keep", "4, 3, 2")],
+)
+def test_a_builder_starts_with_parameters_that_work(start, column, builder, field, text):
+    at = build(with_people(start(DATA)), column, builder)
+    assert problems(at) == []
+    assert at.text_input(key=key_of(at, column, field)).value == text
+
+
+def test_the_result_says_what_it_leaves_as_it_is(start):
+    at = with_people(start(DATA))
+    press(go(at, ANONYMISE), "Anonymise")
+    settled(at)
+    said = [one.value.replace("\\", "") for one in at.markdown]
+    assert (
+        "The records are alike in age, zip, sex only. Left as they are: disease. "
+        "Left out: name." in said
+    )
+
+
+def test_many_columns_are_listed_a_part_at_a_time(start):
+    table = pd.DataFrame({f"c{i:03}": ["x", "y"] for i in range(70)})
+    at = upload(start(DATA), "wide.csv", as_bytes(table, "csv"))
+    assert sum(box.label.startswith("Role of") for box in at.selectbox) == 30
+    at.selectbox(key=f"columns-{work(at).version}").select(60).run()
+    shown = [box.label for box in at.selectbox if box.label.startswith("Role of")]
+    assert shown == [f"Role of c{i:03}" for i in range(60, 70)]
+
+
+def test_a_column_called_suppressed_is_named_at_once(start):
+    at = upload(start(DATA), "t.csv", b"age,suppressed\n1,0\n2,1\n")
+    assert "rename that column" in problems(at)[0]

@@ -795,7 +795,7 @@ def test_one_missing_quasi_identifier_is_enough_to_drop_a_record():
     columns = {
         name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in "ab"
     }
-    with pytest.raises(PlanError, match="2 records without"):
+    with pytest.raises(PlanError, match="2 records with"):
         run(Plan.from_content(plan_with(columns=columns)), table)
     plan = Plan.from_content(plan_with(columns=columns, read={"missing": "drop-records"}))
     done = run(plan, table)
@@ -969,3 +969,14 @@ def test_a_column_that_the_plan_does_not_name_is_warned_about():
     """It passes through, as it might in next month's table, where it holds something else."""
     with pytest.warns(PrivacyWarning, match="does not name 'note'"):
         run(Plan.from_content(plan_with()), PEOPLE)
+
+
+def test_weights_that_are_all_0_count_nothing():
+    content = plan_with()
+    content["columns"]["sex"]["hierarchy"] = {
+        "nodes": [{"name": "*"}, *({"name": n, "parent": "*", "weight": 0} for n in ("F", "M"))]
+    }
+    content["columns"] = {"sex": content["columns"]["sex"]}
+    content["algorithm"]["metric"] = "custom"
+    with pytest.raises(MetricError, match="counts nothing"):
+        run(Plan.from_content(content), PEOPLE)

@@ -24,6 +24,12 @@ from kanon.studio.choices import start_with
         ("Gender", Role.QUASI_IDENTIFIER),
         ("marital-status", Role.QUASI_IDENTIFIER),
         ("Diagnosis", Role.SENSITIVE),
+        ("Alter", Role.QUASI_IDENTIFIER),
+        ("PLZ", Role.QUASI_IDENTIFIER),
+        ("Geburtsdatum", Role.QUASI_IDENTIFIER),
+        ("Vorname", Role.IDENTIFIER),
+        ("Diagnose", Role.SENSITIVE),
+        ("Code postal", Role.QUASI_IDENTIFIER),
         ("salary-class", Role.SENSITIVE),
         ("remark", Role.INSENSITIVE),
         ("widget", Role.INSENSITIVE),
@@ -72,3 +78,11 @@ def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
     assert (choice.tree is None) != (choice.problem is None)
     if choice.tree is not None:
         assert choice.plan is not None
+
+
+def test_a_text_among_numbers_may_stand_for_missing():
+    ages = pd.Series([*map(str, range(20, 80)), "k.A."])
+    (note,) = start_with("age", ages).notes
+    assert "'k.A.'" in note and "count as missing" in note
+    codes = pd.Series([*map(str, range(10000, 10080)), "01234"])
+    assert start_with("zip", codes).notes == ()

@@ -9,6 +9,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
+from kanon.words import counted
 
 __all__ = ["Progress", "Task", "no_progress"]
 
@@ -55,6 +56,7 @@ class Task:
         """
         if self.k > self.classes.n_records:
             raise Unsatisfiable(
-                f"k = {self.k} cannot be reached: the table has {self.classes.n_records} records "
-                "to anonymise, and k can be at most that."
+                f"k = {self.k} cannot be reached: the table has "
+                f"{counted(self.classes.n_records, 'record')} to anonymise, and k can be at most "
+                "that."
             )

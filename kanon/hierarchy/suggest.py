@@ -12,7 +12,7 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.build import dates
 from kanon.values import numbers
 
-__all__ = ["Proposal", "suggest_builder"]
+__all__ = ["Proposal", "starting_parameters", "strays", "suggest_builder"]
 
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
@@ -40,21 +40,52 @@ def suggest_builder(values: Sequence[str]) -> Proposal:
     """
     if len(values) <= _FEW:
         return Proposal("suppression", "It has few values: each is kept or lost.")
+    builder, reason = "suppression", "Its values have no order: each is kept or lost."
+    codes = _same_length(values) and " " not in "".join(values)
     parsed = numbers(list(values))
-    if parsed is not None and not (np.all(parsed >= 10_000) and _same_length(values)):
-        widths = _ladder(float(parsed.max() - parsed.min()))
-        return Proposal("intervals", "Its values are numbers.", {"widths": widths})
+    if parsed is not None and not (codes and np.all(parsed >= 10_000)):
+        builder, reason = "intervals", "Its values are numbers."
+    elif _are_dates(values):
+        builder, reason = "dates", "Its values are dates."
+    elif codes and 4 <= len(values[0]) <= 12:
+        builder, reason = "mask", "Its values are codes of equal length."
+    return Proposal(builder, reason, starting_parameters(builder, values))
+
+
+def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:
+    """Parameters to start a builder with, whether or not it is the one that fits best.
+
+    >>> starting_parameters("mask", ["47601", "47602"])
+    {'keep': [4, 3, 2]}
+    """
+    if builder == "intervals":
+        parsed = numbers([value for value in values if numbers([value]) is not None])
+        return {} if parsed is None else {"widths": _ladder(float(parsed.max() - parsed.min()))}
+    if builder == "mask":
+        longest = max(map(len, values), default=0)
+        return {"keep": list(range(longest - 1, max(longest - 5, 1), -1)) or [1]}
+    if builder == "dates":
+        return {"levels": ["month", "quarter", "year", "decade"]}
+    return {}
+
+
+def strays(values: Sequence[str]) -> list[str]:
+    """The few texts among numbers: perhaps they stand for missing.
+
+    >>> strays([*map(str, range(40)), "k.A."])
+    ['k.A.']
+    """
+    texts = [value for value in values if numbers([value]) is None]
+    few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
+    return texts if few and not any(text.isdigit() for text in texts) else []
+
+
+def _are_dates(values: Sequence[str]) -> bool:
     try:
         dates(values, ["year"])
     except HierarchyError:
-        pass
-    else:
-        levels = ["month", "quarter", "year", "decade"]
-        return Proposal("dates", "Its values are dates.", {"levels": levels})
-    if _same_length(values) and 4 <= len(values[0]) <= 12 and " " not in "".join(values):
-        keep = list(range(len(values[0]) - 1, 1, -1))
-        return Proposal("mask", "Its values are codes of equal length.", {"keep": keep})
-    return Proposal("suppression", "Its values have no order: each is kept or lost.")
+        return False
+    return True
 
 
 def _same_length(values: Sequence[str]) -> bool:

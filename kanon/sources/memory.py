@@ -211,6 +211,15 @@ class MemorySource:
             part[column] = labels[recoding.nodes[released, j]]
         return part
 
+    def passed_through(self) -> dict[str, int]:
+        """The columns that leave as they are, with their numbers of distinct values."""
+        recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
+        return {
+            str(column): int(self._table[column].nunique())
+            for column in self._table.columns
+            if column not in recoded
+        }
+
     def original_rows(self, rows: np.ndarray) -> pd.DataFrame:
         """The given rows as they were, for a preview."""
         return self._table.iloc[rows]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from kanon.errors import CoverageError, HierarchyError, KanonError, quoted
+from kanon.errors import CoverageError, HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS
 from kanon.hierarchy.files import read_hierarchy, to_nodes
-from kanon.hierarchy.suggest import suggest_builder
+from kanon.hierarchy.suggest import starting_parameters, strays, suggest_builder
 from kanon.plan import (
     DatesPlan,
     HierarchyPlan,
@@ -27,7 +27,7 @@ from kanon.sources.memory import coverage
 from kanon.values import canonical_texts
 from kanon.words import counted
 
-__all__ = ["BUILDERS", "FIELDS", "Choice", "choose", "start_with", "with_tree"]
+__all__ = ["BUILDERS", "FIELDS", "Choice", "choose", "start_with", "starting_text", "with_tree"]
 
 BUILDERS: Mapping[str, str] = {
     "suppression": "Keep or lose",
@@ -55,8 +55,8 @@ class Choice:
         The text of each parameter as it was typed; it survives an error.
     tree
         The hierarchy, or None.
-    problem
-        Why there is no usable tree, in a sentence, or None.
+    problem, hint
+        Why there is no usable tree, in a sentence: a mistake, or what is still to do.
     notes
         What else the user should know.
     plan
@@ -67,6 +67,7 @@ class Choice:
     typed: Mapping[str, Any] = field(default_factory=dict)
     tree: Hierarchy | None = None
     problem: str | None = None
+    hint: str | None = None
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
 
@@ -88,9 +89,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
     try:
         if builder == "file":
             if "content" not in typed:
-                raise HierarchyError(
-                    "Upload a CSV file with lines leaf;level 1;…;*, or a JSON file of nodes."
-                )
+                return Choice(builder, typed, hint="Choose a CSV or JSON file of the hierarchy.")
             imported = read_hierarchy(typed["content"], str(typed["name"]))
             tree, notes = imported.hierarchy, imported.notes
             plan: HierarchyPlan = NodesPlan(nodes=to_nodes(tree))
@@ -111,10 +110,25 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
 
 def start_with(column: str, values: pd.Series) -> Choice:
     """The choice that a new table starts with: suggested, shown, and the user's to change."""
-    proposal = suggest_builder(canonical_texts(values)[1])
-    typed = {name: _joined(value) for name, value in proposal.parameters.items()}
-    choice = choose(proposal.builder, typed, column, values)
-    return choice if choice.tree else choose("suppression", {}, column, values)
+    texts = canonical_texts(values)[1]
+    builder = suggest_builder(texts).builder
+    choice = choose(builder, starting_text(builder, values), column, values)
+    if choice.tree is None:
+        choice = choose("suppression", {}, column, values)
+    odd = strays(texts)
+    if not odd:
+        return choice
+    note = (
+        f"All other values are numbers; if {listing(odd)} stands for missing, add it to the cells "
+        "that count as missing under 'How it was read'."
+    )
+    return replace(choice, notes=(*choice.notes, note))
+
+
+def starting_text(builder: str, values: pd.Series) -> dict[str, str]:
+    """What the fields of a builder hold before anything is typed."""
+    found = starting_parameters(builder, canonical_texts(values)[1])
+    return {name: ", ".join(map(str, value)) for name, value in found.items()}
 
 
 def with_tree(name: str, content: bytes, column: str, values: pd.Series) -> Choice:
@@ -126,12 +140,12 @@ def _builder_plan(builder: str, typed: Mapping[str, Any]) -> HierarchyPlan:
     if builder == "intervals":
         return IntervalsPlan(
             build="intervals",
-            widths=_numbers("Widths", typed.get("widths", "")),
+            widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
             lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
             highest=_number_or_none("The highest bound", typed.get("highest", "")),
         )
     if builder == "mask":
-        keep = _numbers("Kept characters", typed.get("keep", ""))
+        keep = _numbers("Kept characters", typed.get("keep", ""), "4, 3, 2")
         if any(not number.is_integer() for number in keep):
             raise HierarchyError("Kept characters are whole numbers, such as 4, 3, 2.")
         return MaskPlan(
@@ -149,18 +163,15 @@ def _builder_plan(builder: str, typed: Mapping[str, Any]) -> HierarchyPlan:
     return SuppressionPlan(build="suppression")
 
 
-def _numbers(what: str, text: object) -> list[float]:
+def _numbers(what: str, text: object, example: str) -> list[float]:
     """Numbers with commas between."""
     try:
         found = [float(part) for part in str(text).split(",") if part.strip()]
     except ValueError:
         found = []
-    if not str(text).strip():
-        raise HierarchyError(f"{what} are numbers with commas between, such as 5, 10, 20.")
     if not found:
-        raise HierarchyError(
-            f"{what} are numbers with commas between, such as 5, 10, 20, not {quoted(text)}."
-        )
+        given = f", not {quoted(text)}" if str(text).strip() else ""
+        raise HierarchyError(f"{what} are numbers with commas between, such as {example}{given}.")
     return found
 
 
@@ -171,7 +182,3 @@ def _number_or_none(what: str, text: object) -> float | None:
         return float(str(text))
     except ValueError:
         raise HierarchyError(f"{what} is a number or left empty, not {quoted(text)}.") from None
-
-
-def _joined(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -6,10 +6,11 @@ import inspect
 
 from kanon.metrics import multipliers
 from kanon.run import Run, algorithm_named
+from kanon.schema import Role
 from kanon.studio.text import plain
 from kanon.words import thin
 
-__all__ = ["how_algorithm", "how_alteration"]
+__all__ = ["how_algorithm", "how_alteration", "what_leaves"]
 
 _INTERMEDIATES = {
     "harmonic-levels": "the share of harmonic levels that it rose",
@@ -49,3 +50,21 @@ def how_algorithm(name: str) -> str:
     described = inspect.getdoc(getattr(module, "merge_path", module.anonymise)) or ""
     text = described.split("\n\nRaises", 1)[0].split("\n\n", 1)[-1]
     return f"**{module.CARD.title}.** {plain(text)}\n\nSource: {plain(module.CARD.source)}."
+
+
+def what_leaves(done: Run) -> str:
+    """What the release protects and what it does not: the sentence that somebody has to sign."""
+    source, records = done.prepared.source, done.prepared.classes.n_records
+    passed = [
+        f"{name} ({thin(values)} values in {thin(records)} records)"
+        if records > 20 and values > 0.5 * records
+        else name
+        for name, values in source.passed_through().items()
+    ]
+    dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
+    sentences = [f"The records are alike in {', '.join(done.prepared.classes.attributes)} only."]
+    if passed:
+        sentences.append(f"Left as they are: {', '.join(passed)}.")
+    if dropped:
+        sentences.append(f"Left out: {', '.join(dropped)}.")
+    return plain(" ".join(sentences))

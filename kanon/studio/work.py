@@ -16,12 +16,12 @@ import pandas as pd
 from kanon.errors import PlanError, listing
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
-from kanon.schema import Role, suggest_roles
+from kanon.schema import Role, singles_out, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
-from kanon.studio.choices import Choice, choose, start_with, with_tree
+from kanon.studio.choices import Choice, choose, start_with, starting_text, with_tree
 from kanon.studio.jobs import Job
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
@@ -174,7 +174,12 @@ def uploaded_work(
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
     work = _with_choices(_work(file, content, name, "upload", version))
-    return replace(work, k=min(work.k, max(2, len(file.table))))
+    taken = (
+        "The table has a column 'suppressed', the name that a release gives to its mark of "
+        "suppressed records; rename that column before you anonymise."
+    )
+    problem = taken if "suppressed" in work.roles else None
+    return replace(work, k=min(work.k, max(2, len(file.table))), problem=problem)
 
 
 def adult_work(version: int) -> Work:
@@ -226,7 +231,7 @@ def settings_shown(work: Work) -> ReadSettings:
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     roles = {**work.roles, column: role}
-    reasons = {**work.reasons, column: "Set by you."}
+    reasons = {**work.reasons, column: f"Set by you. {singles_out(work.table[column])}".strip()}
     return _with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
 
 
@@ -243,9 +248,8 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
     old, values = work.choices[column], work.kept[column]
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if builder != old.builder:
-        proposal = start_with(column, values)
-        if proposal.builder == builder:
-            entered = {**proposal.typed, **entered}
+        given = {key: value for key, value in entered.items() if value != ""}
+        entered = {**starting_text(builder, values), **given}
     choice = choose(builder, entered, column, values)
     return replace(work, choices={**work.choices, column: choice}, problem=None)
 
