@@ -54,8 +54,15 @@ def choices(work, stale):
             icon=":material/play_arrow:",
             disabled=work.busy,
             on_click=running.start,
+            key="run",
         )
-        st.button("Cancel", icon=":material/stop:", disabled=not work.busy, on_click=running.cancel)
+        st.button(
+            "Cancel",
+            icon=":material/stop:",
+            disabled=not work.busy,
+            on_click=running.cancel,
+            key="cancel",
+        )
 
 
 def slider(result, k):
