@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
+from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, curves_along
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named, potentials, scaled_potentials
@@ -155,19 +156,8 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
         trees[column] = build_hierarchy(column, chosen, kept[column], folder)
-        drawn = trees[column].weight is not None or trees[column].n_nodes == 1
-        if plan.metric.name == "custom" and not drawn:
-            raise MetricError(
-                "The metric 'custom' counts drawn edge weights, and the hierarchy of "
-                f"{quoted(column)} has none."
-            )
-    depths = potentials(plan.metric, list(trees.values()))
-    inner = any(tree.n_nodes > 1 for tree in trees.values())
-    if plan.metric.name == "custom" and inner and not any(depth.any() for depth in depths):
-        raise MetricError(
-            "All drawn edge weights are 0, so the metric 'custom' counts nothing; give some edge a "
-            "weight above 0."
-        )
+    if plan.metric.name == "custom":
+        _check_drawn(trees)
     pseudonyms = [
         name
         for name, column in plan.columns.items()
@@ -175,6 +165,22 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
     ]
     source = MemorySource(kept, schema, trees, pseudonyms)
     return Prepared(plan, source, incomplete if drops else 0)
+
+
+def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
+    """Check that every edge has a drawn weight, and that not all of them are 0."""
+    inner = {column: tree for column, tree in trees.items() if tree.n_nodes > 1}
+    for column, tree in inner.items():
+        if tree.weight is None:
+            raise MetricError(
+                "The metric 'custom' counts drawn edge weights, and the hierarchy of "
+                f"{quoted(column)} has none."
+            )
+    if inner and not any(tree.weight.any() for tree in inner.values() if tree.weight is not None):
+        raise MetricError(
+            "All drawn edge weights are 0, so the metric 'custom' counts nothing; give some edge a "
+            "weight above 0."
+        )
 
 
 def algorithm_named(name: str) -> ModuleType:

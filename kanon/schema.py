@@ -13,7 +13,15 @@ import pandas as pd
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.words import thin
 
-__all__ = ["Role", "Schema", "Suggestion", "check_columns", "singles_out", "suggest_roles"]
+__all__ = [
+    "Role",
+    "Schema",
+    "Suggestion",
+    "check_columns",
+    "singles_out",
+    "suggest_roles",
+    "tells_apart",
+]
 
 
 class Role(StrEnum):
@@ -168,6 +176,15 @@ def singles_out(column: pd.Series) -> str:
     ''
     """
     distinct, filled = int(column.nunique()), int(column.notna().sum())
-    if filled <= 20 or distinct <= 0.5 * filled:
+    if not tells_apart(distinct, filled):
         return ""
     return f"{thin(distinct)} values in {thin(filled)} records single people out."
+
+
+def tells_apart(distinct: int, records: int) -> bool:
+    """Whether a column has so many values that it tells most records apart.
+
+    >>> tells_apart(30, 40), tells_apart(3, 4)
+    (True, False)
+    """
+    return records > 20 and distinct > 0.5 * records

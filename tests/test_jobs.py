@@ -136,28 +136,21 @@ def test_the_worker_does_not_run_the_page_script(tmp_path, monkeypatch):
         assert finished(jobs.submit(job_functions.add, 2, 3)).result == 5
 
 
-def test_the_worker_imports_and_warms_once():
-    with Jobs(preload=("wave",), warm=job_functions.warm, threads=1) as jobs:
+def test_the_worker_warms_once():
+    with Jobs(warm=job_functions.warm, threads=1) as jobs:
         assert finished(jobs.submit(job_functions.warmed)).result is True
         assert finished(jobs.submit(job_functions.warmed)).result is True
         loaded = finished(jobs.submit(job_functions.modules)).result
-        assert "wave" in loaded and "streamlit" not in loaded and "multiprocessing" not in loaded
+        assert "streamlit" not in loaded and "multiprocessing" not in loaded
         expected = os.environ.get("NUMBA_NUM_THREADS", "1")
         assert finished(jobs.submit(job_functions.threads)).result == expected
 
 
-@pytest.mark.parametrize(
-    ("settings", "kind"),
-    [
-        ({"preload": ("no_such_module",)}, "ModuleNotFoundError"),
-        ({"warm": job_functions.warm_badly}, "ValueError"),
-    ],
-)
-def test_a_preparation_that_fails_is_told_by_each_job(settings, kind):
-    with Jobs(**settings) as jobs:
+def test_a_preparation_that_fails_is_told_by_each_job():
+    with Jobs(warm=job_functions.warm_badly) as jobs:
         for _ in range(2):
             job = finished(jobs.submit(job_functions.pid))
-            assert job.error == f"The worker process could not be prepared ({kind})."
+            assert job.error == "The worker process could not be prepared (ValueError)."
 
 
 def test_cancelling_a_running_job_ends_its_process():

@@ -25,6 +25,7 @@ __all__ = [
     "exposure",
     "missing_records",
     "require_records",
+    "unique_without_each",
     "without_missing",
 ]
 
@@ -73,16 +74,41 @@ def exposure(table: pd.DataFrame, columns: Sequence[str]) -> Exposure:
     >>> exposure(pd.DataFrame({"a": ["x", "x", None]}), ["a"]).sizes.tolist()
     [2, 1]
     """
+    return _exposure(_coded(table, columns))
+
+
+def unique_without_each(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, int]:
+    """The number of unique records if one of the columns were not there, for each of them.
+
+    Empty for a single column. Raises as :func:`exposure` does.
+
+    >>> unique_without_each(pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"]}), ["a", "b"])
+    {'a': 0, 'b': 2}
+    """
+    coded = _coded(table, columns)
+    if len(columns) == 1:
+        return {}
+    return {
+        column: _exposure(coded[:i] + coded[i + 1 :]).unique_records
+        for i, column in enumerate(columns)
+    }
+
+
+def _coded(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+    """Per column the code of each cell, 0 where it is missing, and the number of codes."""
     if not columns:
         raise PlanError("Name at least one column to measure the exposure by.")
     check_columns(list(table.columns), columns)
     require_records(table)
-    coded = [canonical_texts(table[column]) for column in columns]
-    rows = np.stack([codes + 1 for codes, _ in coded], axis=1)
-    _, sizes, _ = group_tuples(
-        rows, np.ones(len(table), dtype=np.int64), [len(texts) + 1 for _, texts in coded]
-    )
-    return Exposure(len(table), np.sort(sizes)[::-1])
+    read = (canonical_texts(table[column]) for column in columns)
+    return [(codes + 1, len(texts) + 1) for codes, texts in read]
+
+
+def _exposure(coded: Sequence[tuple[np.ndarray, int]]) -> Exposure:
+    rows = np.stack([codes for codes, _ in coded], axis=1)
+    once = np.ones(len(rows), dtype=np.int64)
+    _, sizes, _ = group_tuples(rows, once, [count for _, count in coded])
+    return Exposure(len(rows), np.sort(sizes)[::-1])
 
 
 def require_records(table: pd.DataFrame) -> None:

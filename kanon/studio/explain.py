@@ -6,7 +6,7 @@ import inspect
 
 from kanon.metrics import multipliers
 from kanon.run import Run, algorithm_named
-from kanon.schema import Role
+from kanon.schema import Role, tells_apart
 from kanon.studio.text import plain
 from kanon.words import thin
 
@@ -57,7 +57,7 @@ def what_leaves(done: Run) -> str:
     source, records = done.prepared.source, done.prepared.classes.n_records
     passed = [
         f"{name} ({thin(values)} values in {thin(records)} records)"
-        if records > 20 and values > 0.5 * records
+        if tells_apart(values, records)
         else name
         for name, values in source.passed_through().items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon.sources.memory import Exposure, exposure, without_missing
+from kanon.sources.memory import Exposure, exposure, unique_without_each
 from kanon.studio.work import Work
 
 __all__ = ["Exposed", "exposed"]
@@ -21,13 +21,5 @@ class Exposed:
 
 def exposed(work: Work) -> Exposed:
     """Measure the table as it is, without the records that a run would drop."""
-    columns = work.quasi_identifiers
-    table = work.table
-    if work.missing == "drop-records":
-        table = without_missing(table, columns)
-    without = {}
-    if len(columns) > 1:
-        for left_out in columns:
-            rest = [column for column in columns if column != left_out]
-            without[left_out] = exposure(table, rest).unique_records
-    return Exposed(exposure(table, columns), without)
+    table, columns = work.kept, work.quasi_identifiers
+    return Exposed(exposure(table, columns), unique_without_each(table, columns))

@@ -272,10 +272,7 @@ class Jobs:
         How many jobs run at once.
     warm
         A module-level function that each fresh worker calls once before its first job, for
-        example to load compiled kernels.
-    preload
-        The modules that each fresh worker imports. If one of them, or ``warm``, fails, then so
-        does every job, and says so.
+        example to load compiled kernels. If it fails, then so does every job, and says so.
     threads
         How many threads numerical libraries may use in one worker; by default the processors are
         shared between the slots, with one left for the server. Variables such as
@@ -287,12 +284,11 @@ class Jobs:
         slots: int = 1,
         *,
         warm: Callable[[], object] | None = None,
-        preload: tuple[str, ...] = (),
         threads: int | None = None,
     ) -> None:
         if slots < 1:
             raise ValueError(f"There must be at least one slot, not {slots}.")
-        self._preparation = pickle.dumps((preload, warm))
+        self._preparation = pickle.dumps(warm)
         self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // slots)
         self._changed = threading.Condition()
         self._queue: deque[Job] = deque()

@@ -215,7 +215,7 @@ def reread(work: Work) -> Work:
             job=None,
             running=None,
             result=None,
-            problem=None,
+            problem=again.problem,
         )
     )
 

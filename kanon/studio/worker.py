@@ -8,7 +8,6 @@ progress messages per job, then its answer.
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import queue
@@ -157,11 +156,9 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
 
 
 def _prepare(frame: bytes) -> str:
-    """Import and call what a first job would otherwise wait for; a sentence if that fails."""
+    """Call what a first job would otherwise wait for; a sentence if that fails."""
     try:
-        preload, warm = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
-        for name in preload:
-            importlib.import_module(name)
+        warm = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
         if warm is not None:
             warm()
     except BaseException as error:  # noqa: BLE001  reported by every job
