@@ -12,7 +12,7 @@ from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
 from kanon.studio.picture import data_button
-from kanon.studio.preview import ROWS, before_and_after, preview_height
+from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
 from kanon.words import thin
@@ -101,9 +101,10 @@ def tables(result, done, k):
     right.subheader(f"After, at least {thin(done.recoding.min_k)} alike")
     right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records
+    shown = preview_rows(records, len(done.prepared.plan.columns))
     dropped = done.prepared.dropped
     st.caption(
-        f"The first {thin(min(ROWS, records))} of {thin(records)} records; the download holds all. "
+        f"The first {thin(shown)} of {thin(records)} records; the download holds all. "
         "Darker blue: the cell rose further in its hierarchy."
         + (f" {thin(dropped)} records were dropped for missing values." if dropped else "")
     )

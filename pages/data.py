@@ -19,7 +19,7 @@ from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
 from kanon.studio.picture import picture
-from kanon.studio.preview import ROWS, by_role
+from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.work import (
@@ -167,8 +167,8 @@ with left:
         key="table",
     )
     st.caption(
-        f"The first {thin(min(ROWS, len(work.table)))} records, tinted by role: red identifier, "
-        "amber quasi-identifier, violet sensitive, grey insensitive."
+        f"The first {thin(preview_rows(len(work.table), len(work.roles)))} records, tinted by "
+        "role: red identifier, amber quasi-identifier, violet sensitive, grey insensitive."
     )
 with right:
     if not work.quasi_identifiers:

@@ -11,10 +11,7 @@ from pandas.io.formats.style import Styler
 from kanon.run import Run
 from kanon.schema import Role
 
-__all__ = ["ROWS", "before_and_after", "by_role", "preview_height"]
-
-ROWS = 200
-"""The rows of a preview."""
+__all__ = ["before_and_after", "by_role", "preview_height", "preview_rows"]
 
 _TINTS: Mapping[Role, str] = {
     Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",
@@ -24,6 +21,17 @@ _TINTS: Mapping[Role, str] = {
 }
 
 
+def preview_rows(records: int, columns: int) -> int:
+    """The rows of a preview: at most 200, and fewer of a wide table.
+
+    Each tinted cell is a style rule of its own; some 60,000 of them make a browser tab crash.
+
+    >>> preview_rows(30_000, 10), preview_rows(30_000, 300), preview_rows(3, 2)
+    (200, 33, 3)
+    """
+    return min(records, 200, max(10, 10_000 // columns))
+
+
 def preview_height(done: Run) -> int:
     """Pixels for a preview: no empty rows under a small table."""
     return min(320, 38 + 35 * done.prepared.classes.n_records)
@@ -31,7 +39,7 @@ def preview_height(done: Run) -> int:
 
 def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
     """The first rows, each column in the tint of its role."""
-    top = table.head(ROWS)
+    top = table.head(preview_rows(len(table), table.shape[1]))
     tints = pd.DataFrame(
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
         index=top.index,
@@ -46,7 +54,7 @@ def before_and_after(done: Run) -> tuple[Styler, Styler]:
     """
     prepared, recoding = done.prepared, done.recoding
     source = prepared.source
-    rows = np.arange(min(ROWS, prepared.classes.n_records))
+    rows = np.arange(preview_rows(prepared.classes.n_records, len(prepared.plan.columns)))
     after = source.release_rows(recoding, rows)
     rise = source.rise_of_rows(recoding, rows)
     attributes = list(prepared.classes.attributes)
