@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from plain_scan import scan
 
 from kanon.__main__ import main
 from kanon.algorithms import gaa
@@ -138,6 +140,16 @@ def test_a_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
 @pytest.mark.parametrize("metric", SEVEN)
 def test_every_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
     check_separate_run(adult_path, metric, k)
+
+
+@pytest.mark.parametrize("metric", SEVEN)
+def test_the_prefix_tree_takes_the_merges_of_the_plain_scan(adult_path, metric):
+    prepared = prepared_for(adult_path, metric)
+    task = replace(prepared.task(), k=prepared.classes.n_records)
+    found, expected = gaa.merge_path(task), scan(task)
+    assert np.array_equal(found.parts, expected.parts)
+    assert np.array_equal(found.nodes, expected.nodes)
+    assert np.array_equal(found.counts, expected.counts)
 
 
 def test_alteration_rises_along_the_path(adult_path):

@@ -1,16 +1,81 @@
-"""The compiled loop of greedy merging: pick a smallest class, scan for its partner, merge."""
+"""The compiled loop of greedy merging: pick a smallest class, search for its partner, merge.
+
+The live classes stand in a prefix tree: one level per quasi-identifier, one path per class. The
+cost of a merge is a sum over quasi-identifiers, so what a prefix of the path costs is a lower bound
+for every class below it, and a branch that costs more than the best partner so far is not entered.
+
+Everything is in one file: Numba's cache does not notice a change in a file that another imports.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-__all__ = ["merge_some", "tuple_hashes"]
+__all__ = ["MERGES", "Merging", "PrefixTree", "merge_some", "plant", "tuple_hashes"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
+SEARCHED, ASIDE = 0, 1
+"""The roots of two trees in one: the classes that are searched, and those that are not."""
 
-@njit(cache=True)
+LIVE, MERGES, HEAP, SPARE, USED = range(5)
+"""The places in ``Merging.state``."""
+
+
+class PrefixTree(NamedTuple):
+    """The live classes by their tuples. All arrays have room for every entry that can be needed.
+
+    An entry at depth d holds the value of the d-th quasi-identifier in the order of the search; its
+    children hold the values that occur after it. The child of a last entry is a class number.
+    """
+
+    value: np.ndarray
+    child: np.ndarray
+    following: np.ndarray
+    previous: np.ndarray
+    above: np.ndarray
+    spare: np.ndarray
+
+
+class Merging(NamedTuple):
+    """All that a run of greedy merging works on and changes.
+
+    Attributes
+    ----------
+    nodes, counts, ranks
+        The tuple, size and rank of every class made so far; room for all that will be made.
+    alive, leaf
+        Whether a class exists, and its last entry in the tree.
+    heap
+        The classes to repair, the next one first; some may be gone.
+    tree
+        The live classes.
+    parts, smallest
+        The merges made so far (see MergePath).
+    state
+        The number of live classes, of merges made, of places taken in the heap, of spare entries
+        and of entries ever used in the tree.
+    """
+
+    nodes: np.ndarray
+    counts: np.ndarray
+    ranks: np.ndarray
+    alive: np.ndarray
+    leaf: np.ndarray
+    heap: np.ndarray
+    tree: PrefixTree
+    parts: np.ndarray
+    smallest: np.ndarray
+    state: np.ndarray
+
+
+# Ties
+
+
+@njit(cache=True, nogil=True)
 def _hash(nodes, seed):
     """A number per tuple that depends on the tuple and the seed alone (splitmix64)."""
     state = np.uint64(seed) * _MIX + _MIX
@@ -21,7 +86,7 @@ def _hash(nodes, seed):
     return state
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tuple_hashes(nodes, seed):
     """The hash of each tuple. Shapes (E, m) -> (E,)."""
     hashes = np.empty(nodes.shape[0], dtype=np.uint64)
@@ -30,7 +95,7 @@ def tuple_hashes(nodes, seed):
     return hashes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _precedes(one, other, ranks, nodes):
     """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
     if ranks[one] != ranks[other]:
@@ -41,47 +106,153 @@ def _precedes(one, other, ranks, nodes):
     return False
 
 
-@njit(cache=True)
-def _smallest(live, alive, counts, ranks, nodes, only_below):
-    """The position of the class to repair.
-
-    ``only_below = 0``: a smallest class. Otherwise the first class, in the order of ties, that
-    has fewer than that many records.
-    """
-    best = -1
-    for position in range(alive):
-        candidate = live[position]
-        if only_below > 0:
-            if counts[candidate] >= only_below:
-                continue
-            better = best < 0 or _precedes(candidate, live[best], ranks, nodes)
-        else:
-            better = best < 0 or counts[candidate] < counts[live[best]]
-            if not better and counts[candidate] == counts[live[best]]:
-                better = _precedes(candidate, live[best], ranks, nodes)
-        if better:
-            best = position
-    return best
+# The heap: which class is repaired next
 
 
-@njit(cache=True)
-def _costs_from(node, parent, depth, up, down):
-    """The costs of meeting a node: up[v] to raise the node to LCA(node, v), down[v] to raise v."""
-    for v in range(parent.shape[0]):
-        if parent[v] == -2:
+@njit(cache=True, nogil=True)
+def _sooner(work, one, other, first):
+    """Whether a class is repaired before another: by size, unless ``first``, then by ties."""
+    if not first and work.counts[one] != work.counts[other]:
+        return work.counts[one] < work.counts[other]
+    return _precedes(one, other, work.ranks, work.nodes)
+
+
+@njit(cache=True, nogil=True)
+def _push(work, added, first):
+    heap = work.heap
+    place = work.state[HEAP]
+    work.state[HEAP] += 1
+    while place > 0:
+        above = (place - 1) >> 1
+        if not _sooner(work, added, heap[above], first):
             break
-        one = node
-        other = v
-        while one != other:
-            if one < other:
-                one = parent[one]
+        heap[place] = heap[above]
+        place = above
+    heap[place] = added
+
+
+@njit(cache=True, nogil=True)
+def _pop(work, first):
+    """Take the next class that still exists; -1 if there is none."""
+    heap = work.heap
+    while work.state[HEAP] > 0:
+        top = heap[0]
+        work.state[HEAP] -= 1
+        size = work.state[HEAP]
+        last = heap[size]
+        place = 0
+        while 2 * place + 1 < size:
+            below = 2 * place + 1
+            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], first):
+                below += 1
+            if not _sooner(work, heap[below], last, first):
+                break
+            heap[place] = heap[below]
+            place = below
+        heap[place] = last
+        if work.alive[top]:
+            return top
+    return -1
+
+
+# The prefix tree
+
+
+@njit(cache=True, nogil=True)
+def _child(tree, entry, value):
+    """The child of an entry that holds a value; -1 if none does."""
+    child = tree.child[entry]
+    while child >= 0 and tree.value[child] != value:
+        child = tree.following[child]
+    return child
+
+
+@njit(cache=True, nogil=True)
+def _find(work, root, tuple_, order):
+    """The class of a tuple below a root; -1 if there is none."""
+    entry = root
+    for j in order:
+        entry = _child(work.tree, entry, tuple_[j])
+        if entry < 0:
+            return -1
+    return work.tree.child[entry]
+
+
+@njit(cache=True, nogil=True)
+def _insert(work, root, added, order):
+    """Add a class whose tuple does not stand below the root yet."""
+    tree, state = work.tree, work.state
+    entry = root
+    for j in order:
+        value = work.nodes[added, j]
+        child = _child(tree, entry, value)
+        if child < 0:
+            if state[SPARE] > 0:
+                state[SPARE] -= 1
+                child = tree.spare[state[SPARE]]
             else:
-                other = parent[other]
-        up[v] = depth[node] - depth[one]
-        down[v] = depth[v] - depth[one]
+                child = state[USED]
+                state[USED] += 1
+            tree.value[child] = value
+            tree.child[child] = -1
+            tree.above[child] = entry
+            tree.previous[child] = -1
+            tree.following[child] = tree.child[entry]
+            if tree.child[entry] >= 0:
+                tree.previous[tree.child[entry]] = child
+            tree.child[entry] = child
+        entry = child
+    tree.child[entry] = added
+    work.leaf[added] = entry
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _remove(work, gone):
+    """Take a class out of the tree, and every entry that then leads nowhere."""
+    tree, state = work.tree, work.state
+    work.alive[gone] = False
+    state[LIVE] -= 1
+    entry = work.leaf[gone]
+    while entry > ASIDE:
+        above = tree.above[entry]
+        if tree.previous[entry] >= 0:
+            tree.following[tree.previous[entry]] = tree.following[entry]
+        else:
+            tree.child[above] = tree.following[entry]
+        if tree.following[entry] >= 0:
+            tree.previous[tree.following[entry]] = tree.previous[entry]
+        tree.spare[state[SPARE]] = entry
+        state[SPARE] += 1
+        if tree.child[above] >= 0:
+            break
+        entry = above
+
+
+@njit(cache=True, nogil=True)
+def _add(work, added, order, k, first):
+    """Let a class live: in the tree, and in the heap if it may have to be repaired."""
+    work.alive[added] = True
+    work.state[LIVE] += 1
+    aside = first and work.counts[added] >= k
+    _insert(work, ASIDE if aside else SEARCHED, added, order)
+    if not aside:
+        _push(work, added, first)
+
+
+@njit(cache=True, nogil=True)
+def plant(work, classes, order, k, first):
+    """Let the original classes live, the first ``classes`` of all."""
+    work.tree.child[SEARCHED] = -1
+    work.tree.child[ASIDE] = -1
+    work.state[USED] = 2
+    for e in range(classes):
+        _add(work, e, order, k, first)
+
+
+# The search
+
+
+@njit(cache=True, nogil=True)
 def _lca(parent, one, other):
     while one != other:
         if one < other:
@@ -91,67 +262,85 @@ def _lca(parent, one, other):
     return one
 
 
-@njit(cache=True)
-def _cheapest(chosen, live, alive, counts, ranks, nodes, up, down, weighted, only_below):
-    """The position of the partner of least merge cost; -1 if no other class is allowed."""
+@njit(cache=True, nogil=True)
+def _cheapest(work, root, chosen, order, parents, depths, own, least, weighted, costs):
+    """The class below a root of least merge cost with ``chosen``, by ties; -1 if there is none.
+
+    A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
+    the chosen class to the LCA and ``down`` raises y. No class is smaller than ``least``, so with
+    it in place of s the sum along a prefix is a lower bound for all classes below; branches that
+    only reach the best cost so far are entered, as they may hold an equal class that precedes it.
+    """
+    tree, nodes = work.tree, work.nodes
+    bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
+    m = len(order)
+    stamp = work.state[MERGES] + 1
     best = -1
     best_cost = np.int64(2**63 - 1)
-    own = counts[chosen] if weighted else np.int64(1)
-    m = nodes.shape[1]
-    for position in range(alive):
-        candidate = live[position]
-        its = counts[candidate] if weighted else np.int64(1)
-        cost = np.int64(0)
-        for j in range(m):
-            v = np.uint32(nodes[candidate, j])
-            cost += up[j, v] * own + down[j, v] * its
-            if cost > best_cost:
-                break
-        if cost > best_cost or candidate == chosen:
+    bound = np.zeros(m + 1, dtype=np.int64)
+    down = np.zeros(m + 1, dtype=np.int64)
+    equal = np.empty(m, dtype=np.int64)  # per depth the child that costs nothing, visited first
+    current = np.empty(m, dtype=np.int64)
+    depth = 0
+    equal[0] = _child(tree, root, nodes[chosen, order[0]])
+    current[0] = equal[0] if equal[0] >= 0 else tree.child[root]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0:
+            depth -= 1
             continue
-        if only_below > 0 and counts[candidate] >= only_below:
+        following = tree.following[entry]
+        if entry == equal[depth]:
+            following = tree.child[tree.above[entry]]
+        if following >= 0 and following == equal[depth]:
+            following = tree.following[following]
+        current[depth] = following
+
+        j = order[depth]
+        value = tree.value[entry]
+        if known[j, value] != stamp:
+            known[j, value] = stamp
+            mine = nodes[chosen, j]
+            met = _lca(parents[j], mine, value)
+            down_of[j, value] = depths[j, value] - depths[j, met]
+            bound_of[j, value] = (
+                own * (depths[j, mine] - depths[j, met]) + least * down_of[j, value]
+            )
+        lower = bound[depth] + bound_of[j, value]
+        if lower > best_cost:
             continue
-        if cost < best_cost or _precedes(candidate, live[best], ranks, nodes):
-            best = position
+        raised = down[depth] + down_of[j, value]
+        if depth + 1 < m:
+            depth += 1
+            bound[depth] = lower
+            down[depth] = raised
+            equal[depth] = _child(tree, entry, nodes[chosen, order[depth]])
+            current[depth] = equal[depth] if equal[depth] >= 0 else tree.child[entry]
+            continue
+        candidate = tree.child[entry]
+        cost = lower
+        if weighted:
+            cost += (work.counts[candidate] - least) * raised
+        if cost < best_cost or (
+            cost == best_cost and _precedes(candidate, best, work.ranks, nodes)
+        ):
+            best = candidate
             best_cost = cost
     return best
 
 
-@njit(cache=True)
-def _same_tuple(target, live, alive, nodes, one, other):
-    """The position of a third class that already has the tuple of class ``target``; -1 if none."""
-    for position in range(alive):
-        candidate = live[position]
-        if candidate in (one, other):
-            continue
-        same = True
-        for j in range(nodes.shape[1]):
-            if nodes[candidate, j] != nodes[target, j]:
-                same = False
-                break
-        if same:
-            return position
-    return -1
-
-
-@njit(cache=True)
-def merge_some(
-    nodes, counts, ranks, live, state, parts, smallest, parents, depths, weighted, seed, k, first, n
-):
+@njit(cache=True, nogil=True)
+def merge_some(work, order, parents, depths, weighted, seed, k, first, least, n):
     """Merge until every class holds k records, or ``n`` merges more were made.
 
     Parameters
     ----------
-    nodes, counts, ranks
-        The tuple, size and rank of every class made so far; room for all that will be made.
-    live
-        The numbers of the classes that exist, in any order; the first ``state[0]`` count.
-    state
-        The number of live classes, and of merges made; both are updated.
-    parts, smallest
-        The merges made so far (see MergePath), to be continued.
+    work
+        The run so far, which is continued; :func:`plant` has begun it.
+    order
+        The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
     parents, depths
-        Per attribute the parents (-2 beyond its last node) and scaled potentials.
+        Per attribute the parents and scaled potentials of its nodes.
     weighted
         Whether merge costs count class sizes.
     seed
@@ -161,6 +350,8 @@ def merge_some(
     first
         Whether to repair the first class below k, among classes below k, instead of the smallest
         class of all with any other.
+    least
+        The size of the smallest class of the original table.
     n
         The number of merges after which to return, to report progress.
 
@@ -169,47 +360,40 @@ def merge_some(
     bool
         Whether every class holds k records.
     """
+    nodes, counts, state = work.nodes, work.counts, work.state
     m = nodes.shape[1]
+    costs = (np.empty_like(depths), np.empty_like(depths), np.zeros_like(depths))
     total = nodes.shape[0] // 2
-    up = np.zeros(depths.shape, dtype=np.int64)
-    down = np.zeros(depths.shape, dtype=np.int64)
-    only_below = k if first else np.int64(0)
     for _ in range(n):
-        if state[0] <= 1:
+        if state[LIVE] <= 1:
             return True
-        position = _smallest(live, state[0], counts, ranks, nodes, only_below)
-        if position < 0 or counts[live[position]] >= k:
+        chosen = _pop(work, first)
+        if chosen < 0 or counts[chosen] >= k:
             return True
-        chosen = live[position]
-        for j in range(m):
-            _costs_from(nodes[chosen, j], parents[j], depths[j], up[j], down[j])
-        partner = _cheapest(
-            chosen, live, state[0], counts, ranks, nodes, up, down, weighted, only_below
-        )
-        if partner < 0:
-            partner = _cheapest(
-                chosen, live, state[0], counts, ranks, nodes, up, down, weighted, np.int64(0)
-            )
-        other = live[partner]
-        made = total + state[1]
+        _remove(work, chosen)
+        own = counts[chosen] if weighted else np.int64(1)
+        bound = np.int64(1)
+        if weighted:
+            bound = least if first else own  # without ``first``, no class is smaller
+        root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
+        other = _cheapest(work, root, chosen, order, parents, depths, own, bound, weighted, costs)
+        _remove(work, other)
+        merge = state[MERGES]
+        made = total + merge
         for j in range(m):
             nodes[made, j] = _lca(parents[j], nodes[chosen, j], nodes[other, j])
-        ranks[made] = _hash(nodes[made], seed) if seed >= 0 else np.uint64(0)
-        third = _same_tuple(made, live, state[0], nodes, chosen, other)
+        work.ranks[made] = _hash(nodes[made], seed) if seed >= 0 else np.uint64(0)
         counts[made] = counts[chosen] + counts[other]
-        parts[state[1], 0] = chosen
-        parts[state[1], 1] = other
-        parts[state[1], 2] = -1
+        third = _find(work, SEARCHED, nodes[made], order)
+        if third < 0:
+            third = _find(work, ASIDE, nodes[made], order)
         if third >= 0:
-            counts[made] += counts[live[third]]
-            parts[state[1], 2] = live[third]
-        smallest[state[1]] = counts[chosen]
-        # The merged class takes the place of the first; the others leave, the last ones fill in.
-        live[position] = made
-        low, high = min(partner, third), max(partner, third)
-        for gone in (high, low):
-            if gone >= 0:
-                state[0] -= 1
-                live[gone] = live[state[0]]
-        state[1] += 1
+            counts[made] += counts[third]
+            _remove(work, third)
+        _add(work, made, order, k, first)
+        work.parts[merge, 0] = chosen
+        work.parts[merge, 1] = other
+        work.parts[merge, 2] = third
+        work.smallest[merge] = counts[chosen]
+        state[MERGES] += 1
     return False
