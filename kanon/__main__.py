@@ -9,7 +9,8 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import pandas as pd
 
 from kanon.algorithms.task import Progress, no_progress
 from kanon.errors import (
@@ -21,12 +22,14 @@ from kanon.errors import (
     quoted,
 )
 from kanon.hierarchy.files import read_hierarchy
+from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Run, run
 from kanon.sources.memory import coverage, exposure
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
 from kanon.sources.writing import write_table
+from kanon.sweep import check_k, sweep
 from kanon.values import canonical_texts
 from kanon.words import counted, thin
 
@@ -71,6 +74,17 @@ def _parser() -> argparse.ArgumentParser:
     anonymise.add_argument("--progress", action="store_true", help="show a bar")
     anonymise.set_defaults(command=_run)
 
+    compare = commands.add_parser("sweep", help="what every k costs under several metrics")
+    compare.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(compare)
+    compare.add_argument("--k", required=True, metavar="3,4,5,10")
+    compare.add_argument("--metrics", default="all", metavar="all|a,b", help="all: the seven")
+    compare.add_argument("--strategies", default="s1", metavar="s1")
+    compare.add_argument("--out", type=Path, required=True, metavar="CURVES.csv")
+    compare.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    compare.add_argument("--progress", action="store_true", help="show a bar")
+    compare.set_defaults(command=_sweep)
+
     measure = commands.add_parser("measure", help="measure a table as it is")
     _takes_table(measure)
     measure.add_argument("--qi", required=True, metavar="a,b,c", help="the quasi-identifiers")
@@ -95,30 +109,69 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> None:
-    plan = Plan.load(given.plan)
-    _check_distinct(given)
+    plan = _plan(given)
+    _check_files(given, given.out, given.measures)
     kind_of(given.out.name)
-    for path in filter(None, (given.out, given.measures)):
-        _check_writable(path)
-    if given.seed is not None:
-        content = plan.model_dump(mode="json", exclude_none=True)
-        content["algorithm"]["seed"] = given.seed
-        plan = Plan.from_content(content)
-    markers = plan.read.missing_markers
-    file = _table(
-        given.table,
-        ReadSettings(
-            separator=given.sep or plan.read.separator,
-            encoding=plan.read.encoding,
-            missing_markers=None if markers is None else tuple(markers),
-        ),
-    )
-    progress: Progress = _bar if given.progress else no_progress
-    done = run(plan, file.table, given.plan.parent, progress)
+    done = run(plan, _records(given, plan), given.plan.parent, _told(given))
     write_table(done.released(), given.out)
     if given.measures:
-        _write_json(given.measures, done.measures)
+        _write_text(given.measures, json.dumps(done.measures, indent=2) + "\n")
     print(_outcome(done))
+
+
+def _sweep(given: argparse.Namespace) -> None:
+    plan = _plan(given)
+    _check_files(given, given.out)
+    ks = [_whole(part.strip()) for part in given.k.split(",")]
+    check_k(ks)
+    metrics = PUBLISHED if given.metrics == "all" else _parts(given.metrics)
+    strategies = _parts(given.strategies)
+    records = _records(given, plan)
+    curves = sweep(plan, records, ks, metrics, strategies, given.plan.parent, _told(given))
+    _write_text(given.out, curves.to_csv(index=False, lineterminator="\n"))
+    print(
+        f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
+        f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
+    )
+
+
+def _plan(given: argparse.Namespace) -> Plan:
+    """The plan, with the seed that was asked for."""
+    plan = Plan.load(given.plan)
+    if given.seed is None:
+        return plan
+    content = plan.model_dump(mode="json", exclude_none=True)
+    content["algorithm"]["seed"] = given.seed
+    return Plan.from_content(content)
+
+
+def _records(given: argparse.Namespace, plan: Plan) -> pd.DataFrame:
+    """The table, read as the plan says."""
+    markers = plan.read.missing_markers
+    settings = ReadSettings(
+        separator=given.sep or plan.read.separator,
+        encoding=plan.read.encoding,
+        missing_markers=None if markers is None else tuple(markers),
+    )
+    return _table(given.table, settings).table
+
+
+def _told(given: argparse.Namespace) -> Progress:
+    return _bar if given.progress else no_progress
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise PlanError(
+            f"--k: {quoted(text)} is no whole number; give whole numbers with commas between, "
+            "such as 3,4,5,10."
+        ) from None
 
 
 def _outcome(done: Run) -> str:
@@ -135,7 +188,7 @@ def _outcome(done: Run) -> str:
 
 def _measure(given: argparse.Namespace) -> None:
     file = _table(given.table, ReadSettings(separator=given.sep))
-    columns = [name.strip() for name in given.qi.split(",") if name.strip()]
+    columns = _parts(given.qi)
     if len(set(columns)) < len(columns):
         raise PlanError("--qi names a column twice; name each quasi-identifier once.")
     found = exposure(file.table, columns)
@@ -188,24 +241,20 @@ def _table(path: Path, settings: ReadSettings) -> TableFile:
     return open_table(path, path.name, settings)
 
 
-def _check_distinct(given: argparse.Namespace) -> None:
-    """No file of a run may overwrite another one."""
-    paths = [path for path in (given.plan, given.table, given.out, given.measures) if path]
+def _check_files(given: argparse.Namespace, *written: Path | None) -> None:
+    """No file may overwrite another one, and what could not be written is not worth computing."""
+    outputs = [path for path in written if path is not None]
+    paths = [given.plan, given.table, *outputs]
     if len({path.resolve() for path in paths}) < len(paths):
-        raise PlanError(
-            "The plan, the table, the release and the measures have to be different files."
-        )
+        raise PlanError("The plan, the table and what is written have to be different files.")
+    for path in outputs:
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
 
 
-def _check_writable(path: Path) -> None:
-    """What could not be written is not worth computing."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
+def _write_text(path: Path, text: str) -> None:
     try:
-        path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+        path.write_text(text, "utf-8")
     except OSError:
         raise PlanError(f"The file {quoted(path.name)} cannot be written.") from None
 

@@ -77,6 +77,21 @@ class Prepared:
             tie_seed=chosen.tie_seed,
         )
 
+    def guided_by(self, metric: str, strategy: str, tie_seed: int | None) -> Prepared:
+        """The same table and hierarchies, with something else to guide the algorithm.
+
+        Raises
+        ------
+        MetricError
+            The metric needs edge weights that a hierarchy lacks.
+        """
+        changes = {"metric": metric, "strategy": strategy, "tie_seed": tie_seed}
+        chosen = self.plan.algorithm.model_copy(update=changes)
+        plan = self.plan.model_copy(update={"algorithm": chosen})
+        if metric == "custom":
+            _check_drawn(dict(zip(self.classes.attributes, self.classes.hierarchies, strict=True)))
+        return replace(self, plan=plan)
+
     def measured_metrics(self) -> list[Metric]:
         """The metrics that a release is measured by: the seven, and the plan's own."""
         names = [*PUBLISHED]

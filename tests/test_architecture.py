@@ -44,6 +44,7 @@ LEVELS = {
     "learning": 6,
     "plan": 7,
     "run": 7,
+    "sweep": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -52,7 +53,7 @@ LEVELS = {
     "pages": 10,
     "app": 10,
 }
-ONE_ROOM = {"plan": "run"}  # a plan and its run are one room in two files
+ONE_ROOM = {"plan": "run", "sweep": "run"}  # a plan and its runs are one room in three files
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

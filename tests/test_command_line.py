@@ -463,3 +463,63 @@ def test_help_needs_no_plan(folder):
     assert (said.status, said.err) == (0, "")
     for command in ("run", "measure", "hierarchy"):
         assert command in said.out
+
+
+# sweep
+
+
+SWEEP = ("sweep", "plan.json", "--table", "people.csv", "--out", "curves.csv")
+
+
+def test_sweep_writes_a_row_per_metric_and_k(kanon, folder):
+    said = kanon(*SWEEP, "--k", "2, 3,6", "--metrics", "all", "--strategies", "s1")
+    assert said == (0, "21 rows: 7 metrics, 1 strategy, 3 k\n", "")
+    curves = pd.read_csv(folder / "curves.csv")
+    assert curves.columns[:5].tolist() == ["metric", "strategy", "k", "min_k", "classes"]
+    assert curves["k"].tolist() == [2, 3, 6] * 7
+    alone = json.loads(measures(kanon, folder, 3, "llm"))
+    row = curves[(curves["metric"] == "llm") & (curves["k"] == 3)].iloc[0]
+    assert row["alteration_total"] == pytest.approx(alone["alteration"]["total"])
+    assert row["min_k"] == alone["min_k"]
+    assert row["deleted_among_modified_percent"] == pytest.approx(
+        alone["deleted_among_modified_percent"]
+    )
+
+
+def measures(kanon, folder: Path, k: int, metric: str) -> str:
+    """What a single run says."""
+    write_plan(
+        folder,
+        algorithm={"name": "gaa", "metric": metric},
+        privacy=[{"model": "k-anonymity", "k": k}],
+    )
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    return (folder / "m.json").read_text("utf-8")
+
+
+def test_sweep_shows_its_progress_on_request(kanon):
+    assert "100%" in kanon(*SWEEP, "--k", "2", "--progress", "--seed", "3").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "parts"),
+    [
+        (("--k", "2,x"), 2, ["--k", "'x'", "whole number"]),
+        (("--k", "2.5"), 2, ["--k", "'2.5'", "whole number"]),
+        (("--k", "2,,3"), 2, ["--k", "''", "whole number"]),
+        (("--k", "3,2,3"), 2, ["k = 3", "twice"]),
+        (("--k", "1"), 2, ["k = 1", "at least 2"]),
+        (("--k", "2,7"), 3, ["k = 7", "6 records"]),
+        (("--k", "2", "--metrics", "nlm"), 2, ["'nlm'", "nllm"]),
+        (("--k", "2", "--metrics", "ncp,ncp"), 2, ["'ncp'", "twice"]),
+        (("--k", "2", "--metrics", ""), 2, ["at least one metric"]),
+        (("--k", "2", "--strategies", "s8"), 2, ["'s8'", "known are s1"]),
+        (("--k", "2", "--seed", "-1"), 2, ["algorithm.seed"]),
+        (("--k", "2", "--out", "people.csv"), 2, ["different files"]),
+        (("--k", "2", "--out", "nowhere/curves.csv"), 2, ["curves.csv", "cannot be written"]),
+    ],
+)
+def test_sweep_refuses_bad_input(kanon, folder, arguments, status, parts):
+    before = files(folder)
+    check_failure(kanon(*SWEEP, *arguments), status, parts)
+    assert files(folder) == before

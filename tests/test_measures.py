@@ -191,7 +191,7 @@ def test_measures_by_hand():
     assert tree.order == ["a", "b", "c", "d", "A", "*"]
     recoding = Recoding.from_targets(problem.classes(), np.array([[4], [4], [5], [3]]))
     assert alteration.value(recoding, METRICS["ncp"]) == pytest.approx(100 * 1.25 / 3)
-    assert alteration.mean_alteration(recoding, [METRICS["ncp"], METRICS["total"]]) == (
+    assert summary(recoding, [METRICS["ncp"], METRICS["total"]])["mean_alteration"] == (
         pytest.approx((100 * 1.25 / 3 + 100 * (0.5 + 0.5 + 1) / 4) / 2)
     )
     assert generalised.value(recoding) == 75

@@ -59,13 +59,5 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) 
 
 def curves_table(curves: Curves) -> pd.DataFrame:
     """The numbers behind the curves: one row per release on the path."""
-    return pd.DataFrame(
-        {
-            "k_up_to": curves.min_k,
-            "classes": curves.n_classes,
-            **{f"alteration_{name}": values for name, values in curves.alteration.items()},
-            "generalised_percent": curves.generalised,
-            "root_percent": curves.at_root,
-            "deleted_among_modified_percent": curves.deleted_among_modified,
-        }
-    )
+    columns = curves.columns()
+    return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})

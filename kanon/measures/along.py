@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from kanon.measures.alteration import mean_of
 from kanon.metrics import Metric, potentials
 from kanon.recoding import MergePath
 
@@ -43,6 +44,23 @@ class Curves:
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
         return int(np.searchsorted(self.min_k, k, side="left"))
+
+    def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
+        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
+        return {"k": np.asarray(ks), **self.columns(np.searchsorted(self.min_k, ks, side="left"))}
+
+    def columns(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
+        """Some rows, or all, under their names in ``CURVES.csv``."""
+        altered = {name: values[rows] for name, values in self.alteration.items()}
+        return {
+            "min_k": self.min_k[rows],
+            "classes": self.n_classes[rows],
+            **{f"alteration_{name}": values for name, values in altered.items()},
+            "mean_alteration": mean_of(altered),
+            "generalised_percent": self.generalised[rows],
+            "root_percent": self.at_root[rows],
+            "deleted_among_modified_percent": self.deleted_among_modified[rows],
+        }
 
 
 def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:

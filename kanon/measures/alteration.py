@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from kanon.cards import Card
 from kanon.measures.cells import share
-from kanon.metrics import Metric, potentials
+from kanon.metrics import PUBLISHED, Metric, potentials
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "mean_alteration", "value"]
+__all__ = ["CARD", "mean_of", "value"]
+
+T = TypeVar("T", float, np.ndarray)
 
 CARD = Card(
     name="alteration",
@@ -53,9 +56,20 @@ def value(recoding: Recoding, metric: Metric) -> float:
     return max(0.0, share(possible - left, possible))
 
 
-def mean_alteration(recoding: Recoding, metrics: Sequence[Metric]) -> float:
+def mean_of(altered: Mapping[str, T]) -> T:
     """The mean of the alterations under several metrics, in percent.
 
-    Averaging over metrics keeps the one that guided the release from judging itself alone.
+    Averaging over metrics keeps the one that guided the release from judging itself alone. The
+    mean is over the published metrics: a metric of one's own, measured beside them, does not
+    change it. Without any published one it is over all that were measured.
+
+    Parameters
+    ----------
+    altered
+        Per metric name the alteration: numbers, or arrays of one shape.
+
+    >>> mean_of({"ncp": 10.0, "total": 20.0, "my own": 90.0})
+    15.0
     """
-    return float(np.mean([value(recoding, metric) for metric in metrics]))
+    names = [name for name in PUBLISHED if name in altered] or list(altered)
+    return sum(altered[name] for name in names) / len(names)  # type: ignore[return-value]

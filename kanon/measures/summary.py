@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import kanon.measures
 from kanon.cards import parts_of
 from kanon.measures import alteration
@@ -24,7 +22,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
     recoding
         The release.
     metrics
-        The metrics whose alteration is wanted; the mean is over all of them.
+        The metrics whose alteration is wanted; the mean is over the published ones among them.
     """
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found = parts_of(kanon.measures)
@@ -33,7 +31,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
         "classes": recoding.n_classes,
         "suppressed": recoding.suppressed_records,
         "alteration": altered,
-        "mean_alteration": float(np.mean(list(altered.values()))),
+        "mean_alteration": alteration.mean_of(altered),
         **{
             name: module.value(recoding)
             for name, module in found.items()

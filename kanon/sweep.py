@@ -1,0 +1,333 @@
+"""Many runs of one table side by side: over k, metrics, strategies and tie seeds."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.measures.along import curves_along
+from kanon.measures.summary import summary
+from kanon.metrics import PUBLISHED, Metric, metric_named
+from kanon.plan import Plan
+from kanon.run import Prepared, algorithm_named, prepare, serves_every_k
+from kanon.strategies import STRATEGIES
+from kanon.words import counted
+
+__all__ = [
+    "Configuration",
+    "check_k",
+    "configurations",
+    "cores",
+    "measured_in",
+    "solve_sweep",
+    "sweep",
+    "tasks_of",
+]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What one line of a comparison was made with.
+
+    Attributes
+    ----------
+    metric
+        The metric that guides the merging.
+    strategy
+        Which partner a class is merged with.
+    tie_seed
+        What breaks ties; None for the canonical order.
+    """
+
+    metric: str
+    strategy: str = "s1"
+    tie_seed: int | None = None
+
+
+def sweep(
+    plan: Plan,
+    table: pd.DataFrame,
+    ks: Sequence[int],
+    metrics: Sequence[str] = PUBLISHED,
+    strategies: Sequence[str] = ("s1",),
+    folder: Path = Path(),
+    progress: Progress = no_progress,
+    workers: int | None = None,
+) -> pd.DataFrame:
+    """What every k costs under several metrics and strategies.
+
+    An algorithm that serves every k runs once per metric and strategy, any other one once more
+    per k.
+
+    Parameters
+    ----------
+    plan
+        What to do; its k, metric and strategy give way to those of the sweep.
+    table, folder
+        See :func:`kanon.run.prepare`.
+    ks
+        Whole numbers of at least 2, each once, at most the number of records.
+    metrics
+        The metrics that guide the algorithm, one after the other.
+    strategies
+        The same for strategies.
+    progress
+        Told how far the sweep is.
+    workers
+        How many runs may go at once; by default one per core.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per metric, strategy and k, in that order, with the columns of ``CURVES.csv``:
+        ``metric, strategy, k, min_k, classes, alteration_<metric>…, mean_alteration,
+        generalised_percent, root_percent, deleted_among_modified_percent``. Every release is
+        measured in the seven published metrics and in those that guide; the mean is over the
+        seven.
+
+    Raises
+    ------
+    PlanError
+        A k is no whole number, below 2 or given twice; a metric or strategy is given twice or
+        not at all; a strategy is unknown.
+    MetricError
+        A metric is unknown, or cannot be used with these hierarchies.
+    Unsatisfiable
+        The table has fewer records than a k.
+    KanonError
+        See :func:`kanon.run.prepare`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
+    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> sweep(plan, table, [2, 3], ["ncp"])[["metric", "k", "min_k", "alteration_ncp"]]
+      metric  k  min_k  alteration_ncp
+    0    ncp  2      3           100.0
+    1    ncp  3      3           100.0
+    """
+    wanted = configurations(plan, metrics, strategies)
+    check_k(ks)
+    prepared = prepare(plan, table, folder)
+    check_k(ks, prepared.classes.n_records)
+    tasks = tasks_of(prepared, wanted)
+    measured = measured_in(plan, wanted)
+    found = solve_sweep(progress, plan.algorithm.name, tasks, ks, measured, workers)
+    rows = [
+        numbers.assign(metric=one.metric, strategy=one.strategy)
+        for one, numbers in zip(wanted, found, strict=True)
+    ]
+    every = pd.concat(rows, ignore_index=True)
+    first = ["metric", "strategy"]
+    return every[[*first, *(name for name in every.columns if name not in first)]]
+
+
+def configurations(
+    plan: Plan,
+    metrics: Sequence[str] = PUBLISHED,
+    strategies: Sequence[str] = ("s1",),
+    tie_seeds: Sequence[int | None] | None = None,
+) -> list[Configuration]:
+    """Every metric with every strategy and every tie seed, in that order.
+
+    Parameters
+    ----------
+    plan
+        Its composed metrics may be named; its tie seed holds where none is given.
+    metrics, strategies, tie_seeds
+        What to combine.
+
+    Raises
+    ------
+    MetricError, PlanError
+        A name is unknown or given twice, or there is none.
+    """
+    for what, names in (("metric", metrics), ("strategy", strategies)):
+        if not names:
+            raise PlanError(f"Name at least one {what} to compare.")
+        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            raise PlanError(f"The {what} {quoted(twice[0])} is named twice; name each one once.")
+    for name in metrics:
+        metric_named(name, plan.composed_metrics)
+    for name in strategies:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
+    seeds = [plan.algorithm.tie_seed] if tie_seeds is None else tie_seeds
+    return [Configuration(*each) for each in product(metrics, strategies, seeds)]
+
+
+def check_k(ks: Sequence[object], n_records: int | None = None) -> None:
+    """Check the k of a sweep.
+
+    Parameters
+    ----------
+    ks
+        What was given.
+    n_records
+        n, once it is known.
+
+    Raises
+    ------
+    PlanError
+        There is none, or one is no whole number, below 2 or given twice.
+    Unsatisfiable
+        One is larger than n.
+
+    >>> check_k([2, 5, 2])
+    Traceback (most recent call last):
+    kanon.errors.PlanError: k = 2 is given twice; give each k once.
+    """
+    if not len(ks):
+        raise PlanError("Give at least one k, such as 5.")
+    for place, k in enumerate(ks):
+        if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            raise PlanError(f"k = {quoted(k)} is no whole number; give whole numbers, such as 5.")
+        if k < 2:
+            raise PlanError(f"k = {k} is not allowed; k is at least 2.")
+        if k in ks[:place]:
+            raise PlanError(f"k = {k} is given twice; give each k once.")
+        if n_records is not None and k > n_records:
+            raise Unsatisfiable(
+                f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to "
+                "anonymise, and k can be at most that."
+            )
+
+
+def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
+    """The task of each configuration, for the algorithm of the plan.
+
+    Raises
+    ------
+    MetricError
+        A metric cannot be used with these hierarchies.
+    """
+    return [prepared.guided_by(one.metric, one.strategy, one.tie_seed).task() for one in wanted]
+
+
+def measured_in(plan: Plan, wanted: Sequence[Configuration]) -> list[Metric]:
+    """The metrics that every release of a comparison is measured in: the seven, and what guides."""
+    names = dict.fromkeys([*PUBLISHED, *(one.metric for one in wanted)])
+    return [metric_named(name, plan.composed_metrics) for name in names]
+
+
+def cores() -> int:
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Stopped(Exception):
+    """Another run of the sweep has failed."""
+
+
+def solve_sweep(
+    progress: Progress,
+    algorithm: str,
+    tasks: Sequence[Task],
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    workers: int | None = None,
+) -> list[pd.DataFrame]:
+    """Run one algorithm on several tasks: what a worker process is given.
+
+    The compiled loops let go of the interpreter, so threads share the cores and the classes.
+
+    Parameters
+    ----------
+    progress
+        Told how far all runs together are.
+    algorithm
+        Its name.
+    tasks
+        What to run it on; their own k are not used.
+    ks
+        Which k are wanted.
+    metrics
+        The metrics that every release is measured in.
+    workers
+        How many threads; by default one per core.
+
+    Returns
+    -------
+    list of pandas.DataFrame
+        Per task one row per k; the columns are those of ``CURVES.csv`` from ``k`` on.
+    """
+    done = [0.0] * len(tasks)
+    lock, stopped = threading.Lock(), threading.Event()
+
+    def one(place: int) -> pd.DataFrame:
+        def told(fraction: float, _: str = "") -> None:
+            if stopped.is_set():
+                raise _Stopped
+            with lock:
+                done[place] = fraction
+                ready = sum(part >= 1 for part in done)
+                text = f"{ready} of {counted(len(tasks), 'run')} done"
+                progress(sum(done) / len(done), text)
+
+        try:
+            told(0.0)
+            found = _numbers(told, algorithm, tasks[place], ks, metrics)
+            told(1.0)
+            return found
+        except BaseException:
+            stopped.set()
+            raise
+
+    with ThreadPoolExecutor(min(workers or cores(), len(tasks))) as pool:
+        running = [pool.submit(one, place) for place in range(len(tasks))]
+        try:
+            failures = [run.exception() for run in running]
+        except BaseException:  # the user interrupts
+            stopped.set()
+            raise
+    for failure in failures:
+        if failure is not None and not isinstance(failure, _Stopped):
+            raise failure
+    return [run.result() for run in running]
+
+
+def _numbers(
+    progress: Progress, algorithm: str, task: Task, ks: Sequence[int], metrics: Sequence[Metric]
+) -> pd.DataFrame:
+    """The criteria of one task at every k."""
+    module = algorithm_named(algorithm)
+    if serves_every_k(algorithm):
+        path = module.merge_path(
+            replace(task, k=max(ks)), lambda fraction, text: progress(0.9 * fraction, text)
+        )
+        return pd.DataFrame(curves_along(path, metrics).at(ks))
+    rows = []
+    for place, k in enumerate(ks):
+        recoding = module.anonymise(
+            replace(task, k=k),
+            lambda fraction, text, place=place: progress((place + fraction) / len(ks), text),
+        )
+        found = summary(recoding, metrics)
+        altered = {f"alteration_{name}": value for name, value in found["alteration"].items()}
+        rest = ("mean_alteration", "generalised_percent", "root_percent")
+        rows.append(
+            {
+                "k": k,
+                "min_k": found["min_k"],
+                "classes": found["classes"],
+                **altered,
+                **{name: found[name] for name in (*rest, "deleted_among_modified_percent")},
+            }
+        )
+    return pd.DataFrame(rows)
