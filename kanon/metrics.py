@@ -25,6 +25,7 @@ __all__ = [
     "MULTIPLIERS",
     "PUBLISHED",
     "Metric",
+    "characteristics",
     "cost_matrix",
     "edge_weights",
     "metric_named",
@@ -169,6 +170,28 @@ def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
     """The factor of each attribute. Shape (m,)."""
     heights = np.array([tree.height for tree in hierarchies], dtype=np.float64)
     return MULTIPLIERS[metric.multiplier](heights)
+
+
+def characteristics(metric: Metric) -> dict[str, str]:
+    """What sets a metric apart from others, in words; empty for drawn weights.
+
+    What its intermediate cost counts, by which multiplier, and whether that cost is normalised:
+    whether losing everything costs 1 in every hierarchy, however large.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Table 2.
+
+    >>> characteristics(metric_named("wllm"))
+    {'counts': 'leaves', 'multiplier': 'w1', 'normalised': 'no'}
+    """
+    if not metric.intermediate:
+        return {}
+    return {
+        "counts": "leaves" if metric.intermediate.startswith("leaves") else "levels",
+        "multiplier": metric.multiplier,
+        "normalised": "no" if metric.intermediate == "leaves" else "yes",
+    }
 
 
 def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:

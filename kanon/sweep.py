@@ -15,7 +15,7 @@ import pandas as pd
 
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.measures.along import curves_along
+from kanon.measures.along import Curves, Points, curves_along
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
@@ -126,12 +126,10 @@ def sweep(
     measured = measured_in(plan, wanted)
     found = solve_sweep(progress, plan.algorithm.name, tasks, ks, measured, workers)
     rows = [
-        numbers.assign(metric=one.metric, strategy=one.strategy)
+        pd.DataFrame({"metric": one.metric, "strategy": one.strategy, **numbers.at(ks)})
         for one, numbers in zip(wanted, found, strict=True)
     ]
-    every = pd.concat(rows, ignore_index=True)
-    first = ["metric", "strategy"]
-    return every[[*first, *(name for name in every.columns if name not in first)]]
+    return pd.concat(rows, ignore_index=True)
 
 
 def configurations(
@@ -242,7 +240,7 @@ def solve_sweep(
     ks: Sequence[int],
     metrics: Sequence[Metric],
     workers: int | None = None,
-) -> list[pd.DataFrame]:
+) -> list[Curves | Points]:
     """Run one algorithm on several tasks: what a worker process is given.
 
     The compiled loops let go of the interpreter, so threads share the cores and the classes.
@@ -264,13 +262,13 @@ def solve_sweep(
 
     Returns
     -------
-    list of pandas.DataFrame
-        Per task one row per k; the columns are those of ``CURVES.csv`` from ``k`` on.
+    list of Curves or Points
+        Per task the criteria at every k, or at those that were wanted.
     """
     done = [0.0] * len(tasks)
     lock, stopped = threading.Lock(), threading.Event()
 
-    def one(place: int) -> pd.DataFrame:
+    def one(place: int) -> Curves | Points:
         def told(fraction: float, _: str = "") -> None:
             if stopped.is_set():
                 raise _Stopped
@@ -282,7 +280,7 @@ def solve_sweep(
 
         try:
             told(0.0)
-            found = _numbers(told, algorithm, tasks[place], ks, metrics)
+            found = _criteria(told, algorithm, tasks[place], ks, metrics)
             told(1.0)
             return found
         except BaseException:
@@ -302,16 +300,16 @@ def solve_sweep(
     return [run.result() for run in running]
 
 
-def _numbers(
+def _criteria(
     progress: Progress, algorithm: str, task: Task, ks: Sequence[int], metrics: Sequence[Metric]
-) -> pd.DataFrame:
-    """The criteria of one task at every k."""
+) -> Curves | Points:
+    """What came of one task."""
     module = algorithm_named(algorithm)
     if serves_every_k(algorithm):
         path = module.merge_path(
             replace(task, k=max(ks)), lambda fraction, text: progress(0.9 * fraction, text)
         )
-        return pd.DataFrame(curves_along(path, metrics).at(ks))
+        return curves_along(path, metrics)
     rows = []
     for place, k in enumerate(ks):
         recoding = module.anonymise(
@@ -330,4 +328,4 @@ def _numbers(
                 **{name: found[name] for name in (*rest, "deleted_among_modified_percent")},
             }
         )
-    return pd.DataFrame(rows)
+    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]})

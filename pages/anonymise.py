@@ -13,6 +13,7 @@ from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.progress import progress
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
 from kanon.words import thin
@@ -150,20 +151,6 @@ def downloads(result, done, stale):
         st.error(plain(obstacle), icon=":material/error:")
 
 
-@st.fragment(run_every=0.4 if state.work().busy else None)
-def progress():
-    """The run under way; draws the whole page again once it has ended."""
-    job = state.work().job
-    if job is None:
-        return
-    if job.finished:
-        st.rerun()
-    seconds = round(job.remaining or 0)
-    left = f" · about {seconds} s left" if seconds else ""
-    st.progress(job.progress, text=plain(f"{job.text}{left}"))
-
-
-running.collect()
 work = head(f"What does k = {thin(state.work().k)} cost?")
 stale = running.outdated(work)
 choices(work, stale)

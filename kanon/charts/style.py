@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
@@ -17,6 +17,7 @@ __all__ = [
     "escaped",
     "k_axis",
     "lay_out",
+    "translucent",
 ]
 
 METRIC_COLOURS: Mapping[str, str] = {
@@ -79,9 +80,19 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
     return figure
 
 
-def k_axis(figure: go.Figure, largest: int) -> go.Figure:
+def translucent(colour: str, opacity: float) -> str:
+    """A colour that what lies behind shines through.
+
+    >>> translucent("#0072B2", 0.2)
+    'rgba(0, 114, 178, 0.2)'
+    """
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity:g})"
+
+
+def k_axis(figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS) -> go.Figure:
     """A logarithmic axis for k, with the papers' k as ticks."""
-    ticks = [k for k in K_TICKS if k <= largest]
+    ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",
         title="k, records per class at least (log scale)",

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from kanon.errors import PlanError
 from kanon.measures.alteration import mean_of
 from kanon.metrics import Metric, potentials
 from kanon.recoding import MergePath
 
-__all__ = ["Curves", "curves_along"]
+__all__ = ["Curves", "Points", "curves_along"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,35 @@ class Curves:
             "root_percent": self.at_root[rows],
             "deleted_among_modified_percent": self.deleted_among_modified[rows],
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Criteria at some k alone, of an algorithm that runs once per k.
+
+    Attributes
+    ----------
+    numbers
+        The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),).
+    """
+
+    numbers: Mapping[str, np.ndarray]
+
+    def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
+        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),).
+
+        Raises
+        ------
+        PlanError
+            One of them was not computed.
+        """
+        places = {int(k): place for place, k in enumerate(self.numbers["k"])}
+        lacking = [k for k in ks if k not in places]
+        if lacking:
+            known = ", ".join(map(str, places))
+            raise PlanError(f"k = {lacking[0]} was not computed; known are {known}.")
+        rows = [places[k] for k in ks]
+        return {name: values[rows] for name, values in self.numbers.items()}
 
 
 def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:

@@ -12,7 +12,7 @@ from kanon.measures.cells import share
 from kanon.metrics import PUBLISHED, Metric, potentials
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "mean_of", "value"]
+__all__ = ["CARD", "MEAN_CARD", "mean_of", "value"]
 
 T = TypeVar("T", float, np.ndarray)
 
@@ -20,6 +20,17 @@ CARD = Card(
     name="alteration",
     title="Alteration",
     summary="How much of all that could be lost was lost, as the metric counts.",
+    source="Mauger, Le Mahec, Dequen 2020",
+    unit="%",
+    direction="lower",
+    lowest="0 %: nothing was changed",
+    highest="100 %: every quasi-identifier is at its root",
+)
+
+MEAN_CARD = Card(
+    name="mean_alteration",
+    title="Mean alteration",
+    summary="The mean of the alteration as the seven published metrics count it.",
     source="Mauger, Le Mahec, Dequen 2020",
     unit="%",
     direction="lower",

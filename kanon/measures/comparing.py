@@ -1,14 +1,98 @@
-"""Numbers over several releases: ranks, and the normalised area under a curve."""
+"""Numbers over several releases: ranks, what ties decide, and the area under a curve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from kanon.errors import PlanError
+from kanon.words import counted
 
-__all__ = ["nauc", "ranks"]
+__all__ = ["Standing", "nauc", "ranks", "standing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A table of numbers, lower is better, and who is ahead in each row.
+
+    All have one row per thing measured and one column per competitor.
+
+    Attributes
+    ----------
+    values
+        The numbers.
+    ranks
+        The place of each number in its row; ties share the smaller place.
+    low, high
+        The least and largest value over all tie seeds; None if nobody asked.
+    undecided
+        Whether a number's band overlaps that of the best in its row, so that ties decide which of
+        them is ahead; for the best, whether any other does. None without bands.
+    """
+
+    values: pd.DataFrame
+    ranks: pd.DataFrame
+    low: pd.DataFrame | None = None
+    high: pd.DataFrame | None = None
+    undecided: pd.DataFrame | None = None
+
+    def table(self, measured: str = "measured", competitor: str = "guided by") -> pd.DataFrame:
+        """Everything in one row per number."""
+        columns = {"value": self.values, "rank": self.ranks}
+        if self.low is not None and self.high is not None and self.undecided is not None:
+            columns |= {"low": self.low, "high": self.high, "undecided": self.undecided}
+        rows, names = self.values.shape
+        return pd.DataFrame(
+            {
+                measured: self.values.index.repeat(names),
+                competitor: list(self.values.columns) * rows,
+                **{name: frame.to_numpy().ravel() for name, frame in columns.items()},
+            }
+        )
+
+
+def standing(
+    values: pd.DataFrame,
+    low: pd.DataFrame | None = None,
+    high: pd.DataFrame | None = None,
+    digits: int | None = None,
+) -> Standing:
+    """Who is ahead in each row, and whether that is more than luck.
+
+    Parameters
+    ----------
+    values
+        One row per thing measured, one column per competitor; lower is better.
+    low, high
+        The bands over tie seeds, of the same shape.
+    digits
+        Rank values rounded to so many digits; None for exact values.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a": [1.0], "b": [2.0], "c": [9.0]})
+    >>> found = standing(table, table - 1, table + 0.5)
+    >>> found.ranks.iloc[0].tolist(), found.undecided.iloc[0].tolist()
+    ([1, 2, 3], [True, True, False])
+    """
+    placed = pd.DataFrame(
+        [ranks(row, digits) for row in values.to_numpy()],
+        index=values.index,
+        columns=values.columns,
+    )
+    if low is None or high is None:
+        return Standing(values, placed)
+    overlaps = np.zeros(values.shape, dtype=bool)
+    for row, best in enumerate(values.to_numpy().argmin(axis=1)):
+        overlaps[row] = (low.to_numpy()[row] <= high.iat[row, best]) & (
+            high.to_numpy()[row] >= low.iat[row, best]
+        )
+        overlaps[row, best] = overlaps[row].sum() > 1
+    undecided = pd.DataFrame(overlaps, index=values.index, columns=values.columns)
+    return Standing(values, placed, low, high, undecided)
 
 
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
@@ -36,7 +120,9 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
-def nauc(k: Sequence[int], values: Sequence[float], low: int, high: int, n_records: int) -> float:
+def nauc(
+    k: Sequence[int], values: Sequence[float] | np.ndarray, low: int, high: int, n_records: int
+) -> float:
     """The normalised area under a curve: (1/(b - a)) * integral of f from a to b.
 
     Trapezoids over the given k on a linear axis; the unit is that of the values.
@@ -63,7 +149,9 @@ def nauc(k: Sequence[int], values: Sequence[float], low: int, high: int, n_recor
     7.5
     """
     if high > n_records:
-        raise PlanError(f"The interval ends at k = {high}, but the table has {n_records} records.")
+        raise PlanError(
+            f"The interval ends at k = {high}, but the table has {counted(n_records, 'record')}."
+        )
     if low >= high:
         raise PlanError(f"The interval from {low} to {high} is empty.")
     points = {int(at): float(value) for at, value in zip(k, values, strict=True)}

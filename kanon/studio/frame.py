@@ -6,14 +6,14 @@ import streamlit as st
 
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.schema import Role
-from kanon.studio import state
+from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, sample_work
 from kanon.words import counted, thin
 
-__all__ = ["head", "metric_choice"]
+__all__ = ["head", "metric_choice", "usable_metrics"]
 
 
 # Less empty space above the question, so that the picture is on the first screen; and a sentence
@@ -34,6 +34,7 @@ def head(question: str) -> Work:
         # app.py, until the navigation was drawn once.
         chosen_page()
         st.rerun()
+    running.collect()
     work = state.work()
     st.html(_STYLE)
     _line(work)
@@ -46,18 +47,20 @@ def head(question: str) -> Work:
     return work
 
 
+def usable_metrics(work: Work) -> list[str]:
+    """The metrics that the chosen hierarchies allow: drawn weights only where all have them."""
+    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
+    drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
+    return [*PUBLISHED, "custom"] if drawn else [*PUBLISHED]
+
+
 def metric_choice(key: str, label: str = "Metric") -> None:
     """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
-    usable = [*PUBLISHED]
-    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
-    if trees and all(tree is not None and tree.weight is not None for tree in trees):
-        usable.append("custom")
-    if work.metric not in usable:
-        usable.append(work.metric)
+    usable = usable_metrics(work)
     st.selectbox(
         label,
-        usable,
+        usable if work.metric in usable else [*usable, work.metric],
         key=state.seeded(key, work.metric),
         format_func=lambda name: METRICS[name].card.title,
         help="What counts as a loss. " + plain(METRICS[work.metric].card.summary),

@@ -30,5 +30,13 @@ def chosen_page() -> StreamlitPage:
                     default=True,
                 )
             ],
+            "Understand": [
+                st.Page(
+                    "pages/compare.py",
+                    title="Compare",
+                    icon=":material/stacked_line_chart:",
+                    url_path="compare",
+                )
+            ],
         }
     )

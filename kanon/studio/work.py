@@ -6,14 +6,16 @@ Pure functions from one state to the next; nothing here knows Streamlit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
+from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, singles_out, suggest_roles
@@ -26,9 +28,11 @@ from kanon.studio.jobs import Job
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
 __all__ = [
+    "Compared",
     "Result",
     "Work",
     "adult_work",
+    "comparison_settings",
     "incomplete_records",
     "k_grid",
     "plan_of",
@@ -68,6 +72,15 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
+class Compared:
+    """A finished comparison, and the settings that it was made with."""
+
+    comparison: Comparison
+    settings: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
 class Work:
     """The state of a session. Every change makes a new one.
 
@@ -92,10 +105,15 @@ class Work:
         The settings that the user asked for when the file was read; None where they are found.
     algorithm, metric, cost, tie_seed, k
         The settings of a run.
-    job, running
-        The run under way, and what it was prepared from.
-    result
-        The last finished run.
+    compared, bands
+        The metrics to compare, and whether under several tie seeds each.
+    rounded, interval
+        Whether percentages are ranked rounded, and the k from and to which areas are taken; None
+        for one that fits.
+    job, then
+        The calculation under way, and the work that comes of it and what it returns.
+    result, comparison
+        The last finished run, and the last finished comparison.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     started
@@ -118,9 +136,14 @@ class Work:
     cost: Literal["weighted", "representatives"] = "weighted"
     tie_seed: int | None = None
     k: int = 5
+    compared: tuple[str, ...] = PUBLISHED
+    bands: bool = False
+    rounded: bool = False
+    interval: tuple[int, int] | None = None
     job: Job | None = None
-    running: tuple[Prepared, str] | None = None
+    then: Callable[[Work, Any], Work] | None = None
     result: Result | None = None
+    comparison: Compared | None = None
     problem: str | None = None
     notice: str | None = None
     started: bool = False
@@ -213,8 +236,9 @@ def reread(work: Work) -> Work:
             roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
             reasons=again.reasons,
             job=None,
-            running=None,
+            then=None,
             result=None,
+            comparison=None,
             problem=again.problem,
         )
     )
@@ -321,6 +345,14 @@ def settings_of(work: Work, plan: Plan) -> str:
     return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
 
 
+def comparison_settings(work: Work, plan: Plan) -> str:
+    """A fingerprint of all that every line of a comparison depends on."""
+    content = plan.model_dump(mode="json")
+    content["privacy"] = []
+    content["algorithm"]["metric"] = None  # each line has its own
+    return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+
+
 def k_grid(n_records: int, also: int) -> list[int]:
     """The values of a slider over k: every small one, then evenly spaced on a log scale.
 
@@ -330,8 +362,7 @@ def k_grid(n_records: int, also: int) -> list[int]:
     if n_records <= 2:
         return [2]
     spaced = np.geomspace(2, n_records, 160).round().astype(int).tolist()
-    papers = [2, 3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 1500, 2000, 4000, 5000, 10000, 15000]
-    return sorted({k for k in [*spaced, *papers, also] if 2 <= k <= n_records})
+    return sorted({k for k in [*spaced, *PAPER_K, 1500, 4000, also] if 2 <= k <= n_records})
 
 
 def _adult_work(file: TableFile, version: int) -> Work:

@@ -1,0 +1,26 @@
+"""The calculation under way: how far it is, on every page that started one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.studio import state
+from kanon.studio.text import plain
+
+__all__ = ["progress"]
+
+
+def progress() -> None:
+    """Draw the bar, and keep it moving; the whole page is drawn again once the job has ended."""
+    st.fragment(_bar, run_every=0.4 if state.work().busy else None)()
+
+
+def _bar() -> None:
+    job = state.work().job
+    if job is None:
+        return
+    if job.finished:
+        st.rerun()
+    seconds = round(job.remaining or 0)
+    left = f" · about {seconds} s left" if seconds else ""
+    st.progress(job.progress, text=plain(f"{job.text}{left}"))
