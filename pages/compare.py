@@ -28,6 +28,11 @@ def take(field, key, read=lambda value: value):
     state.change(**{field: read(state.typed(key))})
 
 
+def in_order(usable, chosen):
+    """The chosen metrics, in the order of the chips instead of that of the clicks."""
+    return tuple(name for name in usable if name in chosen)
+
+
 def want_bands():
     """Bands need runs of their own: start them at once."""
     state.change(bands=bool(state.typed("compare-bands")))
@@ -53,7 +58,7 @@ def choices(work, stale):
             key=state.seeded("compare-metrics", [name for name in usable if name in work.compared]),
             format_func=lambda name: METRICS[name].card.title,
             on_change=take,
-            args=("compared", "compare-metrics", tuple),
+            args=("compared", "compare-metrics", lambda chosen: in_order(usable, chosen)),
         )
         st.button(
             "Compare",
@@ -79,7 +84,7 @@ def choices(work, stale):
         )
 
 
-def alterations(work, comparison, k, about):
+def alterations(work, comparison, k, key, about):
     """The table of the papers, for the k of the cursor."""
     st.subheader(f"Alteration at k = {thin(k)}, % ↓ better")
     st.caption(
@@ -94,7 +99,7 @@ def alterations(work, comparison, k, about):
     )
     found = state.remembered(
         "alterations",
-        (about, k, work.rounded),
+        (key, k, work.rounded),
         lambda: comparison.alterations(k, 0 if work.rounded else None),
     )
     st.table(standing_table(found))
@@ -104,7 +109,7 @@ def alterations(work, comparison, k, about):
     data_button("Data of the table", found.table, "alterations", f"{about}{k}{work.rounded}")
 
 
-def areas(work, comparison, about):
+def areas(work, comparison, key, about):
     """One number per curve."""
     st.subheader("The whole curve in one number: NAUC, % ↓ better")
     low, high = work.interval or fitting_interval(comparison.n_records)
@@ -121,17 +126,17 @@ def areas(work, comparison, about):
             width=200,
         )
         for label, place, value in (("from k", 0, low), ("to k", 1, high)):
-            key = f"compare-{label.replace(' ', '-')}"
+            field = f"compare-{label.replace(' ', '-')}"
             st.number_input(
                 label,
                 step=1,
-                key=state.seeded(key, value),
+                key=state.seeded(field, value),
                 on_change=take_end,
-                args=(key, place, (low, high)),
+                args=(field, place, (low, high)),
                 width=150,
             )
     try:
-        found = state.remembered("areas", (about, low, high), lambda: comparison.areas(low, high))
+        found = state.remembered("areas", (key, low, high), lambda: comparison.areas(low, high))
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
@@ -190,16 +195,18 @@ if made is not None:
     comparison = made.comparison.only(work.compared, work.bands)
     if comparison.lines:
         with st.container(key="compared"):
-            about = f"{made.settings}{work.compared}{comparison.has_bands}"
+            shown = tuple(line.configuration.metric for line in comparison.lines)
+            key = (made, shown, comparison.has_bands)
+            about = f"{made.settings}{comparison.measured}{shown}{comparison.has_bands}"
             k = comparison.nearest(work.k)
             figure, cursor = state.remembered(
                 "board",
-                about,
+                key,
                 lambda: (drawn := board(comparison), board_cursor(comparison, drawn)),
             )
             board_with_cursor(figure, cursor, k, lambda found: state.change(k=found))
             data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
-            alterations(work, comparison, k, about)
-            areas(work, comparison, about)
+            alterations(work, comparison, k, key, about)
+            areas(work, comparison, key, about)
             with st.expander("How it is computed"):
                 st.markdown(how_compared(comparison, made.seconds))

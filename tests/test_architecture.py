@@ -45,6 +45,7 @@ LEVELS = {
     "plan": 7,
     "run": 7,
     "sweep": 7,
+    "comparison": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -53,7 +54,8 @@ LEVELS = {
     "pages": 10,
     "app": 10,
 }
-ONE_ROOM = {"plan": "run", "sweep": "run"}  # a plan and its runs are one room in three files
+# A plan, its runs and their comparison are one room in four files.
+ONE_ROOM = {"plan": "run", "sweep": "run", "comparison": "run"}
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

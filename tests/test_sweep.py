@@ -128,7 +128,7 @@ def test_tie_seeds_are_configurations_too(table):
     assert [task.tie_seed for task in tasks] == [None, 1, 4]
     numbers = solve_sweep(lambda part, text: None, "gaa", tasks, [5], [metric_named("ncp")])
     last = sweep(plan, table, [5], ["ncp"])
-    assert numbers[2]["alteration_ncp"].tolist() == last["alteration_ncp"].tolist()
+    assert numbers[2].at([5])["alteration_ncp"].tolist() == last["alteration_ncp"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -150,12 +150,10 @@ def _sentence(comparison: Comparison, means: np.ndarray, ahead: list[str]) -> st
     least, most = means.min(), means.max()
     if len(means) == 1:
         return f"guided by {ahead[0]}, {least:.1f} % is lost in the mean"
+    if most - least < 0.05:
+        return f"whichever guides, {least:.1f} % is lost in the mean"
     if len(ahead) == len(means):
-        between = f" ({least:.1f} to {most:.1f} %)" if most - least >= 0.05 else f" ({least:.1f} %)"
-        reason = (
-            "ties decide which metric loses least" if comparison.has_bands else "all lose alike"
-        )
-        return f"{reason}, in the mean{between}"
+        return f"ties decide who loses least; the means are {least:.1f} to {most:.1f} %"
     worst = comparison.lines[int(means.argmax())].name
     rest = f"{least:.1f} % in the mean; by {worst} the most, {most:.1f} %"
     if len(ahead) == 1:

@@ -1,0 +1,308 @@
+"""Comparisons: ranks, areas and bands by hand, and the board that shows them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_tables import SEVEN, examples, problems
+
+from kanon.charts.board import board, board_cursor
+from kanon.comparison import (
+    CRITERIA,
+    INTERVALS,
+    PAPER_K,
+    Comparison,
+    Line,
+    by_characteristic,
+    fitting_interval,
+)
+from kanon.errors import PlanError
+from kanon.measures.along import Curves, Points
+from kanon.measures.comparing import standing
+from kanon.metrics import METRICS, metric_named
+from kanon.plan import Plan
+from kanon.run import prepare, run
+from kanon.sweep import Configuration, configurations, measured_in, solve_sweep, tasks_of
+
+
+def line(metric: str, values: list[float], *ties: list[float], ks=(2, 4, 6)) -> Line:
+    """A line whose percentages are all the given ones."""
+
+    def points(numbers):
+        percent = np.array(numbers, dtype=float)
+        names = [f"alteration_{name}" for name in SEVEN]
+        names += [name for name in CRITERIA if name != "min_k"]
+        numbers = dict.fromkeys(names, percent)
+        return Points({"k": np.array(ks), "min_k": np.array(ks), "classes": percent, **numbers})
+
+    return Line(
+        Configuration(metric), METRICS[metric], points(values), tuple(points(one) for one in ties)
+    )
+
+
+def compared(*lines: Line, ks=(2, 4, 6), n_records: int = 6) -> Comparison:
+    return Comparison(lines, tuple(METRICS[name] for name in SEVEN), n_records, tuple(ks))
+
+
+def test_ranks_and_their_ties_by_hand():
+    found = compared(line("ncp", [1.2, 5, 9]), line("llm", [0.8, 5, 9]), line("total", [3, 4, 9]))
+    exact = found.alterations(2)
+    assert exact.values.index.tolist() == [METRICS[name].card.title for name in SEVEN]
+    assert exact.values.columns.tolist() == ["NCP", "LLM", "Total"]
+    assert exact.ranks.iloc[0].tolist() == [2, 1, 3]
+    assert found.alterations(2, digits=0).ranks.iloc[0].tolist() == [1, 1, 3]
+    assert found.alterations(6).ranks.iloc[0].tolist() == [1, 1, 1]
+    assert exact.undecided is None
+
+
+def test_areas_by_hand():
+    """Trapezoids: 15 + 15 + 5 + 3 over an interval of length 4."""
+    ks = (2, 3, 4, 5, 6)
+    found = compared(
+        line("ncp", [0, 5, 10, 15, 20], ks=ks), line("llm", [10, 20, 10, 0, 6], ks=ks), ks=ks
+    ).areas(2, 6)
+    assert found.values.index.tolist() == [
+        "Mean alteration", "Generalised", "At root", "Deleted among modified",
+    ]  # fmt: skip
+    assert found.values.iloc[0].tolist() == [10, 9.5]
+
+
+def test_bands_and_what_is_undecided_by_hand():
+    found = compared(
+        line("ncp", [5, 1, 1], [4, 1, 1], [6, 1, 1]),
+        line("llm", [6.5, 2, 2], [5.9, 2, 2], [7, 2, 2]),
+        line("total", [9, 3, 3], [8, 3, 3], [9, 3, 3]),
+    )
+    at_two = found.alterations(2)
+    assert at_two.low.iloc[0].tolist() == [4, 5.9, 8]
+    assert at_two.high.iloc[0].tolist() == [6, 7, 9]
+    assert at_two.undecided.iloc[0].tolist() == [True, True, False]
+    assert at_two.ranks.iloc[0].tolist() == [1, 2, 3]
+    assert not found.alterations(4).undecided.any(axis=None)
+    low, high = found.lines[0].band("mean_alteration", [2, 4])
+    assert (low.tolist(), high.tolist()) == ([4, 1], [6, 1])
+
+
+def test_what_is_hidden_is_left_out():
+    found = compared(line("ncp", [1, 1, 1], [1, 1, 1]), line("llm", [2, 2, 2], [2, 2, 2]))
+    assert found.has_bands
+    less = found.only(["llm"], bands=False)
+    assert [one.configuration.metric for one in less.lines] == ["llm"]
+    assert not less.has_bands
+    assert found.has_bands, "the comparison itself stays as it was"
+
+
+@examples(60)
+@given(st.lists(st.lists(st.floats(0, 100), min_size=3, max_size=3), min_size=2, max_size=5))
+def test_laws_of_standings(rows):
+    values = pd.DataFrame(rows)
+    found = standing(values, values - 1, values + 1)
+    for row, ranks, undecided in zip(
+        rows, found.ranks.to_numpy(), found.undecided.to_numpy(), strict=True
+    ):
+        assert ranks[int(np.argmin(row))] == 1
+        assert sorted(ranks)[0] == 1
+        assert [ranks[i] < ranks[j] for i in range(3) for j in range(3)] == [
+            row[i] < row[j] for i in range(3) for j in range(3)
+        ]
+        close = [one - 1 <= min(row) + 1 for one in row]
+        assert undecided.any() == (sum(close) > 1)
+        if sum(close) > 1:
+            assert undecided.tolist() == close
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "parts"),
+    [
+        (2, 7, ["k = 7", "6 records"]),
+        (1, 6, ["k = 1", "at least 2"]),
+        (4, 4, ["empty"]),
+        (5, 3, ["empty"]),
+        (2, 5, ["k = 3 was not computed", "2, 4, 6"]),
+    ],
+)
+def test_an_interval_that_cannot_be_is_refused_in_a_sentence(low, high, parts):
+    with pytest.raises(PlanError) as raised:
+        compared(line("ncp", [0, 10, 20])).areas(low, high)
+    for part in parts:
+        assert part in raised.value.sentence
+
+
+def test_the_proposed_interval_fits_the_table():
+    assert fitting_interval(30_162) == INTERVALS[0]
+    for n_records in range(3, 50):
+        low, high = fitting_interval(n_records)
+        assert 2 <= low < high == n_records
+
+
+def test_characteristics_are_means_over_the_metrics_that_share_them():
+    ks = (2, 6)
+    found = compared(
+        line("total", [10, 10], ks=ks), line("ncp", [20, 20], ks=ks), line("wllm", [60, 60], ks=ks),
+        ks=ks,
+    )  # fmt: skip
+    areas = standing(found.alterations(2).values.iloc[:1])
+    groups = by_characteristic(areas, [one.guide for one in found.lines]).set_index(
+        ["characteristic", "value"]
+    )
+    assert groups.iloc[:, 1].to_dict() == {
+        ("counts", "levels"): 10,
+        ("counts", "leaves"): 40,
+        ("multiplier", "none"): 15,
+        ("multiplier", "w1"): 60,
+        ("normalised", "yes"): 15,
+        ("normalised", "no"): 60,
+    }
+    assert groups["metrics"].sum() == 3 * 3
+    assert by_characteristic(areas, [METRICS["custom"]] * 3).empty
+
+
+# Real runs
+
+
+def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparison:
+    plan = Plan.from_content(problem.plan(name=name))
+    wanted = configurations(plan, metrics, tie_seeds=seeds)
+    prepared = prepare(plan, problem.frame())
+    n = prepared.classes.n_records
+    ks = list(range(2, n + 1))
+    measured = measured_in(plan, wanted)
+    tasks = tasks_of(prepared, wanted)
+    found = solve_sweep(lambda part, text: None, name, tasks, ks, measured)
+    lines = [
+        Line(wanted[at], metric_named(wanted[at].metric), found[at],
+             tuple(found[at + 1 : at + len(seeds)]))
+        for at in range(0, len(found), len(seeds))
+    ]  # fmt: skip
+    return Comparison(tuple(lines), tuple(measured), n, tuple(ks))
+
+
+@examples(30)
+@given(problems(), st.sampled_from(["gaa", "gaa-small"]), st.data())
+def test_the_table_at_k_is_what_single_runs_say(problem, name, data):
+    n = len(problem.rows)
+    if n < 3:
+        return
+    comparison = real(problem, name)
+    k = data.draw(st.sampled_from(comparison.ks))
+    found = comparison.alterations(k).values
+    for guide in ("ncp", "llm"):
+        content = problem.plan(k=k, name=name, metric=guide)
+        alone = run(Plan.from_content(content), problem.frame()).measures["alteration"]
+        column = found[METRICS[guide].card.title]
+        for metric in SEVEN:
+            expected = pytest.approx(alone[metric], abs=1e-9)
+            assert column[METRICS[metric].card.title] == expected
+    assert comparison.every_k == (name == "gaa")
+
+
+@examples(20)
+@given(problems())
+def test_the_table_behind_the_curves_holds_every_seed(problem):
+    if len(problem.rows) < 3:
+        return
+    comparison = real(problem, seeds=(None, 1, 2))
+    table = comparison.table()
+    assert len(table) == 2 * 3 * len(comparison.ks)
+    assert table["tie_seed"].isna().sum() == 2 * len(comparison.ks)
+    own = table[table["tie_seed"].isna() & (table["metric"] == "ncp")]
+    line = comparison.lines[0]
+    assert own["mean_alteration"].tolist() == line.at("mean_alteration", comparison.ks).tolist()
+    low, high = line.band("mean_alteration", comparison.ks)
+    assert (low <= line.at("mean_alteration", comparison.ks)).all()
+    assert (high >= line.at("mean_alteration", comparison.ks)).all()
+    assert "tie_seed" not in comparison.only(["ncp"], bands=False).table()
+
+
+# The board
+
+
+def test_the_board_and_its_cursor_speak_of_the_same_numbers():
+    comparison = compared(line("ncp", [1, 5, 9], [2, 6, 9]), line("llm", [3, 8, 9], [1.5, 9, 9]))
+    figure = board(comparison)
+    cursor = board_cursor(comparison, figure)
+    assert cursor["ks"] == [2, 4, 6]
+    assert [panel["title"] for panel in cursor["panels"]] == [
+        card.title for card in CRITERIA.values()
+    ]
+    drawn = [trace for trace in figure.data if trace.name]
+    assert [list(trace.y) for trace in drawn] == [
+        values for panel in cursor["panels"] for values in panel["values"]
+    ]
+    for place, panel in enumerate(cursor["panels"], 1):
+        axis = figure.layout["xaxis" if place == 1 else f"xaxis{place}"]
+        assert list(axis.domain) == panel["x"]
+        assert list(axis.range) == cursor["range"]
+        assert axis.fixedrange, "a zoomed axis would leave the cursor behind"
+        assert axis.automargin is False
+    percent = [panel["range"] for panel in cursor["panels"] if panel["unit"] == "%"]
+    assert all(one == percent[0] for one in percent), "compared panels share one scale"
+
+
+@pytest.mark.parametrize(
+    ("lines", "headlines"),
+    [
+        ([line("ncp", [1, 5, 9])], ["guided by NCP, 1.0 % is lost in the mean"]),
+        (
+            [line("ncp", [1, 5, 9]), line("llm", [3, 5, 8])],
+            [
+                "guided by NCP the least is lost, 1.0 % in the mean; by LLM the most, 3.0 %",
+                "whichever guides, 5.0 % is lost in the mean",
+                "guided by LLM the least is lost, 8.0 % in the mean; by NCP the most, 9.0 %",
+            ],
+        ),
+        (
+            [line("ncp", [1, 5, 9]), line("llm", [1, 5, 9]), line("total", [3, 5, 9])],
+            [
+                "guided by NCP and LLM the least is lost, 1.0 % in the mean; "
+                "by Total the most, 3.0 %",
+            ],
+        ),
+        (
+            [line("ncp", [1, 5, 9], [3, 5, 9]), line("llm", [2, 5, 9], [2, 5, 9])],
+            ["ties decide who loses least; the means are 1.0 to 2.0 %"],
+        ),
+        (
+            [
+                line("ncp", [1, 5, 9], [2, 5, 9]),
+                line("llm", [3, 8, 9], [1.5, 8, 9]),
+                line("total", [7, 8, 9], [7, 8, 9]),
+            ],
+            [
+                "undecided between NCP and LLM, 1.0 % in the mean; by Total the most, 7.0 %",
+                "guided by NCP the least is lost, 5.0 % in the mean; by LLM the most, 8.0 %",
+                "whichever guides, 9.0 % is lost in the mean",
+            ],
+        ),
+    ],
+)
+def test_the_headline_is_the_finding(lines, headlines):
+    comparison = compared(*lines)
+    found = board_cursor(comparison, board(comparison))["headlines"]
+    for k, one, expected in zip((2, 4, 6), found, headlines, strict=False):
+        assert one == f"k = {k}: {expected}"
+
+
+def test_curves_are_stairs_only_where_every_k_is_known():
+    figure = board(compared(line("ncp", [1, 5, 9])))
+    assert {trace.line.shape for trace in figure.data if trace.name} == {"linear"}
+    assert {trace.mode for trace in figure.data if trace.name} == {"lines+markers"}
+
+
+def test_the_fourteen_k_of_the_papers():
+    assert len(PAPER_K) == 14
+
+
+def test_curves_and_points_answer_alike():
+    """The same names in the same order, so that nothing need know which of them it holds."""
+    curves = Curves(
+        np.array([2, 6]), np.array([3, 1]), {"ncp": np.array([1.0, 9.0])},
+        np.array([1.0, 9.0]), np.array([1.0, 9.0]), np.array([1.0, 9.0]),
+    )  # fmt: skip
+    at = curves.at([2, 3, 6])
+    points = Points(at)
+    assert list(points.at([2, 6])) == list(at)
+    assert points.at([6, 3])["min_k"].tolist() == [6, 6]
