@@ -22,16 +22,21 @@ README = SAMPLES / "README.md"
 LARGEST = 2_500_000  # bytes
 
 # file: (leaves, nodes, height); the Adult shapes are those published, the others our own
+ADULT = {
+    "age.csv": (74, 105, 5),
+    "sex.csv": (2, 3, 2),
+    "race.csv": (5, 6, 2),
+    "marital-status.csv": (7, 10, 3),
+    "education.csv": (16, 22, 4),
+    "native-country.csv": (41, 45, 3),
+    "workclass.csv": (8, 12, 3),
+    "occupation.csv": (14, 17, 3),
+    "salary-class.csv": (2, 3, 2),
+}
+ADULT_FOLDERS = ("adult", "adult-us-statistics", "adult-un-standards")
+ADULT_FILES = [f"{folder}/{file}" for folder in ADULT_FOLDERS for file in ADULT]
 SHAPES = {
-    "adult/age.csv": (74, 105, 5),
-    "adult/sex.csv": (2, 3, 2),
-    "adult/race.csv": (5, 6, 2),
-    "adult/marital-status.csv": (7, 10, 3),
-    "adult/education.csv": (16, 22, 4),
-    "adult/native-country.csv": (41, 45, 3),
-    "adult/workclass.csv": (8, 12, 3),
-    "adult/occupation.csv": (14, 17, 3),
-    "adult/salary-class.csv": (2, 3, 2),
+    **{name: ADULT[name.split("/")[1]] for name in ADULT_FILES},
     "animals-m23/gender.json": (2, 3, 2),
     "animals-m23/race.json": (3, 5, 3),
     "animals-v21/gender.csv": (2, 3, 2),
@@ -102,6 +107,12 @@ def test_shape(name: str) -> None:
     assert shape == SHAPES[name]
 
 
+@pytest.mark.parametrize("name", ADULT_FILES)
+def test_groupings_of_adult_have_the_same_leaves(name: str) -> None:
+    ours = paths_to_root(f"adult/{name.split('/')[1]}")
+    assert {path[0] for path in paths_to_root(name)} == {path[0] for path in ours}
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_it_is_one_tree(name: str) -> None:
     paths = paths_to_root(name)
@@ -156,6 +167,7 @@ def test_text_is_utf8_with_plain_line_ends(path: Path) -> None:
     ("name", "start", "stop", "widths"),
     [
         ("adult/age.csv", 17, 90, [5, 10, 20]),
+        ("adult-un-standards/age.csv", 17, 90, [5, 10, 20]),
         ("hospital/age.csv", 20, 59, [10, 20]),
         ("census/age.csv", 18, 90, [5, 10, 20]),
         ("voters/birth-year.csv", 1920, 1996, [5, 10, 20]),
@@ -200,14 +212,16 @@ def test_weights_of_the_worked_example() -> None:
     assert weights("gender.json") == {("F", "*"): 5, ("M", "*"): 5}
 
 
-def test_groups_of_adult_as_documented() -> None:
-    def members(name: str) -> dict[str, set[str]]:
-        under: dict[str, set[str]] = {}
-        for leaf, *above in paths_to_root(f"adult/{name}.csv"):
-            for group in above[:-1]:
-                under.setdefault(group, set()).add(leaf)
-        return under
+def members(column: str, folder: str = "adult") -> dict[str, set[str]]:
+    """The leaves of every group of a hierarchy of Adult."""
+    under: dict[str, set[str]] = {}
+    for leaf, *above in paths_to_root(f"{folder}/{column}.csv"):
+        for group in above[:-1]:
+            under.setdefault(group, set()).add(leaf)
+    return under
 
+
+def test_groups_of_adult_as_documented() -> None:
     assert members("marital-status")["Not married"] == {"Never-married", "Divorced", "Widowed"}
     assert members("workclass")["Unpaid"] == {"Without-pay", "Never-worked"}
     assert members("education")["Graduate school"] == {"Masters", "Doctorate", "Prof-school"}
@@ -222,9 +236,35 @@ def test_groups_of_adult_as_documented() -> None:
     assert {"Puerto-Rico", "Outlying-US(Guam-USVI-etc)"} <= countries["Americas"]
     assert len(members("occupation")["White collar"]) == 5
     page = (ROOT / "docs" / "adult-hierarchies.md").read_text("utf-8")
-    for name, (leaves, nodes, height) in SHAPES.items():
-        if name.startswith("adult/"):
-            assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
+    for name, (leaves, nodes, height) in ADULT.items():
+        assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
+
+
+def test_the_other_groupings_of_adult_as_documented() -> None:
+    """Sizes of all groups, and the values that stand under the root."""
+
+    def sizes(folder: str, column: str) -> dict[str, int]:
+        return {group: len(leaves) for group, leaves in members(column, folder).items()}
+
+    us, un = ADULT_FOLDERS[1:]
+    for row in read_rows(HIERARCHIES / us / "age.csv"):
+        own = read_rows(HIERARCHIES / "adult" / "age.csv")[int(row[0]) - 17]
+        low, high = map(int, row[3].split("-"))
+        assert row[:3] == own[:3]
+        assert (low % 20, high) == (10, low + 19)
+        assert low <= int(row[0]) <= high
+    countries = {"Latin America": 13, "Asia": 12, "Europe": 12}
+    assert sizes(us, "native-country") == countries
+    assert sizes(us, "workclass") == {"Self-employed": 2, "Government": 3, "No pay": 2}
+    assert sizes(us, "occupation") == {"White collar": 5, "Blue collar": 4}
+    assert sizes(us, "marital-status") == {"Married, spouse present": 2, "Other marital status": 4}
+    countries = {"More developed": 15, "Other less developed": 23, "Least developed": 3}
+    assert sizes(un, "native-country") == countries
+    assert sizes(un, "workclass") == {"Employees": 4, "Independent workers": 2, "Not paid": 2}
+    assert sizes(un, "occupation") == {"Skill levels 3 and 4": 3, "Skill levels 1 and 2": 10}
+    assert sizes(un, "marital-status") == {"Currently married": 3, "Formerly married": 3}
+    assert sorted(sizes(us, "education").values()) == [3, 4, 4, 4, 8]
+    assert sorted(sizes(un, "education").values()) == [2, 3, 5, 6, 8]
 
 
 # The tables
@@ -238,7 +278,7 @@ def test_records(table: str) -> None:
     assert all(cell and cell == cell.strip() for record in records for cell in record)
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if not name.startswith("adult/")])
+@pytest.mark.parametrize("name", [name for name in SHAPES if name not in ADULT_FILES])
 def test_every_value_is_a_leaf_of_its_tree(name: str) -> None:
     table, file = name.split("/")
     values = set(column(SAMPLES / f"{table}.csv", Path(file).stem))
@@ -246,13 +286,13 @@ def test_every_value_is_a_leaf_of_its_tree(name: str) -> None:
 
 
 @pytest.mark.adult
-@pytest.mark.parametrize("name", [name for name in SHAPES if name.startswith("adult/")])
+@pytest.mark.parametrize("name", ADULT_FILES)
 def test_every_value_of_adult_is_a_leaf_of_its_tree(name: str, adult_path: Path) -> None:
     values = set(column(adult_path, Path(name).stem))
     leaves = {path[0] for path in paths_to_root(name)}
     assert values <= leaves
-    unused = {"adult/age.csv": {"87", "89"}, "adult/workclass.csv": {"Never-worked"}}
-    assert leaves - values <= unused.get(name, set())
+    unused = {"age.csv": {"87", "89"}, "workclass.csv": {"Never-worked"}}
+    assert leaves - values <= unused.get(Path(name).name, set())
 
 
 def test_worked_tables() -> None:

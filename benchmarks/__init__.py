@@ -1,0 +1,1 @@
+"""Measurements of kanon that are written down as pages; run by hand."""
