@@ -37,6 +37,11 @@ FLAGS = [
 HERE = ("127.0.0.1", "localhost")
 OUTDATED = "Settings have changed since this result was made"
 RESULT = "Darker blue"
+QUESTIONS = {
+    "Data": "What is in this table",
+    "Anonymise": "What does k =",
+    "Compare": "Which choice is better here?",
+}
 
 
 # Counts how often a script has begun to run, by what Streamlit tells its own tests.
@@ -190,8 +195,7 @@ def open_start(page: Page, server: Server) -> None:
 def go(page: Page, title: str) -> None:
     """Follow a link of the navigation."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
-    question = {"Data": "What is in this table", "Anonymise": "What does k ="}[title]
-    expect(page.get_by_role("heading", level=1)).to_contain_text(question)
+    expect(page.get_by_role("heading", level=1)).to_contain_text(QUESTIONS[title])
     idle(page)
 
 
@@ -268,6 +272,15 @@ def anonymise(page: Page) -> None:
     wait_for_result(page)
 
 
+def compare(page: Page) -> None:
+    """Press the button on the page Compare and wait for the first comparison of a table."""
+    button(page, "Compare").click()
+    page.get_by_text("By what the metrics have in common").wait_for(timeout=120_000)
+    page.locator(".cursor .numbers td").first.wait_for()
+    expect(button(page, "Compare")).to_be_enabled()
+    idle(page)
+
+
 def renew(page: Page) -> None:
     """Press the button and wait until the outdated result has been replaced."""
     expect(page.get_by_text(OUTDATED)).to_be_visible()
@@ -303,7 +316,7 @@ def tab_to(page: Page, target: Locator, most: int = 120) -> None:
     """Press the tabulator until a control has the focus."""
     target.wait_for(state="attached")
     for _ in range(most):
-        if target.evaluate("one => one === document.activeElement"):
+        if target.evaluate("one => one === one.getRootNode().activeElement"):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"the tabulator does not reach {target}")

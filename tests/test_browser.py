@@ -171,6 +171,125 @@ def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     assert (tmp_path / "again.csv").read_bytes() == Path(release.path()).read_bytes()
 
 
+# What the board shows where its cursor stands: the k, and the numbers of each metric.
+ON_BOARD = """root => ({
+    k: Number(root.dataset.k),
+    lines: root.querySelectorAll('.overlay line').length,
+    rows: [...root.querySelectorAll('.numbers tbody tr')].map(row =>
+        [...row.cells].map(cell => cell.textContent.replace(/\\u202f/g, ''))),
+})"""
+
+# Moves the slider as a user does; returns the milliseconds until the new picture was painted.
+MOVE = """async (slider, step) => {
+    const root = slider.getRootNode().querySelector('.cursor');
+    const before = root.dataset.k, began = performance.now();
+    slider.value = Number(slider.value) + step;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    if (root.dataset.k === before) throw new Error('the cursor did not move');
+    return performance.now() - began;
+}"""
+
+
+@pytest.mark.adult
+def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
+    by.open_start(page, server)
+    by.go(page, "Data")
+    by.upload(page, adult_path, "30\u202f162")
+    for column in read_semicolons(adult_path):
+        by.give_role(page, column, "quasi-identifier")
+    by.go(page, "Compare")
+    expect(page.get_by_text("Nothing has been compared for this table yet")).to_be_visible()
+    began = time.monotonic()
+    by.compare(page)
+    measure("Adult compare, s", began)
+    assert MEASURED["Adult compare, s"] < 60, "something is badly wrong"
+    no_wider_than_the_window(page)
+
+    slider, cursor = page.get_by_role("slider", name="Move k"), page.locator(".cursor")
+    painted, followed = [], []
+    for _ in range(8):
+        began = time.monotonic()
+        painted.append(round(slider.evaluate(MOVE, 6) / 1000, 3))
+        k = cursor.evaluate(ON_BOARD)["k"]
+        page.get_by_role("heading", name=f"Alteration at k = {k:,},".replace(",", "\u202f", 1)
+                         if k > 999 else f"Alteration at k = {k},").wait_for()  # fmt: skip
+        followed.append(round(time.monotonic() - began, 3))
+        by.idle(page)
+    MEASURED["board cursor, s"], MEASURED["board table, s"] = painted, followed
+    by.picture(page, "compare")
+
+    shown = cursor.evaluate(ON_BOARD)
+    curves = pd.read_csv(by.download(page, "Data of the curves").path())
+    assert len(curves) % 7 == 0 and {3, 100, 15_000, 30_162} <= set(curves["k"])
+    here = curves[curves["k"] == shown["k"]].set_index("metric")
+    assert shown["lines"] == 5 and len(shown["rows"]) == 7
+    for title, *numbers in shown["rows"]:
+        row = here.loc[title.lower()]
+        names = ("mean_alteration", "generalised_percent", "root_percent",
+                 "deleted_among_modified_percent")  # fmt: skip
+        for text, name in zip(numbers, names, strict=False):
+            assert float(text) == pytest.approx(row[name], abs=0.06)
+        assert int(numbers[4]) == row["min_k"] >= shown["k"]
+
+    slider.focus()
+    slider.press("Home")
+    expect(page.get_by_role("heading", name="Alteration at k = 2,")).to_be_visible()
+    expect(page.get_by_role("button", name="k = 2", exact=True)).to_be_visible()
+    by.idle(page)
+    chart = page.locator(".st-key-board .js-plotly-plot")
+    box = chart.bounding_box()
+    chart.click(position={"x": 0.3 * box["width"], "y": 0.25 * box["height"]})
+    expect(page.get_by_role("heading", name="Alteration at k = 2,")).to_have_count(0)
+    by.idle(page)
+    clicked = cursor.evaluate(ON_BOARD)["k"]
+    assert clicked > 1000, "a click in a panel takes the cursor there"
+    by.go(page, "Anonymise")
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        f"What does k = {clicked:,} cost?".replace(",", "\u202f")
+    )
+    by.go(page, "Compare")
+    assert cursor.evaluate(ON_BOARD)["k"] == clicked
+    page.get_by_text("Show what ties decide").click()
+    page.get_by_text("The bands in numbers").first.wait_for(timeout=120_000)
+    expect(page.get_by_text("so it is undecided").first).to_be_visible()
+    by.picture(page, "compare-bands")
+
+
+def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
+    """Laid over the drawing, the dots lie on the lines: by the chart's own scales."""
+    by.open_start(page, server)
+    by.go(page, "Compare")
+    by.compare(page)
+    for width in (1280, 900):
+        page.set_viewport_size({"width": width, "height": 720})
+        page.get_by_role("slider", name="Move k").evaluate(MOVE, 9)
+        by.idle(page)
+        apart = page.evaluate(
+            """() => {
+                const chart = document.querySelector('.st-key-board .js-plotly-plot');
+                const root = [...document.querySelectorAll('*')].find(
+                    one => one.shadowRoot?.querySelector('.cursor')).shadowRoot;
+                const k = Number(root.querySelector('.cursor').dataset.k);
+                const its = chart.getBoundingClientRect();
+                const dots = [...root.querySelectorAll('circle')].map(one => {
+                    const box = one.getBoundingClientRect();
+                    return [box.x + box.width / 2 - its.x, box.y + box.height / 2 - its.y];
+                });
+                const traces = chart._fullData.filter(one => one.name && one.line.width === 2);
+                return traces.map((trace, number) => {
+                    const layout = chart._fullLayout;
+                    const [x, y] = [trace.xaxis, trace.yaxis].map(
+                        name => layout[name[0] + 'axis' + name.slice(1)]);
+                    const value = trace.y[[...trace.x].indexOf(k)];
+                    return Math.hypot(dots[number][0] - x._offset - x.d2p(k),
+                                      dots[number][1] - y._offset - y.d2p(value));
+                });
+            }"""
+        )
+        assert len(apart) == 35 and max(apart) < 2, apart
+
+
 def read_semicolons(path):
     return pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
 
@@ -344,8 +463,10 @@ def test_by_keyboard_only(server, page):
 
 def test_every_control_has_a_name_that_can_be_read_aloud(server, page):
     by.open_start(page, server)
-    for title in ("Data", "Anonymise"):
+    for title in ("Data", "Anonymise", "Compare"):
         by.go(page, title)
+        if title == "Compare":
+            by.compare(page)
         controls = page.get_by_test_id("stMain").locator(
             "button, input, [role=combobox], [role=slider], [role=tab], a[href]"
         )
@@ -437,7 +558,8 @@ def test_a_file_above_the_limit_is_refused_and_the_app_goes_on(server, page, tmp
 
 
 def test_cancel_is_quick_and_the_old_result_stays(server, page):
-    lines = "".join(f"{i // 300},{i % 300},{'FM'[i % 2]}\n" for i in range(60_000))
+    # All different, and any two as different as any others: no branch can be cut.
+    lines = "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(60_000))
     by.open_start(page, server)
     by.go(page, "Data")
     by.upload(page, by.in_memory("many.csv", f"age,born,sex\n{lines}".encode()), "60\u202f000")
