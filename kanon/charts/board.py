@@ -155,14 +155,14 @@ def _sentence(comparison: Comparison, means: np.ndarray, ahead: list[str]) -> st
     if len(ahead) == len(means):
         return f"ties decide who loses least; the means are {least:.1f} to {most:.1f} %"
     worst = comparison.lines[int(means.argmax())].name
-    rest = f"{least:.1f} % in the mean; by {worst} the most, {most:.1f} %"
+    rest = "" if worst in ahead else f"; by {worst} the most, {most:.1f} %"
     if len(ahead) == 1:
-        return f"guided by {ahead[0]} the least is lost, {rest}"
+        return f"guided by {ahead[0]} the least is lost, {least:.1f} % in the mean{rest}"
     names = ahead if len(ahead) <= 3 else [*ahead[:2], f"{len(ahead) - 2} more"]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     if comparison.has_bands:
-        return f"undecided between {listed}, {rest}"
-    return f"guided by {listed} the least is lost, {rest}"
+        return f"ties decide between {listed}, from {least:.1f} % in the mean{rest}"
+    return f"guided by {listed} the least is lost, {least:.1f} % in the mean{rest}"
 
 
 def _k_range(comparison: Comparison) -> list[float]:

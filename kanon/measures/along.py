@@ -10,7 +10,7 @@ from numba import njit
 
 from kanon.errors import PlanError
 from kanon.measures.alteration import mean_of
-from kanon.metrics import Metric, potentials
+from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import MergePath
 
 __all__ = ["Curves", "Points", "curves_along"]
@@ -122,7 +122,7 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
     alteration = {}
     for metric in metrics:
         depths = potentials(metric, classes.hierarchies)
-        left = _totals(path, depths)
+        left = _totals(path, scaled_potentials(depths, classes.n_records))
         alteration[metric.name] = _percent(left[0] - left[at], left[0])
     return Curves(
         min_k=min_k,
@@ -135,14 +135,17 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
 
 
 def _totals(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The sum over all cells of a number per node, after 0, 1, … merges. Shape (M + 1,)."""
+    """The sum over all cells of a whole number per node, after 0, 1, … merges. Shape (M + 1,).
+
+    Exact, so that equal releases have equal numbers, and losing everything is 100 %.
+    """
     size = path.classes.n_classes
-    per_class = np.zeros(len(path.counts))
+    per_class = np.zeros(len(path.counts), dtype=np.int64)
     for j, value in enumerate(values):
-        per_class += np.asarray(value, dtype=float)[path.nodes[:, j]]
+        per_class += np.asarray(value, dtype=np.int64)[path.nodes[:, j]]
     per_class *= path.counts
-    gone = np.where(path.parts >= 0, per_class[path.parts], 0.0).sum(axis=1)
-    return np.concatenate([[0.0], np.cumsum(per_class[size:] - gone)]) + per_class[:size].sum()
+    gone = np.where(path.parts >= 0, per_class[path.parts], 0).sum(axis=1)
+    return np.concatenate([[0], np.cumsum(per_class[size:] - gone)]) + per_class[:size].sum()
 
 
 def _gone(path: MergePath) -> np.ndarray:
@@ -154,7 +157,7 @@ def _gone(path: MergePath) -> np.ndarray:
 def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
     whole = np.broadcast_to(np.asarray(whole, dtype=float), part.shape)
     shares = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
-    return 100.0 * np.clip(shares, 0.0, 1.0)  # running sums may miss by a last digit
+    return 100.0 * shares
 
 
 @njit(cache=True)

@@ -103,7 +103,8 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     alterations
         One value per optimisation, of the same criterion.
     digits
-        Compare values rounded to so many digits, as the paper does; None for exact values.
+        Compare values rounded to so many digits, as the paper does; None for exact values, which
+        are equal when nine digits after the point are.
 
     Notes
     -----
@@ -114,9 +115,7 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     >>> ranks([2.1, 2.3, 1.0], digits=0)
     [2, 2, 1]
     """
-    compared = np.asarray(alterations, dtype=float)
-    if digits is not None:
-        compared = np.round(compared, digits)
+    compared = np.round(np.asarray(alterations, dtype=float), 9 if digits is None else digits)
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
