@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup test nightly clean
+.PHONY: app setup test nightly benchmarks fidelity clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -36,6 +36,13 @@ test: $(VENV)/.kanon-dev
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
+
+# These two write pages of docs/; both need KANON_ADULT. Eleven minutes and two.
+benchmarks: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks
+
+fidelity: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.fidelity
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output

@@ -154,7 +154,11 @@ def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
     >>> coverage(pd.Series(["F", "X", "X"]), suppression(["F", "M"]))
     {'X': 2}
     """
-    codes, texts = canonical_texts(column)
+    return _lacking(*canonical_texts(column), hierarchy)
+
+
+def _lacking(codes: np.ndarray, texts: Sequence[str], hierarchy: Hierarchy) -> dict[str, int]:
+    """The same for a column that was read as text already."""
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     lacking = [(i, text) for i, text in enumerate(texts) if text not in hierarchy.node_of]
     return {text: int(counts[i]) for i, text in sorted(lacking, key=lambda it: -counts[it[0]])}
@@ -233,8 +237,8 @@ class MemorySource:
             part[column] = labels[rows]
         trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
         for j, (column, tree) in enumerate(trees):
-            labels = np.array(tree.labels, dtype=object)
-            part[column] = labels[recoding.nodes[released, j]]
+            labels = pd.array(list(tree.labels), dtype="str")
+            part[column] = labels.take(recoding.nodes[released, j])
         return part
 
     def passed_through(self) -> dict[str, int]:
@@ -283,7 +287,7 @@ def _pseudonyms(column: pd.Series) -> np.ndarray:
 def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
     codes, texts = canonical_texts(values)
-    lacking = coverage(values, tree)
+    lacking = _lacking(codes, texts, tree)
     if lacking:
         records = sum(lacking.values())
         raise CoverageError(

@@ -1,0 +1,127 @@
+"""Run the benchmarks: ``python -m benchmarks`` runs all and writes docs/benchmarks.md.
+
+``python -m benchmarks NAME...`` runs some and prints them; ``--list`` says what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.case import Case, CaseError, all_cases
+from benchmarks.fresh import ROOT
+from benchmarks.plans import adult_path
+
+__all__ = ["main"]
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what was asked for; returns the exit status, 2 if a case cannot run."""
+    cases = all_cases()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="cases to run; default: all")
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.names if name not in cases]
+    if unknown:
+        parser.error(f"there is no case {unknown[0]!r}; there are {', '.join(cases)}")
+    if given.list:
+        for case in cases.values():
+            print(f"{case.name:16} {case.about}")
+        return 0
+    chosen = [cases[name] for name in dict.fromkeys(given.names)] or list(cases.values())
+    try:
+        if any(case.needs_adult for case in chosen):
+            adult_path()  # said now rather than after minutes
+        head = [] if given.names else [_head()]
+        sections = [_section(case) for case in chosen]
+    except CaseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    report = "\n\n".join([*head, *sections]) + "\n"
+    if given.names:
+        print(report, end="")
+    else:
+        PAGE.write_text(report, "utf-8")
+        print(f"Written: {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def _section(case: Case) -> str:
+    print(f"{case.name} …", file=sys.stderr, flush=True)
+    started = time.perf_counter()
+    found = case.run()
+    minutes = (time.perf_counter() - started) / 60
+    print(f"{case.name}: {minutes:.1f} minutes", file=sys.stderr, flush=True)
+    return f"## {case.name}\n\n*{case.about}*\n\n{found}"
+
+
+def _head() -> str:
+    """What was measured, on which machine, when, and how to repeat it."""
+    names = ("numpy", "numba", "pandas", "pyarrow")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    return "\n\n".join(
+        [
+            "# Benchmarks",
+            "What kanon takes, each time beside a reference that was measured in the same run. "
+            "The reference is the *plain scan* of tests/plain_scan.py, compiled by Numba as kanon "
+            "is: it looks at every class for every merge. Both take the same merges, and every "
+            "case that times both checks it.",
+            "Times are in seconds, best / median / worst of several alternating repetitions after "
+            "one that is not counted. Other processes may have run beside; a ratio is of the best.",
+            "\n".join(
+                [
+                    f"- Machine: {_processor()}, {os.cpu_count()} cores, {_memory()}{_load()}",
+                    f"- {platform.system()}, Python {platform.python_version()}, {packages}",
+                    f"- Date: {date.today():%Y-%m-%d}; commit {_commit()}",
+                    "- Repeat: `KANON_ADULT=… python -m benchmarks` writes this page; "
+                    "`python -m benchmarks NAME` prints one case; `--list` names them",
+                ]
+            ),
+        ]
+    )
+
+
+def _load() -> str:
+    """How busy the machine is before anything is timed; Windows does not say."""
+    return f", load average {os.getloadavg()[0]:.1f} before" if hasattr(os, "getloadavg") else ""
+
+
+def _processor() -> str:
+    file = Path("/proc/cpuinfo")
+    lines: Iterable[str] = file.read_text("utf-8").splitlines() if file.exists() else ()
+    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def _memory() -> str:
+    if not hasattr(os, "sysconf"):
+        return "memory unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB of memory"
+
+
+def _commit() -> str:
+    """The commit, and whether the tree differs from it other than in the page itself."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    changed = git("status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT).as_posix()}")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + (
+        " with uncommitted changes" if changed else ""
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Plans for the tables of the cases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.case import CaseError
+from benchmarks.fresh import ROOT
+from kanon.algorithms.task import Task
+from kanon.plan import Plan
+from kanon.run import prepare
+from kanon.sources.opening import open_table
+
+__all__ = ["adult_content", "adult_path", "adult_task", "content", "full_task"]
+
+
+def content(hierarchies: Mapping[str, Any], metric: str, k: int) -> dict[str, Any]:
+    """A plan for GAA: every column with a hierarchy is a quasi-identifier."""
+    return {
+        "version": 1,
+        "columns": {
+            column: {"role": "quasi-identifier", "hierarchy": chosen}
+            for column, chosen in hierarchies.items()
+        },
+        "algorithm": {"name": "gaa", "metric": metric},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+
+
+def full_task(table: pd.DataFrame, hierarchies: Mapping[str, Any], metric: str) -> Task:
+    """The task of merging to the end: one run that serves every k."""
+    prepared = prepare(Plan.from_content(content(hierarchies, metric, 2)), table)
+    return replace(prepared.task(), k=prepared.classes.n_records)
+
+
+def adult_path() -> Path:
+    """The file of the Adult table, from the environment variable KANON_ADULT.
+
+    Raises
+    ------
+    CaseError
+        The variable does not name a file.
+    """
+    given = os.environ.get("KANON_ADULT", "")
+    if not given or not Path(given).is_file():
+        raise CaseError("Adult is missing: set KANON_ADULT to the path of adult.csv.")
+    return Path(given).resolve()
+
+
+def _adult_trees(table: pd.DataFrame) -> dict[str, str]:
+    """The hierarchies that come with kanon for all nine columns, in the order of the table."""
+    folder = ROOT / "hierarchies" / "adult"
+    return {str(column): str(folder / f"{column}.csv") for column in table.columns}
+
+
+def adult_content(metric: str, k: int) -> dict[str, Any]:
+    """A plan for Adult."""
+    return content(_adult_trees(open_table(adult_path()).table), metric, k)
+
+
+def adult_task(metric: str) -> Task:
+    """Adult's task of merging to the end."""
+    table = open_table(adult_path()).table
+    return full_task(table, _adult_trees(table), metric)

@@ -1,0 +1,20 @@
+"""The plain scan of the tests, under the name that the tests import it by.
+
+Numba's cache stands beside the source and remembers the name of the module. Imported as
+``tests.plain_scan`` it could not load what the tests have compiled, nor they what this has.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+
+from benchmarks.fresh import ROOT
+from kanon.recoding import MergePath
+
+__all__ = ["scan"]
+
+sys.path.append(str(ROOT / "tests"))
+
+scan: Callable[..., MergePath] = importlib.import_module("plain_scan").scan
