@@ -11,6 +11,7 @@ from kanon.algorithms.kernels.merge import (
     MERGES,
     Merging,
     PrefixTree,
+    Trees,
     merge_some,
     plant,
     tuple_hashes,
@@ -53,24 +54,18 @@ def merge_greedily(
     """
     task.check()
     classes = task.classes
-    size, m = classes.nodes.shape
-    widest = max(tree.n_nodes for tree in classes.hierarchies)
-    parents = np.full((m, widest), -1, dtype=np.int32)
-    depths = np.zeros((m, widest), dtype=np.int64)
-    for j, (tree, depth) in enumerate(zip(classes.hierarchies, task.potentials, strict=True)):
-        parents[j, : tree.n_nodes] = tree.parent
-        depths[j, : tree.n_nodes] = depth
+    size = classes.n_classes
+    trees = _trees(task)
     seed = -1 if task.tie_seed is None else task.tie_seed
     order = search_order(classes, task.potentials)
     work = _begun(classes, seed)
     k = np.int64(task.k)
-    plant(work, size, order, k, first_below_k)
+    # Neighbours in the tree are neighbours in memory if they are planted one after the other.
+    plant(work, np.lexsort(classes.nodes[:, order[::-1]].T), order, k, first_below_k)
     least = np.int64(classes.counts.min())
     state, done = work.state, False
     while not done:
-        done = merge_some(
-            work, order, parents, depths, task.weighted, seed, k, first_below_k, least, _CHUNK
-        )
+        done = merge_some(work, order, trees, task.weighted, seed, k, first_below_k, least, _CHUNK)
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
     progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
     merges = int(state[MERGES])
@@ -126,6 +121,21 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
         # A column with one value opens no branch: at the top it is passed once.
         promise.append(expected / entropy if entropy > 0 else np.inf)
     return np.argsort(-np.array(promise), kind="stable").astype(np.int64)
+
+
+def _trees(task: Task) -> Trees:
+    """The hierarchies and potentials of a task in arrays of one width."""
+    hierarchies = task.classes.hierarchies
+    shape = len(hierarchies), max(tree.n_nodes for tree in hierarchies)
+    parents = np.full(shape, -1, dtype=np.int32)
+    depths = np.zeros(shape, dtype=np.int64)
+    nearest = np.full(shape, 2**62, dtype=np.int64)
+    for j, (tree, depth) in enumerate(zip(hierarchies, task.potentials, strict=True)):
+        above = tree.parent[: tree.root]
+        parents[j, : tree.n_nodes] = tree.parent
+        depths[j, : tree.n_nodes] = depth
+        np.minimum.at(nearest[j], above, depth[: tree.root] - depth[above])
+    return Trees(parents, depths, nearest)
 
 
 def _begun(classes: EquivalenceClasses, seed: int) -> Merging:

@@ -14,8 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["MERGES", "Merging", "PrefixTree", "merge_some", "plant", "tuple_hashes"]
+__all__ = [
+    "LIVE",
+    "MERGES",
+    "Merging",
+    "PrefixTree",
+    "Trees",
+    "merge_some",
+    "plant",
+    "tuple_hashes",
+]
 
+_NONE = 2**62
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 SEARCHED, ASIDE = 0, 1
@@ -23,6 +33,25 @@ SEARCHED, ASIDE = 0, 1
 
 LIVE, MERGES, HEAP, SPARE, USED = range(5)
 """The places in ``Merging.state``."""
+
+
+class Trees(NamedTuple):
+    """The hierarchies as arrays of shape (m, most nodes of any).
+
+    Attributes
+    ----------
+    parents
+        The parent of each node; -1 for roots.
+    depths
+        The scaled potential of each node.
+    nearest
+        What it costs at least to raise a node of another value to this one: the least weight of an
+        edge from below; 2^62 for leaves.
+    """
+
+    parents: np.ndarray
+    depths: np.ndarray
+    nearest: np.ndarray
 
 
 class PrefixTree(NamedTuple):
@@ -241,11 +270,11 @@ def _add(work, added, order, k, first):
 
 @njit(cache=True, nogil=True)
 def plant(work, classes, order, k, first):
-    """Let the original classes live, the first ``classes`` of all."""
+    """Let the original classes live, in the order given, which changes the speed alone."""
     work.tree.child[SEARCHED] = -1
     work.tree.child[ASIDE] = -1
     work.state[USED] = 2
-    for e in range(classes):
+    for e in classes:
         _add(work, e, order, k, first)
 
 
@@ -263,15 +292,24 @@ def _lca(parent, one, other):
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(work, root, chosen, order, parents, depths, own, least, weighted, costs):
+def _times(size, weight):
+    """The product, or 2^62 where the weight says that there is none."""
+    return size * weight if weight < _NONE else np.int64(_NONE)
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
     """The class below a root of least merge cost with ``chosen``, by ties; -1 if there is none.
 
     A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
     the chosen class to the LCA and ``down`` raises y. No class is smaller than ``least``, so with
     it in place of s the sum along a prefix is a lower bound for all classes below; branches that
     only reach the best cost so far are entered, as they may hold an equal class that precedes it.
+    Where a prefix and the least that any other value than the own one adds cost more, none of the
+    other values is looked at.
     """
     tree, nodes = work.tree, work.nodes
+    parents, depths = trees.parents, trees.depths
     bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
     m = len(order)
     stamp = work.state[MERGES] + 1
@@ -281,12 +319,19 @@ def _cheapest(work, root, chosen, order, parents, depths, own, least, weighted, 
     down = np.zeros(m + 1, dtype=np.int64)
     equal = np.empty(m, dtype=np.int64)  # per depth the child that costs nothing, visited first
     current = np.empty(m, dtype=np.int64)
+    other = np.empty(m, dtype=np.int64)  # per depth the least that another value adds
+    for d in range(m):
+        j = order[d]
+        mine = nodes[chosen, j]
+        other[d] = _times(least, trees.nearest[j, mine])
+        if parents[j, mine] >= 0:
+            other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
     depth = 0
     equal[0] = _child(tree, root, nodes[chosen, order[0]])
     current[0] = equal[0] if equal[0] >= 0 else tree.child[root]
     while depth >= 0:
         entry = current[depth]
-        if entry < 0:
+        if entry < 0 or (entry != equal[depth] and bound[depth] + other[depth] > best_cost):
             depth -= 1
             continue
         following = tree.following[entry]
@@ -330,7 +375,7 @@ def _cheapest(work, root, chosen, order, parents, depths, own, least, weighted, 
 
 
 @njit(cache=True, nogil=True)
-def merge_some(work, order, parents, depths, weighted, seed, k, first, least, n):
+def merge_some(work, order, trees, weighted, seed, k, first, least, n):
     """Merge until every class holds k records, or ``n`` merges more were made.
 
     Parameters
@@ -339,8 +384,8 @@ def merge_some(work, order, parents, depths, weighted, seed, k, first, least, n)
         The run so far, which is continued; :func:`plant` has begun it.
     order
         The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
-    parents, depths
-        Per attribute the parents and scaled potentials of its nodes.
+    trees
+        The hierarchies.
     weighted
         Whether merge costs count class sizes.
     seed
@@ -362,7 +407,12 @@ def merge_some(work, order, parents, depths, weighted, seed, k, first, least, n)
     """
     nodes, counts, state = work.nodes, work.counts, work.state
     m = nodes.shape[1]
-    costs = (np.empty_like(depths), np.empty_like(depths), np.zeros_like(depths))
+    shape = trees.depths.shape
+    costs = (
+        np.empty(shape, dtype=np.int64),
+        np.empty(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+    )
     total = nodes.shape[0] // 2
     for _ in range(n):
         if state[LIVE] <= 1:
@@ -376,12 +426,12 @@ def merge_some(work, order, parents, depths, weighted, seed, k, first, least, n)
         if weighted:
             bound = least if first else own  # without ``first``, no class is smaller
         root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
-        other = _cheapest(work, root, chosen, order, parents, depths, own, bound, weighted, costs)
+        other = _cheapest(work, root, chosen, order, trees, own, bound, weighted, costs)
         _remove(work, other)
         merge = state[MERGES]
         made = total + merge
         for j in range(m):
-            nodes[made, j] = _lca(parents[j], nodes[chosen, j], nodes[other, j])
+            nodes[made, j] = _lca(trees.parents[j], nodes[chosen, j], nodes[other, j])
         work.ranks[made] = _hash(nodes[made], seed) if seed >= 0 else np.uint64(0)
         counts[made] = counts[chosen] + counts[other]
         third = _find(work, SEARCHED, nodes[made], order)
