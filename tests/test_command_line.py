@@ -523,3 +523,31 @@ def test_sweep_refuses_bad_input(kanon, folder, arguments, status, parts):
     before = files(folder)
     check_failure(kanon(*SWEEP, *arguments), status, parts)
     assert files(folder) == before
+
+
+NEGATIVE = {
+    "role": "quasi-identifier",
+    "hierarchy": {"nodes": [{"name": "*"}, {"name": "F", "parent": "*", "weight": -1}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": -1}}}, ["'-1'", "'w1'"]),
+        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": "w1", "weight": -2}}},
+         ["'weight'", "unknown"]),
+        ({"algorithm": {"name": "gaa", "attribute_weights": {"age": -2}}}, ["age", "at least 0"]),
+        ({"columns": {**PLAN["columns"], "sex": NEGATIVE}}, ["'sex'", "'F'", "-1"]),
+    ],
+)  # fmt: skip
+def test_sweep_refuses_negative_weights(kanon, folder, changes, parts):
+    write_plan(folder, **changes)
+    check_failure(kanon(*SWEEP, "--k", "2", "--metrics", "all"), 2, parts)
+
+
+def test_sweep_takes_a_composed_metric_of_the_plan(kanon, folder):
+    write_plan(folder, metrics={"mine": {"intermediate": "levels", "multiplier": "w2"}})
+    assert kanon(*SWEEP, "--k", "2", "--metrics", "mine,ncp").status == 0
+    curves = pd.read_csv(folder / "curves.csv")
+    assert curves["metric"].tolist() == ["mine", "ncp"] and "alteration_mine" in curves
