@@ -8,17 +8,15 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.case import Case, CaseError, all_cases
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_path
+from benchmarks.provenance import made
 
 __all__ = ["main"]
 
@@ -68,8 +66,6 @@ def _section(case: Case) -> str:
 
 def _head() -> str:
     """What was measured, on which machine, when, and how to repeat it."""
-    names = ("numpy", "numba", "pandas", "pyarrow")
-    packages = ", ".join(f"{name} {version(name)}" for name in names)
     return "\n\n".join(
         [
             "# Benchmarks",
@@ -82,8 +78,7 @@ def _head() -> str:
             "\n".join(
                 [
                     f"- Machine: {_processor()}, {os.cpu_count()} cores, {_memory()}{_load()}",
-                    f"- {platform.system()}, Python {platform.python_version()}, {packages}",
-                    f"- Date: {date.today():%Y-%m-%d}; commit {_commit()}",
+                    *made(PAGE, "numpy", "numba", "pandas", "pyarrow"),
                     "- Repeat: `KANON_ADULT=… python -m benchmarks` writes this page; "
                     "`python -m benchmarks NAME` prints one case; `--list` names them",
                 ]
@@ -108,19 +103,6 @@ def _memory() -> str:
     if not hasattr(os, "sysconf"):
         return "memory unknown"
     return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB of memory"
-
-
-def _commit() -> str:
-    """The commit, and whether the tree differs from it other than in the page itself."""
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    changed = git("status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT).as_posix()}")
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + (
-        " with uncommitted changes" if changed else ""
-    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.timing import Timed
 
-__all__ = ["aim", "seconds", "spread", "table", "thousands"]
+__all__ = ["aim", "seconds", "signed", "spread", "table", "thousands"]
 
 
 def seconds(value: float) -> str:
@@ -39,6 +39,16 @@ def thousands(number: float) -> str:
     '19,502'
     """
     return f"{number:,.0f}"
+
+
+def signed(number: float, digits: int = 0) -> str:
+    """A difference with its sign; nothing before 0.
+
+    >>> signed(-2), signed(0.04, 1), signed(3)
+    ('−2', '0.0', '+3')
+    """
+    text = f"{number:+.{digits}f}".replace("-", "−")
+    return text if float(text[1:]) else text[1:]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -17,13 +17,13 @@ from benchmarks.markdown import spread, table
 from benchmarks.plans import adult_content, adult_path, adult_task
 from benchmarks.reference import scan
 from benchmarks.timing import alternately
+from kanon.comparison import PAPER_K as KS
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.recoding import MergePath
 
 __all__ = ["CASE"]
 
-KS = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
 REPETITIONS = 3
 
 

@@ -1,0 +1,1 @@
+"""The published alteration tables beside ours: ``python -m benchmarks.fidelity`` says how near."""
