@@ -29,7 +29,7 @@ from kanon.sources.memory import coverage, exposure
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
 from kanon.sources.writing import write_table
-from kanon.sweep import check_k, sweep
+from kanon.sweep import sweep
 from kanon.values import canonical_texts
 from kanon.words import counted, thin
 
@@ -123,7 +123,6 @@ def _sweep(given: argparse.Namespace) -> None:
     plan = _plan(given)
     _check_files(given, given.out)
     ks = [_whole(part.strip()) for part in given.k.split(",")]
-    check_k(ks)
     metrics = PUBLISHED if given.metrics == "all" else _parts(given.metrics)
     strategies = _parts(given.strategies)
     records = _records(given, plan)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kanon.cards import Card
-from kanon.errors import PlanError
 from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
 from kanon.measures.along import Curves, Points
 from kanon.measures.alteration import MEAN_CARD
-from kanon.measures.comparing import Standing, nauc, standing
+from kanon.measures.comparing import Standing, check_interval, nauc, standing
 from kanon.metrics import Metric, characteristics
 from kanon.sweep import Configuration
 
@@ -28,6 +26,7 @@ __all__ = [
     "Line",
     "by_characteristic",
     "fitting_interval",
+    "lines_of",
 ]
 
 PAPER_K = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
@@ -51,9 +50,6 @@ CRITERIA: Mapping[str, Card] = {
 }
 """What a comparison shows over k, by its name in ``CURVES.csv``."""
 
-Number = Callable[[Curves | Points], float]
-"""A number of one run."""
-
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -65,30 +61,35 @@ class Line:
         What it was made with.
     guide
         The metric that guided it.
-    found
-        Its criteria.
-    ties
-        The same under other tie seeds; empty if nobody asked.
+    runs
+        Its criteria per tie seed, its own first; no other ones if nobody asked.
     """
 
     configuration: Configuration
     guide: Metric
-    found: Curves | Points
-    ties: tuple[Curves | Points, ...] = ()
+    runs: Mapping[int | None, Curves | Points]
 
-    @property
-    def name(self) -> str:
-        """What it is called in tables."""
-        return self.guide.card.title
 
-    def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
-        """A criterion at several k. Shape (len(ks),)."""
-        return self.found.at(ks)[criterion].astype(float)
+def lines_of(
+    wanted: Sequence[Configuration],
+    found: Sequence[Curves | Points],
+    measured: Sequence[Metric],
+) -> tuple[Line, ...]:
+    """One line per metric and strategy, with a run per tie seed, the first seed being its own.
 
-    def band(self, criterion: str, ks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest value of a criterion over all tie seeds, the line's own too."""
-        every = np.array([run.at(ks)[criterion] for run in (self.found, *self.ties)], dtype=float)
-        return every.min(axis=0), every.max(axis=0)
+    Parameters
+    ----------
+    wanted, found
+        The configurations, and what came of each.
+    measured
+        The metrics, those that guided among them.
+    """
+    guides = {metric.name: metric for metric in measured}
+    runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
+    for one, numbers in zip(wanted, found, strict=True):
+        own = replace(one, tie_seed=wanted[0].tie_seed)
+        runs.setdefault(own, {})[one.tie_seed] = numbers
+    return tuple(Line(own, guides[own.metric], each) for own, each in runs.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,27 +116,49 @@ class Comparison:
     @property
     def has_bands(self) -> bool:
         """Whether every line was run with other tie seeds too."""
-        return all(line.ties for line in self.lines)
+        return all(len(line.runs) > 1 for line in self.lines)
 
     @property
     def every_k(self) -> bool:
         """Whether the lines are known at every k, not only where they were run."""
-        return all(isinstance(line.found, Curves) for line in self.lines)
+        return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
 
     def only(self, metrics: Iterable[str], bands: bool) -> Comparison:
         """The same with the lines of some metrics alone, and with their bands or without."""
-        wanted = set(metrics)
-        kept = (line for line in self.lines if line.configuration.metric in wanted)
-        return replace(
-            self, lines=tuple(line if bands else replace(line, ties=()) for line in kept)
-        )
+        wanted, kept = set(metrics), []
+        for line in self.lines:
+            if line.configuration.metric in wanted:
+                own = line.configuration.tie_seed
+                kept.append(line if bands else replace(line, runs={own: line.runs[own]}))
+        return replace(self, lines=tuple(kept))
 
     def nearest(self, k: int) -> int:
-        """The k that can be shown and is nearest to k."""
+        """The k that can be shown and is nearest to k; of two, the smaller."""
         return min(self.ks, key=lambda known: (abs(known - k), known))
 
+    def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
+        """A criterion of every line under every tie seed, its own first.
+
+        Parameters
+        ----------
+        criterion
+            Its name in ``CURVES.csv``.
+        ks
+            Some of ``ks``, or any up to n if every k is known.
+
+        Returns
+        -------
+        numpy.ndarray, shape (lines, seeds, len(ks))
+        """
+        return np.array(
+            [[run.at(ks)[criterion] for run in line.runs.values()] for line in self.lines],
+            dtype=float,
+        )
+
     def alterations(self, k: int, digits: int | None = None) -> Standing:
-        """The alteration at k per metric that measures (rows) and that guided (columns).
+        """The alteration at k, in percent.
+
+        A row per metric that measures, a column per metric that guided, by their names.
 
         Parameters
         ----------
@@ -144,67 +167,64 @@ class Comparison:
         digits
             Rank values rounded to so many digits; None for exact values.
         """
-        rows: dict[str, Number] = {}
-        for metric in self.measured:
-            rows[metric.card.title] = partial(_value, name=f"alteration_{metric.name}", k=k)
+        rows = {
+            metric.name: self.at(f"alteration_{metric.name}", [k])[:, :, 0]
+            for metric in self.measured
+        }
         return self._standing(rows, digits)
+
+    def means(self, digits: int | None = None) -> Standing:
+        """The mean alteration in percent, a row per k, a column per metric that guided."""
+        found = self.at("mean_alteration", self.ks)
+        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)}, digits)
 
     def areas(self, low: int, high: int, digits: int | None = None) -> Standing:
         """The area under each curve on [low, high], in percent: NAUC.
 
-        Per criterion (rows) and metric that guided (columns).
-
-        Over the k of the papers inside the interval and both of its ends.
+        A row per criterion, a column per metric that guided, by their names. Over the k of the
+        papers inside the interval and both of its ends.
 
         Raises
         ------
         PlanError
             The interval is empty, begins below 2 or ends beyond n, or some k were not computed.
         """
-        if low < 2:
-            raise PlanError(f"The interval begins at k = {low}; k is at least 2.")
+        check_interval(low, high, self.n_records)
         ks = sorted({low, high, *(k for k in PAPER_K if low < k < high)})
-        nauc(ks, [0.0] * len(ks), low, high, self.n_records)  # says what is wrong with it
-        rows: dict[str, Number] = {}
-        for name, card in CRITERIA.items():
-            if card.unit == "%":
-                rows[card.title] = partial(_area, name=name, ks=ks, n_records=self.n_records)
+
+        def area(values: np.ndarray) -> float:
+            return nauc(ks, values, low, high, self.n_records)
+
+        rows = {
+            name: np.apply_along_axis(area, 2, self.at(name, ks))
+            for name, card in CRITERIA.items()
+            if card.unit == "%"
+        }
         return self._standing(rows, digits)
 
     def table(self) -> pd.DataFrame:
         """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
         for line in self.lines:
-            one = line.configuration
-            seeds = [one.tie_seed, *TIE_SEEDS]
-            for seed, run in zip(seeds, (line.found, *line.ties), strict=False):
-                about = {"metric": one.metric, "strategy": one.strategy, "tie_seed": seed}
-                parts.append(pd.DataFrame({**about, **run.at(self.ks)}))
+            about = {"metric": line.configuration.metric, "strategy": line.configuration.strategy}
+            for seed, run in line.runs.items():
+                parts.append(pd.DataFrame({**about, "tie_seed": seed, **run.at(self.ks)}))
         every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return every if self.has_bands else every.drop(columns="tie_seed")
 
-    def _standing(self, rows: Mapping[str, Number], digits: int | None) -> Standing:
-        """A row per number, a column per line; each number under every tie seed."""
-        names = [line.name for line in self.lines]
-        seeds = [[line.found, *line.ties] for line in self.lines]
-        found = {row: [[of(run) for run in runs] for runs in seeds] for row, of in rows.items()}
+    def _standing(self, rows: Mapping[Any, np.ndarray], digits: int | None) -> Standing:
+        """A row per thing measured, of shape (lines, seeds)."""
+        names = [line.configuration.metric for line in self.lines]
 
-        def frame(pick: Callable[[list[float]], float]) -> pd.DataFrame:
-            picked = {row: [pick(values) for values in line] for row, line in found.items()}
+        def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:
             return pd.DataFrame.from_dict(picked, orient="index", columns=names)
 
-        values = frame(itemgetter(0))
+        values = frame({row: each[:, 0] for row, each in rows.items()})
         if not self.has_bands:
             return standing(values, digits=digits)
-        return standing(values, frame(min), frame(max), digits)
-
-
-def _value(run: Curves | Points, name: str, k: int) -> float:
-    return float(run.at([k])[name][0])
-
-
-def _area(run: Curves | Points, name: str, ks: Sequence[int], n_records: int) -> float:
-    return nauc(ks, run.at(ks)[name], ks[0], ks[-1], n_records)
+        low = frame({row: each.min(axis=1) for row, each in rows.items()})
+        high = frame({row: each.max(axis=1) for row, each in rows.items()})
+        return standing(values, low, high, digits)
 
 
 def fitting_interval(n_records: int) -> tuple[int, int]:
@@ -230,18 +250,22 @@ def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame
     Returns
     -------
     pandas.DataFrame
-        One row per characteristic and value that occurs, with the number of metrics that have it
-        and the mean area of each criterion. Drawn weights have no characteristics.
+        One row per characteristic and value that occurs, its index; in the columns the number of
+        ``metrics`` that have it and the mean area of each criterion. Drawn weights have no
+        characteristics.
 
     Notes
     -----
     Source: Mauger, Le Mahec, Dequen 2023, section 4.2.
     """
-    rows = []
-    of_each = [characteristics(guide) for guide in guides]
-    for what in dict.fromkeys(name for found in of_each for name in found):
-        for value in dict.fromkeys(found[what] for found in of_each if what in found):
-            has = [found.get(what) == value for found in of_each]
-            means = areas.values.loc[:, has].mean(axis=1)
-            rows.append({"characteristic": what, "value": value, "metrics": sum(has), **means})
-    return pd.DataFrame(rows)
+    has: dict[tuple[str, str], list[int]] = {}
+    for place, guide in enumerate(guides):
+        for trait in characteristics(guide).items():
+            has.setdefault(trait, []).append(place)
+    rows = {
+        trait: {"metrics": len(places), **areas.values.iloc[:, places].mean(axis=1)}
+        for trait, places in sorted(has.items(), key=lambda item: item[0][0])
+    }
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
+    index = pd.MultiIndex.from_tuples(list(rows), names=["characteristic", "value"])
+    return found.set_axis(index) if rows else found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ __all__ = [
     "Solution",
     "algorithm_named",
     "finished",
+    "measured_metrics",
     "prepare",
     "run",
     "serves_every_k",
@@ -65,7 +66,16 @@ class Prepared:
         return self.source.classes
 
     def task(self) -> Task:
-        """The task for the plan's algorithm."""
+        """The task for the plan's algorithm.
+
+        Raises
+        ------
+        MetricError
+            The metric needs edge weights that a hierarchy lacks.
+        """
+        if self.plan.metric.name == "custom":
+            names, trees = self.classes.attributes, self.classes.hierarchies
+            _check_drawn(dict(zip(names, trees, strict=True)))
         chosen = self.plan.algorithm
         depths = potentials(self.plan.metric, self.classes.hierarchies)
         weights = [chosen.attribute_weights.get(column, 1.0) for column in self.classes.attributes]
@@ -78,26 +88,16 @@ class Prepared:
         )
 
     def guided_by(self, metric: str, strategy: str, tie_seed: int | None) -> Prepared:
-        """The same table and hierarchies, with something else to guide the algorithm.
-
-        Raises
-        ------
-        MetricError
-            The metric needs edge weights that a hierarchy lacks.
-        """
+        """The same table and hierarchies, with something else to guide the algorithm."""
         changes = {"metric": metric, "strategy": strategy, "tie_seed": tie_seed}
         chosen = self.plan.algorithm.model_copy(update=changes)
-        plan = self.plan.model_copy(update={"algorithm": chosen})
-        if metric == "custom":
-            _check_drawn(dict(zip(self.classes.attributes, self.classes.hierarchies, strict=True)))
-        return replace(self, plan=plan)
+        return replace(self, plan=self.plan.model_copy(update={"algorithm": chosen}))
 
-    def measured_metrics(self) -> list[Metric]:
-        """The metrics that a release is measured by: the seven, and the plan's own."""
-        names = [*PUBLISHED]
-        if self.plan.metric.name not in names:
-            names.append(self.plan.metric.name)
-        return [metric_named(name, self.plan.composed_metrics) for name in names]
+
+def measured_metrics(plan: Plan, guides: Iterable[str]) -> list[Metric]:
+    """The metrics that releases are measured by: the seven, and those that guide."""
+    names = dict.fromkeys([*PUBLISHED, *guides])
+    return [metric_named(name, plan.composed_metrics) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,8 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
-        found = summary(self.recoding, self.prepared.measured_metrics())
+        plan = self.prepared.plan
+        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]))
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def released(self) -> pd.DataFrame:
@@ -148,8 +149,6 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         missing values that there are.
     HierarchyError
         A hierarchy is no tree, or lacks values of its column.
-    MetricError
-        The metric needs edge weights that a hierarchy lacks.
     """
     schema = plan.roles
     schema.check(list(table.columns))
@@ -171,8 +170,6 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
         trees[column] = build_hierarchy(column, chosen, kept[column], folder)
-    if plan.metric.name == "custom":
-        _check_drawn(trees)
     pseudonyms = [
         name
         for name, column in plan.columns.items()

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.task import Progress, Task, no_progress
-from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.measures.along import Curves, Points, curves_along
-from kanon.measures.summary import summary
+from kanon.errors import PlanError, quoted
+from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, algorithm_named, prepare, serves_every_k
+from kanon.recoding import Recoding
+from kanon.run import Prepared, algorithm_named, measured_metrics, prepare, serves_every_k
 from kanon.strategies import STRATEGIES
 from kanon.words import counted
 
@@ -28,7 +28,6 @@ __all__ = [
     "check_k",
     "configurations",
     "cores",
-    "measured_in",
     "solve_sweep",
     "sweep",
     "tasks_of",
@@ -118,12 +117,11 @@ def sweep(
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
     """
-    wanted = configurations(plan, metrics, strategies)
+    wanted = configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
     check_k(ks)
-    prepared = prepare(plan, table, folder)
-    check_k(ks, prepared.classes.n_records)
-    tasks = tasks_of(prepared, wanted)
-    measured = measured_in(plan, wanted)
+    tasks = tasks_of(prepare(plan, table, folder), wanted)
+    replace(tasks[0], k=max(ks)).check()
+    measured = measured_metrics(plan, metrics)
     found = solve_sweep(progress, plan.algorithm.name, tasks, ks, measured, workers)
     rows = [
         pd.DataFrame({"metric": one.metric, "strategy": one.strategy, **numbers.at(ks)})
@@ -134,25 +132,30 @@ def sweep(
 
 def configurations(
     plan: Plan,
-    metrics: Sequence[str] = PUBLISHED,
-    strategies: Sequence[str] = ("s1",),
-    tie_seeds: Sequence[int | None] | None = None,
+    metrics: Sequence[str],
+    strategies: Sequence[str],
+    tie_seeds: Sequence[int | None],
 ) -> list[Configuration]:
     """Every metric with every strategy and every tie seed, in that order.
 
     Parameters
     ----------
     plan
-        Its composed metrics may be named; its tie seed holds where none is given.
+        Its composed metrics may be named.
     metrics, strategies, tie_seeds
-        What to combine.
+        What to combine; the seed None is the canonical order.
 
     Raises
     ------
     MetricError, PlanError
         A name is unknown or given twice, or there is none.
     """
-    for what, names in (("metric", metrics), ("strategy", strategies)):
+    given: dict[str, Sequence[object]] = {
+        "metric": metrics,
+        "strategy": strategies,
+        "tie seed": tie_seeds,
+    }
+    for what, names in given.items():
         if not names:
             raise PlanError(f"Name at least one {what} to compare.")
         twice = [name for place, name in enumerate(names) if name in names[:place]]
@@ -164,26 +167,16 @@ def configurations(
         if name not in STRATEGIES:
             known = ", ".join(STRATEGIES)
             raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
-    seeds = [plan.algorithm.tie_seed] if tie_seeds is None else tie_seeds
-    return [Configuration(*each) for each in product(metrics, strategies, seeds)]
+    return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
 
 
-def check_k(ks: Sequence[object], n_records: int | None = None) -> None:
-    """Check the k of a sweep.
-
-    Parameters
-    ----------
-    ks
-        What was given.
-    n_records
-        n, once it is known.
+def check_k(ks: Sequence[object]) -> None:
+    """Check the k of a sweep, before there is a table.
 
     Raises
     ------
     PlanError
         There is none, or one is no whole number, below 2 or given twice.
-    Unsatisfiable
-        One is larger than n.
 
     >>> check_k([2, 5, 2])
     Traceback (most recent call last):
@@ -198,11 +191,6 @@ def check_k(ks: Sequence[object], n_records: int | None = None) -> None:
             raise PlanError(f"k = {k} is not allowed; k is at least 2.")
         if k in ks[:place]:
             raise PlanError(f"k = {k} is given twice; give each k once.")
-        if n_records is not None and k > n_records:
-            raise Unsatisfiable(
-                f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to "
-                "anonymise, and k can be at most that."
-            )
 
 
 def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
@@ -216,17 +204,15 @@ def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
     return [prepared.guided_by(one.metric, one.strategy, one.tie_seed).task() for one in wanted]
 
 
-def measured_in(plan: Plan, wanted: Sequence[Configuration]) -> list[Metric]:
-    """The metrics that every release of a comparison is measured in: the seven, and what guides."""
-    names = dict.fromkeys([*PUBLISHED, *(one.metric for one in wanted)])
-    return [metric_named(name, plan.composed_metrics) for name in names]
-
-
 def cores() -> int:
     """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+_RUNNING = 0.9
+"""The share of a run's time that passes before its curves are measured, about."""
 
 
 class _Stopped(Exception):
@@ -263,8 +249,10 @@ def solve_sweep(
     Returns
     -------
     list of Curves or Points
-        Per task the criteria at every k, or at those that were wanted.
+        Per task the criteria at every k up to the largest wanted, or at those that were wanted.
     """
+    if not tasks:
+        return []
     done = [0.0] * len(tasks)
     lock, stopped = threading.Lock(), threading.Event()
 
@@ -307,25 +295,13 @@ def _criteria(
     module = algorithm_named(algorithm)
     if serves_every_k(algorithm):
         path = module.merge_path(
-            replace(task, k=max(ks)), lambda fraction, text: progress(0.9 * fraction, text)
+            replace(task, k=max(ks)), lambda part, text: progress(_RUNNING * part, text)
         )
         return curves_along(path, metrics)
-    rows = []
-    for place, k in enumerate(ks):
-        recoding = module.anonymise(
-            replace(task, k=k),
-            lambda fraction, text, place=place: progress((place + fraction) / len(ks), text),
+
+    def alone(place: int, k: int) -> Recoding:
+        return module.anonymise(
+            replace(task, k=k), lambda part, text: progress((place + part) / len(ks), text)
         )
-        found = summary(recoding, metrics)
-        altered = {f"alteration_{name}": value for name, value in found["alteration"].items()}
-        rest = ("mean_alteration", "generalised_percent", "root_percent")
-        rows.append(
-            {
-                "k": k,
-                "min_k": found["min_k"],
-                "classes": found["classes"],
-                **altered,
-                **{name: found[name] for name in (*rest, "deleted_among_modified_percent")},
-            }
-        )
-    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]})
+
+    return points_of({k: alone(place, k) for place, k in enumerate(ks)}, metrics)

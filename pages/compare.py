@@ -7,13 +7,14 @@ from kanon.charts.style import colour_of_metric
 from kanon.comparison import INTERVALS, TIE_SEEDS, by_characteristic, fitting_interval
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
+from kanon.run import serves_every_k
 from kanon.studio import running, state
 from kanon.studio.board import board_with_cursor
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head, usable_metrics
 from kanon.studio.picture import data_button
 from kanon.studio.progress import progress
-from kanon.studio.standings import bands_table, grouped_table, standing_table
+from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
 from kanon.studio.text import plain
 from kanon.words import thin
 
@@ -84,6 +85,16 @@ def choices(work, stale):
         )
 
 
+def standings(found, comparison, name, about):
+    """A table of who is ahead, the bands behind it, and its numbers."""
+    titles = titles_of(comparison)
+    st.table(standing_table(found, titles))
+    if comparison.has_bands:
+        with st.expander("The bands in numbers"):
+            st.table(bands_table(found, titles))
+    data_button(f"Data of the {name}", found.table, name, about)
+
+
 def alterations(work, comparison, k, key, about):
     """The table of the papers, for the k of the cursor."""
     st.subheader(f"Alteration at k = {thin(k)}, % ↓ better")
@@ -97,16 +108,11 @@ def alterations(work, comparison, k, key, about):
         on_change=take,
         args=("rounded", "compare-rounded", bool),
     )
+    digits = 0 if work.rounded else None
     found = state.remembered(
-        "alterations",
-        (key, k, work.rounded),
-        lambda: comparison.alterations(k, 0 if work.rounded else None),
+        "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
     )
-    st.table(standing_table(found))
-    if comparison.has_bands:
-        with st.expander("The bands in numbers"):
-            st.table(bands_table(found))
-    data_button("Data of the table", found.table, "alterations", f"{about}{k}{work.rounded}")
+    standings(found, comparison, "alterations", f"{about}{k}{digits}")
 
 
 def areas(work, comparison, key, about):
@@ -144,18 +150,14 @@ def areas(work, comparison, key, about):
         "The mean height of each curve from one k to the other; a column per metric that guided."
         + undecided_note(comparison)
     )
-    st.table(standing_table(found))
-    if comparison.has_bands:
-        with st.expander("The bands in numbers"):
-            st.table(bands_table(found))
-    data_button("Data of the areas", found.table, "areas", f"{about}{low}{high}")
-    groups = by_characteristic(found, [line.guide for line in comparison.lines])
+    about = f"{about}{low}{high}"
+    standings(found, comparison, "areas", about)
+    guides = [line.guide for line in comparison.lines]
+    groups = state.remembered("groups", (key, low, high), lambda: by_characteristic(found, guides))
     if len(groups):
         st.markdown("**By what the metrics have in common** (means of the areas above)")
-        st.table(grouped_table(groups))
-        data_button(
-            "Data by characteristic", lambda: groups, "characteristics", f"{about}{low}{high}"
-        )
+        st.table(grouped_table(groups, titles_of(comparison)))
+        data_button("Data by characteristic", groups.reset_index, "characteristics", about)
 
 
 def take_end(key, place, ends):
@@ -172,6 +174,12 @@ def undecided_note(comparison):
     return " ≈: its band over the tie seeds overlaps with that of the best, so it is undecided."
 
 
+def drawn(comparison):
+    """The board, and what its cursor has to know."""
+    figure = board(comparison)
+    return figure, board_cursor(comparison, figure)
+
+
 work = head("Which choice is better here?")
 stale = running.comparison_outdated(work)
 choices(work, stale)
@@ -181,8 +189,12 @@ with st.container():  # always there, so that what follows stays where it is
         st.info("Pick at least one metric, then press Compare.")
     elif work.comparison is None and not work.busy:
         st.info(
-            "Nothing has been compared for this table yet. Press Compare: each metric runs once, "
-            "and serves every k."
+            "Nothing has been compared for this table yet. Press Compare: "
+            + (
+                "each metric runs once, and serves every k."
+                if serves_every_k(work.algorithm)
+                else "each metric runs once per k."
+            )
         )
     elif stale and not work.busy:
         st.warning(
@@ -199,11 +211,7 @@ if made is not None:
             key = (made, shown, comparison.has_bands)
             about = f"{made.settings}{comparison.measured}{shown}{comparison.has_bands}"
             k = comparison.nearest(work.k)
-            figure, cursor = state.remembered(
-                "board",
-                key,
-                lambda: (drawn := board(comparison), board_cursor(comparison, drawn)),
-            )
+            figure, cursor = state.remembered("board", key, lambda: drawn(comparison))
             board_with_cursor(figure, cursor, k, lambda found: state.change(k=found))
             data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
             alterations(work, comparison, k, key, about)

@@ -288,6 +288,15 @@ def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
             }"""
         )
         assert len(apart) == 35 and max(apart) < 2, apart
+    # What is no longer chosen does not come back when the window changes.
+    for name in ("Distortion", "Total", "LLM"):
+        page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
+        by.idle(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("slider", name="Move k").evaluate(MOVE, -3)
+    by.idle(page)
+    rows = page.locator(".cursor").evaluate(ON_BOARD)["rows"]
+    assert [row[0] for row in rows] == ["NCP", "NLLM", "WLLM", "WNLLM"]
 
 
 def read_semicolons(path):

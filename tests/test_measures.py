@@ -312,7 +312,7 @@ def test_ranks_of_the_published_row():
 
 
 @examples(150)
-@given(st.lists(st.tuples(st.integers(1, 60), st.floats(0, 100)), min_size=2, max_size=9,
+@given(st.lists(st.tuples(st.integers(2, 60), st.floats(0, 100)), min_size=2, max_size=9,
                 unique_by=lambda point: point[0]), st.data())  # fmt: skip
 def test_nauc_is_the_mean_height_of_the_curve(points, data):
     points.sort()

@@ -988,14 +988,6 @@ def test_the_k_of_the_line_is_the_k_of_the_cursor(start):
     assert not warnings(at), "moving k needs no new run"
 
 
-def test_where_the_cursor_rests_becomes_the_k(start):
-    at = compared(start())
-    seen = work(at).k
-    at.session_state[WORK] = dataclasses.replace(work(at), k=seen + 1)
-    assert cursor(go(at))["k"] == seen + 1
-    assert title(go(at, ANONYMISE)) == f"What does k = {seen + 1} cost?"
-
-
 def test_fewer_metrics_need_no_new_run_and_more_do(start):
     at = pick(go(start(), COMPARE), "ncp", "llm")
     compared(at)
@@ -1019,7 +1011,7 @@ def test_ties_show_as_bands_and_as_undecided(start):
     settled(go(at))
     assert not warnings(at) and not problems(at)
     found = work(at).comparison.comparison
-    assert found.has_bands and {len(line.ties) for line in found.lines} == {10}
+    assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
     marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
     k = found.nearest(work(at).k)
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
@@ -1071,6 +1063,8 @@ def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     assert cursor(at)["ks"] == sorted({*PAPER_K, 7}) and cursor(at)["k"] == 7
     at.number_input(key="frame-k").set_value(8)
     assert cursor(go(at))["k"] == 7, "the nearest that was run"
+    assert any("a run of its own" in one.value for one in at.markdown)
+    assert not any("serves every k" in one.value for one in at.markdown)
 
 
 def test_a_setting_of_the_run_marks_the_comparison_as_outdated(start):

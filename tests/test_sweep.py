@@ -122,13 +122,20 @@ def test_a_failure_ends_all_runs_and_is_what_is_raised(table, monkeypatch):
 
 def test_tie_seeds_are_configurations_too(table):
     plan = small_plan(tie_seed=4)
-    assert [one.tie_seed for one in configurations(plan, ["ncp"])] == [4]
-    wanted = configurations(plan, ["ncp"], tie_seeds=[None, 1, 4])
+    wanted = configurations(plan, ["ncp"], ["s1"], [None, 1, 4])
     tasks = tasks_of(prepare(plan, table), wanted)
     assert [task.tie_seed for task in tasks] == [None, 1, 4]
     numbers = solve_sweep(lambda part, text: None, "gaa", tasks, [5], [metric_named("ncp")])
     last = sweep(plan, table, [5], ["ncp"])
     assert numbers[2].at([5])["alteration_ncp"].tolist() == last["alteration_ncp"].tolist()
+
+
+def test_what_is_not_asked_for_is_not_run(table):
+    with pytest.raises(PlanError, match="at least one tie seed"):
+        configurations(small_plan(), ["ncp"], ["s1"], [])
+    with pytest.raises(PlanError, match="tie seed '4' is named twice"):
+        configurations(small_plan(), ["ncp"], ["s1"], [4, 4])
+    assert solve_sweep(lambda part, text: None, "gaa", [], [5], []) == []
 
 
 @pytest.mark.parametrize(

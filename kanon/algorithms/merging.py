@@ -9,9 +9,10 @@ import numpy as np
 from kanon.algorithms.kernels.merge import (
     LIVE,
     MERGES,
+    NONE,
     Merging,
     PrefixTree,
-    Trees,
+    Rules,
     merge_some,
     plant,
     tuple_hashes,
@@ -55,17 +56,13 @@ def merge_greedily(
     task.check()
     classes = task.classes
     size = classes.n_classes
-    trees = _trees(task)
-    seed = -1 if task.tie_seed is None else task.tie_seed
-    order = search_order(classes, task.potentials)
-    work = _begun(classes, seed)
-    k = np.int64(task.k)
+    rules = _rules(task, first_below_k)
+    work = _begun(classes, rules.seed)
     # Neighbours in the tree are neighbours in memory if they are planted one after the other.
-    plant(work, np.lexsort(classes.nodes[:, order[::-1]].T), order, k, first_below_k)
-    least = np.int64(classes.counts.min())
+    plant(work, rules, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
     state, done = work.state, False
     while not done:
-        done = merge_some(work, order, trees, task.weighted, seed, k, first_below_k, least, _CHUNK)
+        done = merge_some(work, rules, _CHUNK)
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
     progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
     merges = int(state[MERGES])
@@ -123,19 +120,29 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
     return np.argsort(-np.array(promise), kind="stable").astype(np.int64)
 
 
-def _trees(task: Task) -> Trees:
-    """The hierarchies and potentials of a task in arrays of one width."""
+def _rules(task: Task, first_below_k: bool) -> Rules:
+    """What the kernel has to know, the hierarchies in arrays of one width."""
     hierarchies = task.classes.hierarchies
     shape = len(hierarchies), max(tree.n_nodes for tree in hierarchies)
     parents = np.full(shape, -1, dtype=np.int32)
     depths = np.zeros(shape, dtype=np.int64)
-    nearest = np.full(shape, 2**62, dtype=np.int64)
+    nearest = np.full(shape, NONE, dtype=np.int64)
     for j, (tree, depth) in enumerate(zip(hierarchies, task.potentials, strict=True)):
         above = tree.parent[: tree.root]
         parents[j, : tree.n_nodes] = tree.parent
         depths[j, : tree.n_nodes] = depth
         np.minimum.at(nearest[j], above, depth[: tree.root] - depth[above])
-    return Trees(parents, depths, nearest)
+    return Rules(
+        search_order(task.classes, task.potentials),
+        parents,
+        depths,
+        nearest,
+        k=int(task.k),
+        weighted=task.weighted,
+        seed=-1 if task.tie_seed is None else int(task.tie_seed),
+        first_below_k=first_below_k,
+        least=int(task.classes.counts.min()),
+    )
 
 
 def _begun(classes: EquivalenceClasses, seed: int) -> Merging:
@@ -148,7 +155,7 @@ def _begun(classes: EquivalenceClasses, seed: int) -> Merging:
     ranks = np.zeros(2 * size, dtype=np.uint64)
     if seed >= 0:
         ranks[:size] = tuple_hashes(classes.nodes, seed)
-    entries = (size + 1) * m + 2  # a path per live class, and the two roots
+    entries = size * m + 2  # at most a path per original class, and the two roots
     return Merging(
         nodes,
         counts,

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.cards import Card
-from kanon.charts.style import colour_of_metric, k_axis, lay_out, translucent
+from kanon.charts.style import colour_of_metric, escaped, k_axis, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
 from kanon.words import thin
 
@@ -71,20 +72,20 @@ def _lines(figure: go.Figure, comparison: Comparison, card: Card, where: dict[st
             x=ks, y=ks, mode="lines", line={"color": "#9AA3AB", "dash": "dot", "width": 1},
             hoverinfo="skip", **where,
         )  # fmt: skip
-    for line in comparison.lines:
+    # A staircase where every k is known: the release is the same up to the k it reaches.
+    shape = "vh" if comparison.every_k else "linear"
+    mode = "lines" if comparison.every_k else "lines+markers"
+    for line, runs in zip(comparison.lines, comparison.at(card.name, ks), strict=True):
         colour = colour_of_metric(line.configuration.metric)
-        # A staircase where every k is known: the release is the same up to the k it reaches.
-        shape = "vh" if comparison.every_k else "linear"
-        if line.ties:
-            for edge, fill in zip(line.band(card.name, ks), (None, "tonexty"), strict=True):
+        if comparison.has_bands:
+            for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty")):
                 figure.add_scatter(
                     x=ks, y=edge, mode="lines", line={"shape": shape, "width": 0}, fill=fill,
                     fillcolor=translucent(colour, 0.18), hoverinfo="skip", **where,
                 )  # fmt: skip
         figure.add_scatter(
-            x=ks, y=line.at(card.name, ks), mode="lines" if comparison.every_k else "lines+markers",
-            name=line.name, line={"color": colour, "width": 2, "shape": shape},
-            hovertemplate=number, **where,
+            x=ks, y=runs[0], mode=mode, name=escaped(line.guide.card.title),
+            line={"color": colour, "width": 2, "shape": shape}, hovertemplate=number, **where,
         )  # fmt: skip
 
 
@@ -104,11 +105,12 @@ def board_cursor(comparison: Comparison, figure: go.Figure) -> dict[str, Any]:
         panels.append(
             {
                 "title": card.title,
-                "unit": card.unit,
+                "numeral": _NUMERALS[place],
+                "percent": card.unit == "%",
                 "x": x,
                 "y": y,
                 "range": figure.layout[_axis("yaxis", place)].range,
-                "values": [line.at(name, ks).round(2).tolist() for line in comparison.lines],
+                "values": comparison.at(name, ks)[:, 0].round(2).tolist(),
             }
         )
     x, y = _domains(figure, len(CRITERIA))
@@ -121,48 +123,46 @@ def board_cursor(comparison: Comparison, figure: go.Figure) -> dict[str, Any]:
         "panels": panels,
         "legend": {"x": x, "y": y},
         "lines": [
-            {"name": line.name, "colour": colour_of_metric(line.configuration.metric)}
+            {
+                "name": line.guide.card.title,
+                "colour": colour_of_metric(line.configuration.metric),
+            }
             for line in comparison.lines
         ],
     }
 
 
 def _headlines(comparison: Comparison) -> list[str]:
-    """The finding at each k, in a sentence."""
-    ks = comparison.ks
-    name = "mean_alteration"
-    means = np.array([line.at(name, ks) for line in comparison.lines])
-    low, high = np.array([line.band(name, ks) for line in comparison.lines]).swapaxes(0, 1)
-    found = []
-    for place, k in enumerate(ks):
-        here = means[:, place]
-        best = int(here.argmin())
-        # Equal to the digit that is shown; or, with bands, not told apart by them.
-        level = here <= here[best] + 0.05
-        if comparison.has_bands:
-            level |= low[:, place] <= high[best, place]
-        ahead = [line.name for line, one in zip(comparison.lines, level, strict=True) if one]
-        found.append(f"k = {thin(k)}: {_sentence(comparison, here, ahead)}")
-    return found
+    """The finding at each k, in a sentence; what looks equal as shown is called equal."""
+    titles = {line.configuration.metric: line.guide.card.title for line in comparison.lines}
+    means = comparison.means(digits=1)
+    return [
+        f"k = {thin(k)}: {_sentence(here.rename(titles), comparison.has_bands, ahead.to_numpy())}"
+        for k, here, ahead in zip(
+            comparison.ks,
+            (row for _, row in means.values.iterrows()),
+            (row for _, row in means.ahead.iterrows()),
+            strict=True,
+        )
+    ]
 
 
-def _sentence(comparison: Comparison, means: np.ndarray, ahead: list[str]) -> str:
-    least, most = means.min(), means.max()
+def _sentence(means: pd.Series, has_bands: bool, is_ahead: np.ndarray) -> str:
+    """Who loses least and most in the mean; with bands, whether ties decide that."""
+    ahead, worst = list(means.index[is_ahead]), str(means.idxmax())
+    least, most = f"{means.min():.1f}", f"{means.max():.1f}"
     if len(means) == 1:
-        return f"guided by {ahead[0]}, {least:.1f} % is lost in the mean"
-    if most - least < 0.05:
-        return f"whichever guides, {least:.1f} % is lost in the mean"
+        return f"guided by {worst}, {least} % is lost in the mean"
+    if least == most:
+        return f"whichever guides, {least} % is lost in the mean"
     if len(ahead) == len(means):
-        return f"ties decide who loses least; the means are {least:.1f} to {most:.1f} %"
-    worst = comparison.lines[int(means.argmax())].name
-    rest = "" if worst in ahead else f"; by {worst} the most, {most:.1f} %"
-    if len(ahead) == 1:
-        return f"guided by {ahead[0]} the least is lost, {least:.1f} % in the mean{rest}"
+        return f"ties decide who loses least; the means are {least} to {most} %"
+    rest = "" if worst in ahead else f"; by {worst} the most, {most} %"
     names = ahead if len(ahead) <= 3 else [*ahead[:2], f"{len(ahead) - 2} more"]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    if comparison.has_bands:
-        return f"ties decide between {listed}, from {least:.1f} % in the mean{rest}"
-    return f"guided by {listed} the least is lost, {least:.1f} % in the mean{rest}"
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    if has_bands and len(ahead) > 1:
+        return f"ties decide between {listed}, from {least} % in the mean{rest}"
+    return f"guided by {listed} the least is lost, {least} % in the mean{rest}"
 
 
 def _k_range(comparison: Comparison) -> list[float]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from kanon.errors import PlanError
 from kanon.measures.alteration import mean_of
+from kanon.measures.summary import summary
 from kanon.metrics import Metric, potentials, scaled_potentials
-from kanon.recoding import MergePath
+from kanon.recoding import MergePath, Recoding
 
-__all__ = ["Curves", "Points", "curves_along"]
+__all__ = ["Curves", "Points", "curves_along", "points_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +46,38 @@ class Curves:
 
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
-        return int(np.searchsorted(self.min_k, k, side="left"))
+        return int(self._rows([k])[0])
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
-        return {"k": np.asarray(ks), **self.columns(np.searchsorted(self.min_k, ks, side="left"))}
+        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),).
+
+        Raises
+        ------
+        PlanError
+            The path ended before one of them.
+        """
+        return {"k": np.asarray(ks), **self.columns(self._rows(ks))}
 
     def columns(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
         """Some rows, or all, under their names in ``CURVES.csv``."""
         altered = {name: values[rows] for name, values in self.alteration.items()}
-        return {
-            "min_k": self.min_k[rows],
-            "classes": self.n_classes[rows],
-            **{f"alteration_{name}": values for name, values in altered.items()},
-            "mean_alteration": mean_of(altered),
-            "generalised_percent": self.generalised[rows],
-            "root_percent": self.at_root[rows],
-            "deleted_among_modified_percent": self.deleted_among_modified[rows],
-        }
+        return _columns(
+            {
+                "min_k": self.min_k[rows],
+                "classes": self.n_classes[rows],
+                "mean_alteration": mean_of(altered),
+                "generalised_percent": self.generalised[rows],
+                "root_percent": self.at_root[rows],
+                "deleted_among_modified_percent": self.deleted_among_modified[rows],
+            },
+            altered,
+        )
+
+    def _rows(self, ks: Sequence[int]) -> np.ndarray:
+        if max(ks) > self.min_k[-1]:
+            last = int(self.min_k[-1])
+            raise PlanError(f"k = {max(ks)} was not computed; the largest k is {last}.")
+        return np.searchsorted(self.min_k, ks, side="left")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +107,41 @@ class Points:
             raise PlanError(f"k = {lacking[0]} was not computed; known are {known}.")
         rows = [places[k] for k in ks]
         return {name: values[rows] for name, values in self.numbers.items()}
+
+
+_BEFORE = ("min_k", "classes")
+_AFTER = (
+    "mean_alteration",
+    "generalised_percent",
+    "root_percent",
+    "deleted_among_modified_percent",
+)
+
+
+def _columns(found: Mapping[str, Any], altered: Mapping[str, Any]) -> dict[str, Any]:
+    """Criteria in the order of ``CURVES.csv``, after ``k``."""
+    return {
+        **{name: found[name] for name in _BEFORE},
+        **{f"alteration_{name}": value for name, value in altered.items()},
+        **{name: found[name] for name in _AFTER},
+    }
+
+
+def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
+    """The criteria of releases that were made one by one, per k.
+
+    Parameters
+    ----------
+    recodings
+        Per k its release; at least one.
+    metrics
+        The metrics whose alteration is wanted.
+    """
+    rows = []
+    for k, recoding in recodings.items():
+        found = summary(recoding, metrics)
+        rows.append({"k": k, **_columns(found, found["alteration"])})
+    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]})
 
 
 def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.measures.cells import share
-from kanon.metrics import PUBLISHED, Metric, potentials
+from kanon.metrics import PUBLISHED, Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
 
 __all__ = ["CARD", "MEAN_CARD", "mean_of", "value"]
@@ -43,7 +43,9 @@ def value(recoding: Recoding, metric: Metric) -> float:
     """alteration = 100 * cost(release) / cost(all at the root), in percent.
 
     The cost is the sum over records and quasi-identifiers of D(original) - D(released), with D
-    the potential of the metric; suppressed records count as raised to the root.
+    the potential of the metric; suppressed records count as raised to the root. Costs are sums of
+    whole numbers (see :func:`kanon.metrics.scaled_potentials`), so equal costs are equal to the
+    last digit.
 
     Parameters
     ----------
@@ -58,19 +60,14 @@ def value(recoding: Recoding, metric: Metric) -> float:
         In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. A table
         that is at the roots already has 0.
     """
-    classes, targets = recoding.classes, recoding.targets
-    left = possible = 0.0
-    for j, depth in enumerate(potentials(metric, classes.hierarchies)):
-        # Records per node first: a product over all classes would be spread over threads, which
-        # wait for each other on a busy machine.
-        before, after = (
-            np.bincount(nodes[:, j], classes.counts, minlength=len(depth))
-            for nodes in (classes.nodes, targets)
-        )
-        possible += float(before @ depth)
-        left += float(after @ depth)
-    # What is left is subtracted last, so that losing everything is 100 % to the last digit.
-    return max(0.0, share(possible - left, possible))
+    classes = recoding.classes
+    depths = scaled_potentials(potentials(metric, classes.hierarchies), classes.n_records)
+
+    def left(nodes: np.ndarray) -> int:
+        return sum(int(depth[nodes[:, j]] @ classes.counts) for j, depth in enumerate(depths))
+
+    possible = left(classes.nodes)
+    return share(float(possible - left(recoding.targets)), float(possible))
 
 
 def mean_of(altered: Mapping[str, T]) -> T:

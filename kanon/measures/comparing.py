@@ -11,7 +11,7 @@ import pandas as pd
 from kanon.errors import PlanError
 from kanon.words import counted
 
-__all__ = ["Standing", "nauc", "ranks", "standing"]
+__all__ = ["Standing", "check_interval", "nauc", "ranks", "standing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,17 @@ class Standing:
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
     undecided: pd.DataFrame | None = None
+
+    @property
+    def mean_ranks(self) -> pd.Series:
+        """The mean place of each competitor over all rows."""
+        return self.ranks.mean()
+
+    @property
+    def ahead(self) -> pd.DataFrame:
+        """Who may be called best in each row: of rank 1, or not told apart from it."""
+        best = self.ranks == 1
+        return best if self.undecided is None else best | self.undecided
 
     def table(self, measured: str = "measured", competitor: str = "guided by") -> pd.DataFrame:
         """Everything in one row per number."""
@@ -85,13 +96,11 @@ def standing(
     )
     if low is None or high is None:
         return Standing(values, placed)
-    overlaps = np.zeros(values.shape, dtype=bool)
-    for row, best in enumerate(values.to_numpy().argmin(axis=1)):
-        overlaps[row] = (low.to_numpy()[row] <= high.iat[row, best]) & (
-            high.to_numpy()[row] >= low.iat[row, best]
-        )
-        overlaps[row, best] = overlaps[row].sum() > 1
-    undecided = pd.DataFrame(overlaps, index=values.index, columns=values.columns)
+    best = values.eq(values.min(axis=1), axis=0)
+    # A band holds its own value, so only its lower end can part it from a better one.
+    close = low.le(high.where(best).max(axis=1), axis=0)
+    several = (close.sum(axis=1) > 1).to_numpy()[:, None]
+    undecided = close & (~best | several)
     return Standing(values, placed, low, high, undecided)
 
 
@@ -103,8 +112,7 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     alterations
         One value per optimisation, of the same criterion.
     digits
-        Compare values rounded to so many digits, as the paper does; None for exact values, which
-        are equal when nine digits after the point are.
+        Compare values rounded to so many digits, as the paper does; None for exact values.
 
     Notes
     -----
@@ -115,8 +123,28 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     >>> ranks([2.1, 2.3, 1.0], digits=0)
     [2, 2, 1]
     """
-    compared = np.round(np.asarray(alterations, dtype=float), 9 if digits is None else digits)
+    compared = np.asarray(alterations, dtype=float)
+    if digits is not None:
+        compared = np.round(compared, digits)
     return [int((compared < value).sum()) + 1 for value in compared]
+
+
+def check_interval(low: int, high: int, n_records: int) -> None:
+    """Check that an interval of k is one.
+
+    Raises
+    ------
+    PlanError
+        It begins below 2, is empty, or ends beyond n.
+    """
+    if high > n_records:
+        raise PlanError(
+            f"The interval ends at k = {high}, but the table has {counted(n_records, 'record')}."
+        )
+    if low < 2:
+        raise PlanError(f"The interval begins at k = {low}; k is at least 2.")
+    if low >= high:
+        raise PlanError(f"The interval from {low} to {high} is empty.")
 
 
 def nauc(
@@ -138,7 +166,7 @@ def nauc(
     Raises
     ------
     PlanError
-        The interval is empty, ends beyond n, or the curve was not computed at its ends.
+        The interval is none, or the curve was not computed at its ends.
 
     Notes
     -----
@@ -147,12 +175,7 @@ def nauc(
     >>> nauc([2, 4, 6], [0.0, 10.0, 10.0], low=2, high=6, n_records=8)
     7.5
     """
-    if high > n_records:
-        raise PlanError(
-            f"The interval ends at k = {high}, but the table has {counted(n_records, 'record')}."
-        )
-    if low >= high:
-        raise PlanError(f"The interval from {low} to {high} is empty.")
+    check_interval(low, high, n_records)
     points = {int(at): float(value) for at, value in zip(k, values, strict=True)}
     if low not in points or high not in points:
         raise PlanError(f"The curve has to be computed at both ends, k = {low} and k = {high}.")

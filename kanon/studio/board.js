@@ -26,6 +26,8 @@ export default function (component) {
   const overlay = root.querySelector(".overlay");
   const numbers = root.querySelector(".numbers");
   const held = root.held || (root.held = {}); // survives a new drawing of the page
+  // Streamlit calls this function for all new data, but its clean-up only in the end.
+  if (held.stop) held.stop();
 
   // What the page says counts, unless the user has moved on since it was asked.
   const known = data.ks.indexOf(data.k);
@@ -38,7 +40,7 @@ export default function (component) {
   const chart = () => document.querySelector(".st-key-board .js-plotly-plot") ||
     document.querySelector(".st-key-board");
 
-  const format = (panel, value) => panel.unit === "%" ? value.toFixed(1) : thin(value);
+  const format = (panel, value) => panel.percent ? value.toFixed(1) : thin(value);
 
   function show() {
     const place = held.place, k = data.ks[place];
@@ -68,7 +70,7 @@ export default function (component) {
       const y = (share) => inner.top + inner.height * (1 - panel.y[0] - (panel.y[1] - panel.y[0]) * share);
       draw(svg, "line", { x1: x, x2: x, y1: y(0), y2: y(1), class: "line" });
       panel.values.forEach((values, line) => {
-        const value = panel.unit === "%" ? values[place] : Math.log10(Math.max(values[place], 1));
+        const value = panel.percent ? values[place] : Math.log10(Math.max(values[place], 1));
         const share = (value - panel.range[0]) / (panel.range[1] - panel.range[0]);
         draw(svg, "circle", { cx: x, cy: y(share), r: 4, fill: data.lines[line].colour, class: "dot" });
       });
@@ -81,8 +83,8 @@ export default function (component) {
     numbers.replaceChildren();
     const head = numbers.createTHead().insertRow();
     cell(head, "th", `k = ${thin(k)}`);
-    data.panels.forEach((panel, number) => {
-      const name = cell(head, "th", "①②③④⑤"[number]);
+    data.panels.forEach((panel) => {
+      const name = cell(head, "th", panel.numeral);
       name.setAttribute("aria-label", panel.title);
       name.title = panel.title;
     });
@@ -123,31 +125,31 @@ export default function (component) {
     }
   }
 
-  slider.oninput = () => move(Number(slider.value));
-  show();
-
   // The chart is drawn beside this, perhaps later, and again whenever the window changes.
-  const place = () => {
+  const follow = () => {
     const target = chart();
     if (target && target !== held.target) {
-      if (held.target) held.target.removeEventListener("click", held.point);
+      if (held.target) held.target.removeEventListener("click", point);
       sizes.observe(target);
       target.addEventListener("click", point);
       held.target = target;
-      held.point = point;
     }
     // Drawn again only if the chart has moved or grown.
     const own = root.getBoundingClientRect(), its = target ? target.getBoundingClientRect() : own;
     const where = [its.left - own.left, its.top - own.top, its.width, its.height].join();
     if (where !== held.where) { held.where = where; show(); }
   };
-  const sizes = new ResizeObserver(place);
-  sizes.observe(root);
-  const arrivals = setInterval(place, 200);
-  return () => {
+  const sizes = new ResizeObserver(follow);
+  const arrivals = setInterval(follow, 200);
+  held.stop = () => {
     sizes.disconnect();
     clearInterval(arrivals);
-    if (held.target) held.target.removeEventListener("click", held.point);
+    if (held.target) held.target.removeEventListener("click", point);
     held.target = undefined;
   };
+  slider.oninput = () => move(Number(slider.value));
+  sizes.observe(root);
+  show();
+  follow();
+  return held.stop;
 }

@@ -60,10 +60,15 @@ def how_compared(comparison: Comparison, seconds: float) -> str:
     )
     first = comparison.lines[0].configuration.tie_seed
     order = "the canonical order" if first is None else f"tie seed {first}"
+    runs = (
+        "**One run per metric serves every k**: greedy merging for a larger k passes through the "
+        "release of every smaller one."
+        if comparison.every_k
+        else f"**Each metric and k is a run of its own**, for {len(comparison.ks)} k."
+    )
     return f"""{criteria}
 
-**One run per metric serves every k**: greedy merging for a larger k passes through the release of
-every smaller one. These runs took {seconds:.2g} s.
+{runs} These runs took {seconds:.2g} s.
 
 **Alteration** = 100 · cost of the release / cost of the table with every quasi-identifier at its
 root, as the metric of the row counts. **Rank** 1 is the least in its row; equal values share the

@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kanon.comparison import PAPER_K, TIE_SEEDS, Comparison, Line
+from kanon.comparison import TIE_SEEDS, Comparison, lines_of
 from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points
-from kanon.run import Prepared, Solution, prepare, serves_every_k, solve
+from kanon.plan import Plan
+from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
 from kanon.studio import state
 from kanon.studio.shared import jobs, last_job
 from kanon.studio.work import (
@@ -18,11 +19,11 @@ from kanon.studio.work import (
     Result,
     Work,
     comparison_settings,
-    k_grid,
     plan_of,
     settings_of,
+    shown_k,
 )
-from kanon.sweep import Configuration, check_k, configurations, measured_in, solve_sweep, tasks_of
+from kanon.sweep import Configuration, configurations, solve_sweep, tasks_of
 
 __all__ = ["cancel", "collect", "compare", "comparison_outdated", "first", "outdated", "start"]
 
@@ -41,7 +42,8 @@ def start() -> None:
         state.change(problem=error.sentence)
         return
     then = partial(_with_result, prepared, settings_of(work, plan))
-    _submit(then, solve, plan.algorithm.name, task, prepared.measured_metrics())
+    metrics = measured_metrics(plan, [plan.metric.name])
+    _submit(then, solve, plan.algorithm.name, task, metrics)
 
 
 def _with_result(prepared: Prepared, settings: str, work: Work, solution: Solution) -> Work:
@@ -55,41 +57,31 @@ def compare() -> None:
         return
     try:
         plan = plan_of(work)
-        seeds = [work.tie_seed, *(TIE_SEEDS if work.bands else ())]
-        wanted = configurations(plan, work.compared, tie_seeds=seeds)
+        seeds = [*dict.fromkeys([work.tie_seed, *(TIE_SEEDS if work.bands else ())])]
+        wanted = configurations(plan, work.compared, [plan.algorithm.strategy], seeds)
         prepared = prepare(plan, work.table)
-        n_records = prepared.classes.n_records
-        ks = k_grid(n_records, also=work.k)
-        if not serves_every_k(plan.algorithm.name):
-            ks = sorted(k for k in {*PAPER_K, work.k} if k <= n_records)
-        check_k(ks, n_records)
+        ks = shown_k(plan.algorithm.name, prepared.classes.n_records, also=work.k)
         tasks = tasks_of(prepared, wanted)
+        replace(tasks[0], k=max(ks)).check()
     except KanonError as error:
         state.change(problem=error.sentence)
         return
-    measured = measured_in(plan, wanted)
-    empty = Comparison((), tuple(measured), n_records, tuple(ks))
-    then = partial(_with_comparison, empty, wanted, len(seeds), comparison_settings(work, plan))
+    measured = measured_metrics(plan, work.compared)
+    empty = Comparison((), tuple(measured), prepared.classes.n_records, tuple(ks))
+    then = partial(_with_comparison, empty, wanted, comparison_settings(work, plan))
     _submit(then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
 
 
 def _with_comparison(
     empty: Comparison,
     wanted: Sequence[Configuration],
-    seeds: int,
     settings: str,
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
-    """The work with one line per ``seeds`` runs: the first is the line's own, the others ties."""
-    known = {metric.name: metric for metric in empty.measured}
     assert work.job is not None
-    seconds = work.job.seconds
-    lines = tuple(
-        Line(wanted[at], known[wanted[at].metric], found[at], tuple(found[at + 1 : at + seeds]))
-        for at in range(0, len(wanted), seeds)
-    )
-    return replace(work, comparison=Compared(replace(empty, lines=lines), settings, seconds))
+    made = replace(empty, lines=lines_of(wanted, found, empty.measured))
+    return replace(work, comparison=Compared(made, settings, work.job.seconds))
 
 
 def _submit(
@@ -131,12 +123,7 @@ def collect() -> None:
 
 def outdated(work: Work) -> bool:
     """Whether the result on screen was made with other settings than those chosen now."""
-    if work.result is None:
-        return False
-    try:
-        return settings_of(work, plan_of(work)) != work.result.settings
-    except KanonError:
-        return True
+    return work.result is not None and _differ(work, settings_of, work.result.settings)
 
 
 def comparison_outdated(work: Work) -> bool:
@@ -147,7 +134,11 @@ def comparison_outdated(work: Work) -> bool:
     there = {line.configuration.metric for line in comparison.lines}
     if not there.issuperset(work.compared) or (work.bands and not comparison.has_bands):
         return True
+    return _differ(work, comparison_settings, work.comparison.settings)
+
+
+def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:
     try:
-        return comparison_settings(work, plan_of(work)) != work.comparison.settings
+        return settings(work, plan_of(work)) != made_with
     except KanonError:
         return True

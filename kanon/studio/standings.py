@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from kanon.comparison import CRITERIA, Comparison
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
 
-__all__ = ["bands_table", "grouped_table", "standing_table"]
+__all__ = ["bands_table", "grouped_table", "standing_table", "titles_of"]
 
 
-def standing_table(found: Standing) -> Styler:
+def titles_of(comparison: Comparison) -> dict[str, str]:
+    """What metrics and criteria are called on a page, by name."""
+    return {
+        **{name: card.title for name, card in CRITERIA.items()},
+        **{metric.name: metric.card.title for metric in comparison.measured},
+    }
+
+
+def standing_table(found: Standing, titles: Mapping[str, str]) -> Styler:
     """Each number with its rank in brackets; the best in a row bold, ``≈`` where ties decide.
 
     The last row is the mean rank.
     """
     cells = found.values.map("{:.1f}".format) + found.ranks.map(" ({})".format)
     if found.undecided is not None:
-        cells += found.undecided.map(lambda open_: " ≈" if open_ else "")
+        cells += found.undecided.map(lambda is_open: " ≈" if is_open else "")
     bold = (found.ranks == 1).map(lambda best: "font-weight: 700" if best else "")
-    means = found.ranks.mean().map("{:.1f}".format)
-    cells.loc["Mean rank"], bold.loc["Mean rank"] = means, ""
-    shown = _named(cells)
+    cells.loc["Mean rank"], bold.loc["Mean rank"] = found.mean_ranks.map("{:.1f}".format), ""
+    shown = _named(cells, titles)
     bold = bold.set_axis(shown.columns, axis=1).set_axis(shown.index)
     return shown.style.apply(lambda _: bold, axis=None)
 
 
-def bands_table(found: Standing) -> pd.DataFrame:
+def bands_table(found: Standing, titles: Mapping[str, str]) -> pd.DataFrame:
     """The least and largest value over the tie seeds."""
     assert found.low is not None and found.high is not None
     cells = found.low.map("{:.1f}".format) + "–" + found.high.map("{:.1f}".format)
-    return _named(cells)
+    return _named(cells, titles)
 
 
-def grouped_table(groups: pd.DataFrame) -> pd.DataFrame:
+def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """The mean areas by characteristic, as text."""
-    names = groups.columns[3:]
-    cells = groups[names].map("{:.1f}".format)
-    cells.insert(0, "Metrics", groups["metrics"].astype(str))
-    cells.index = pd.Index(
-        [f"{what}: {value}" for what, value in zip(groups["characteristic"], groups["value"],
-                                                   strict=True)]
-    )  # fmt: skip
-    return cells
+    cells = groups.drop(columns="metrics").map("{:.1f}".format)
+    cells.insert(0, "metrics", groups["metrics"].astype(str))
+    cells.index = pd.Index([f"{what}: {value}" for what, value in groups.index])
+    return _named(cells, {**titles, "metrics": "Metrics"})
 
 
-def _named(cells: pd.DataFrame) -> pd.DataFrame:
-    """With names that Markdown reads as they are: a composed metric is called as one likes."""
-    return cells.set_axis(map(plain, cells.columns), axis=1).set_axis(map(plain, cells.index))
+def _named(cells: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """With titles that Markdown reads as they are: a composed metric is called as one likes."""
+    columns = [plain(titles.get(name, name)) for name in cells.columns]
+    return cells.set_axis(columns, axis=1).set_axis(
+        [plain(titles.get(name, name)) for name in cells.index]
+    )

@@ -40,6 +40,7 @@ __all__ = [
     "sample_work",
     "settings_of",
     "settings_shown",
+    "shown_k",
     "uploaded_work",
     "with_builder",
     "with_missing",
@@ -342,15 +343,27 @@ def settings_of(work: Work, plan: Plan) -> str:
     content = plan.model_dump(mode="json")
     if serves_every_k(plan.algorithm.name):
         content["privacy"] = []
-    return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+    return _fingerprint(work, content)
 
 
 def comparison_settings(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that every line of a comparison depends on."""
+    """A fingerprint of all that every line of a comparison depends on; each has its own metric."""
     content = plan.model_dump(mode="json")
     content["privacy"] = []
-    content["algorithm"]["metric"] = None  # each line has its own
+    content["algorithm"]["metric"] = None
+    return _fingerprint(work, content)
+
+
+def _fingerprint(work: Work, content: Mapping[str, object]) -> str:
     return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+
+
+def shown_k(algorithm: str, n_records: int, also: int) -> list[int]:
+    """The k of a comparison: those of a slider, or the papers' where each k is a run of its own."""
+    if serves_every_k(algorithm):
+        return k_grid(n_records, also)
+    most = max(2, n_records)
+    return sorted({*(k for k in PAPER_K if k <= most), min(also, most)})
 
 
 def k_grid(n_records: int, also: int) -> list[int]:

@@ -17,15 +17,18 @@ from numba import njit
 __all__ = [
     "LIVE",
     "MERGES",
+    "NONE",
     "Merging",
     "PrefixTree",
-    "Trees",
+    "Rules",
     "merge_some",
     "plant",
     "tuple_hashes",
 ]
 
-_NONE = 2**62
+NONE = 2**62
+"""More than any cost: there is none."""
+
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 SEARCHED, ASIDE = 0, 1
@@ -35,23 +38,41 @@ LIVE, MERGES, HEAP, SPARE, USED = range(5)
 """The places in ``Merging.state``."""
 
 
-class Trees(NamedTuple):
-    """The hierarchies as arrays of shape (m, most nodes of any).
+class Rules(NamedTuple):
+    """What stays the same during a run.
 
     Attributes
     ----------
-    parents
-        The parent of each node; -1 for roots.
-    depths
-        The scaled potential of each node.
+    order
+        The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
+    parents, depths
+        Per quasi-identifier the parent (-1 for roots) and scaled potential of each node, in arrays
+        as wide as the largest hierarchy.
     nearest
-        What it costs at least to raise a node of another value to this one: the least weight of an
-        edge from below; 2^62 for leaves.
+        What it costs at least to raise another value to a node: the least weight of an edge from
+        below; ``NONE`` for leaves.
+    k
+        The size that every class has to reach.
+    weighted
+        Whether merge costs count class sizes.
+    seed
+        The seed of ties; negative for the canonical order.
+    first_below_k
+        Whether to repair the first class below k, among classes below k, instead of the smallest
+        class of all with any other.
+    least
+        The size of the smallest class of the original table.
     """
 
+    order: np.ndarray
     parents: np.ndarray
     depths: np.ndarray
     nearest: np.ndarray
+    k: int
+    weighted: bool
+    seed: int
+    first_below_k: bool
+    least: int
 
 
 class PrefixTree(NamedTuple):
@@ -139,21 +160,21 @@ def _precedes(one, other, ranks, nodes):
 
 
 @njit(cache=True, nogil=True)
-def _sooner(work, one, other, first):
-    """Whether a class is repaired before another: by size, unless ``first``, then by ties."""
-    if not first and work.counts[one] != work.counts[other]:
+def _sooner(work, one, other, first_below_k):
+    """Whether a class is repaired before another: by size, unless the first is, then by ties."""
+    if not first_below_k and work.counts[one] != work.counts[other]:
         return work.counts[one] < work.counts[other]
     return _precedes(one, other, work.ranks, work.nodes)
 
 
 @njit(cache=True, nogil=True)
-def _push(work, added, first):
+def _push(work, added, first_below_k):
     heap = work.heap
     place = work.state[HEAP]
     work.state[HEAP] += 1
     while place > 0:
         above = (place - 1) >> 1
-        if not _sooner(work, added, heap[above], first):
+        if not _sooner(work, added, heap[above], first_below_k):
             break
         heap[place] = heap[above]
         place = above
@@ -161,7 +182,7 @@ def _push(work, added, first):
 
 
 @njit(cache=True, nogil=True)
-def _pop(work, first):
+def _pop(work, first_below_k):
     """Take the next class that still exists; -1 if there is none."""
     heap = work.heap
     while work.state[HEAP] > 0:
@@ -172,9 +193,9 @@ def _pop(work, first):
         place = 0
         while 2 * place + 1 < size:
             below = 2 * place + 1
-            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], first):
+            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], first_below_k):
                 below += 1
-            if not _sooner(work, heap[below], last, first):
+            if not _sooner(work, heap[below], last, first_below_k):
                 break
             heap[place] = heap[below]
             place = below
@@ -258,24 +279,24 @@ def _remove(work, gone):
 
 
 @njit(cache=True, nogil=True)
-def _add(work, added, order, k, first):
+def _add(work, rules, added):
     """Let a class live: in the tree, and in the heap if it may have to be repaired."""
     work.alive[added] = True
     work.state[LIVE] += 1
-    aside = first and work.counts[added] >= k
-    _insert(work, ASIDE if aside else SEARCHED, added, order)
+    aside = rules.first_below_k and work.counts[added] >= rules.k
+    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
     if not aside:
-        _push(work, added, first)
+        _push(work, added, rules.first_below_k)
 
 
 @njit(cache=True, nogil=True)
-def plant(work, classes, order, k, first):
+def plant(work, rules, planted):
     """Let the original classes live, in the order given, which changes the speed alone."""
     work.tree.child[SEARCHED] = -1
     work.tree.child[ASIDE] = -1
     work.state[USED] = 2
-    for e in classes:
-        _add(work, e, order, k, first)
+    for e in planted:
+        _add(work, rules, e)
 
 
 # The search
@@ -283,6 +304,7 @@ def plant(work, classes, order, k, first):
 
 @njit(cache=True, nogil=True)
 def _lca(parent, one, other):
+    """The lowest common ancestor; parents have larger numbers than their children."""
     while one != other:
         if one < other:
             one = parent[one]
@@ -294,11 +316,11 @@ def _lca(parent, one, other):
 @njit(cache=True, nogil=True)
 def _times(size, weight):
     """The product, or 2^62 where the weight says that there is none."""
-    return size * weight if weight < _NONE else np.int64(_NONE)
+    return size * weight if weight < NONE else np.int64(NONE)
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
+def _cheapest(work, rules, root, chosen, own, least, costs):
     """The class below a root of least merge cost with ``chosen``, by ties; -1 if there is none.
 
     A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
@@ -308,8 +330,8 @@ def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
     Where a prefix and the least that any other value than the own one adds cost more, none of the
     other values is looked at.
     """
-    tree, nodes = work.tree, work.nodes
-    parents, depths = trees.parents, trees.depths
+    tree, nodes, order = work.tree, work.nodes, rules.order
+    parents, depths = rules.parents, rules.depths
     bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
     m = len(order)
     stamp = work.state[MERGES] + 1
@@ -323,7 +345,7 @@ def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
-        other[d] = _times(least, trees.nearest[j, mine])
+        other[d] = _times(least, rules.nearest[j, mine])
         if parents[j, mine] >= 0:
             other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
     depth = 0
@@ -364,7 +386,7 @@ def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
             continue
         candidate = tree.child[entry]
         cost = lower
-        if weighted:
+        if rules.weighted:
             cost += (work.counts[candidate] - least) * raised
         if cost < best_cost or (
             cost == best_cost and _precedes(candidate, best, work.ranks, nodes)
@@ -375,28 +397,15 @@ def _cheapest(work, root, chosen, order, trees, own, least, weighted, costs):
 
 
 @njit(cache=True, nogil=True)
-def merge_some(work, order, trees, weighted, seed, k, first, least, n):
+def merge_some(work, rules, n):
     """Merge until every class holds k records, or ``n`` merges more were made.
 
     Parameters
     ----------
     work
         The run so far, which is continued; :func:`plant` has begun it.
-    order
-        The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
-    trees
-        The hierarchies.
-    weighted
-        Whether merge costs count class sizes.
-    seed
-        The seed of ties; negative for the canonical order.
-    k
-        The size that every class has to reach.
-    first
-        Whether to repair the first class below k, among classes below k, instead of the smallest
-        class of all with any other.
-    least
-        The size of the smallest class of the original table.
+    rules
+        What stays the same.
     n
         The number of merges after which to return, to report progress.
 
@@ -407,7 +416,7 @@ def merge_some(work, order, trees, weighted, seed, k, first, least, n):
     """
     nodes, counts, state = work.nodes, work.counts, work.state
     m = nodes.shape[1]
-    shape = trees.depths.shape
+    shape = rules.depths.shape
     costs = (
         np.empty(shape, dtype=np.int64),
         np.empty(shape, dtype=np.int64),
@@ -417,30 +426,30 @@ def merge_some(work, order, trees, weighted, seed, k, first, least, n):
     for _ in range(n):
         if state[LIVE] <= 1:
             return True
-        chosen = _pop(work, first)
-        if chosen < 0 or counts[chosen] >= k:
+        chosen = _pop(work, rules.first_below_k)
+        if chosen < 0 or counts[chosen] >= rules.k:
             return True
         _remove(work, chosen)
-        own = counts[chosen] if weighted else np.int64(1)
-        bound = np.int64(1)
-        if weighted:
-            bound = least if first else own  # without ``first``, no class is smaller
+        own = least = np.int64(1)
+        if rules.weighted:
+            own = counts[chosen]
+            least = rules.least if rules.first_below_k else own  # else no class is smaller
         root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
-        other = _cheapest(work, root, chosen, order, trees, own, bound, weighted, costs)
+        other = _cheapest(work, rules, root, chosen, own, least, costs)
         _remove(work, other)
         merge = state[MERGES]
         made = total + merge
         for j in range(m):
-            nodes[made, j] = _lca(trees.parents[j], nodes[chosen, j], nodes[other, j])
-        work.ranks[made] = _hash(nodes[made], seed) if seed >= 0 else np.uint64(0)
+            nodes[made, j] = _lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
+        work.ranks[made] = _hash(nodes[made], rules.seed) if rules.seed >= 0 else np.uint64(0)
         counts[made] = counts[chosen] + counts[other]
-        third = _find(work, SEARCHED, nodes[made], order)
+        third = _find(work, SEARCHED, nodes[made], rules.order)
         if third < 0:
-            third = _find(work, ASIDE, nodes[made], order)
+            third = _find(work, ASIDE, nodes[made], rules.order)
         if third >= 0:
             counts[made] += counts[third]
             _remove(work, third)
-        _add(work, made, order, k, first)
+        _add(work, rules, made)
         work.parts[merge, 0] = chosen
         work.parts[merge, 1] = other
         work.parts[merge, 2] = third
