@@ -28,7 +28,7 @@ from kanon.run import Run, run
 from kanon.sources.memory import coverage, exposure
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
-from kanon.sources.writing import write_table
+from kanon.sources.writing import write_table, write_whole
 from kanon.sweep import sweep
 from kanon.values import canonical_texts
 from kanon.words import counted, thin
@@ -115,7 +115,7 @@ def _run(given: argparse.Namespace) -> None:
     done = run(plan, _records(given, plan), given.plan.parent, _told(given))
     write_table(done.released(), given.out)
     if given.measures:
-        _write_text(given.measures, json.dumps(done.measures, indent=2) + "\n")
+        write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     print(_outcome(done))
 
 
@@ -127,7 +127,7 @@ def _sweep(given: argparse.Namespace) -> None:
     strategies = _parts(given.strategies)
     records = _records(given, plan)
     curves = sweep(plan, records, ks, metrics, strategies, given.plan.parent, _told(given))
-    _write_text(given.out, curves.to_csv(index=False, lineterminator="\n"))
+    write_whole(curves.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
     print(
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
@@ -244,18 +244,27 @@ def _check_files(given: argparse.Namespace, *written: Path | None) -> None:
     """No file may overwrite another one, and what could not be written is not worth computing."""
     outputs = [path for path in written if path is not None]
     paths = [given.plan, given.table, *outputs]
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise PlanError("The plan, the table and what is written have to be different files.")
     for path in outputs:
-        if path.is_dir() or not path.absolute().parent.is_dir():
+        if not _writable(path):
             raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
+    for place, path in enumerate(paths):
+        if any(_one_file(path, other) for other in paths[:place]):
+            raise PlanError("The plan, the table and what is written have to be different files.")
 
 
-def _write_text(path: Path, text: str) -> None:
+def _writable(path: Path) -> bool:
     try:
-        path.write_text(text, "utf-8")
-    except OSError:
-        raise PlanError(f"The file {quoted(path.name)} cannot be written.") from None
+        return path.absolute().parent.is_dir() and not path.resolve(strict=False).is_dir()
+    except (OSError, RuntimeError):  # no right to look there, a name too long, links in a circle
+        return False
+
+
+def _one_file(path: Path, other: Path) -> bool:
+    """Whether two names lead to one file, as hard links do."""
+    try:
+        return path.resolve() == other.resolve() or path.samefile(other)
+    except (OSError, RuntimeError):  # one of them does not exist
+        return False
 
 
 def _bar(fraction: float, text: str) -> None:

@@ -25,7 +25,6 @@ __all__ = [
     "Comparison",
     "Line",
     "by_characteristic",
-    "fitting_interval",
     "lines_of",
 ]
 
@@ -132,9 +131,23 @@ class Comparison:
                 kept.append(line if bands else replace(line, runs={own: line.runs[own]}))
         return replace(self, lines=tuple(kept))
 
+    def including(self, k: int) -> Comparison:
+        """The same with one more k to show, where every k is known."""
+        if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
+            return self
+        return replace(self, ks=tuple(sorted({*self.ks, k})))
+
     def nearest(self, k: int) -> int:
         """The k that can be shown and is nearest to k; of two, the smaller."""
         return min(self.ks, key=lambda known: (abs(known - k), known))
+
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        """The first of the proposed intervals, or as much of it as is known; None for one k."""
+        low, high = INTERVALS[0]
+        inside = [k for k in self.ks if low <= k <= high]
+        known = inside if len(inside) > 1 else self.ks
+        return (known[0], known[-1]) if len(known) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
         """A criterion of every line under every tie seed, its own first.
@@ -225,16 +238,6 @@ class Comparison:
         low = frame({row: each.min(axis=1) for row, each in rows.items()})
         high = frame({row: each.max(axis=1) for row, each in rows.items()})
         return standing(values, low, high, digits)
-
-
-def fitting_interval(n_records: int) -> tuple[int, int]:
-    """The first of the proposed intervals, or as much of it as the table has.
-
-    >>> fitting_interval(30_162), fitting_interval(300)
-    ((3, 2000), (3, 300))
-    """
-    low, high = INTERVALS[0]
-    return min(low, max(2, n_records - 1)), min(high, n_records)
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:

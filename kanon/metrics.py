@@ -292,11 +292,13 @@ def scaled_potentials(
     depths: Sequence[np.ndarray],
     n_records: int,
     attribute_weights: Sequence[float] | None = None,
+    occurring: Sequence[np.ndarray] | None = None,
 ) -> tuple[np.ndarray, ...]:
     """Potentials as integers, so that a tie is the same tie on every machine.
 
     They are scaled by the largest power of two for which n * m * max D stays below 2^62: every
-    merge cost is then an exact sum of 64-bit integers.
+    merge cost is then an exact sum of 64-bit integers. The maximum is over the nodes that occur:
+    a heavy edge that nobody stands below would round all others away.
 
     Parameters
     ----------
@@ -306,6 +308,9 @@ def scaled_potentials(
         n, the number of records.
     attribute_weights
         How much more an attribute counts in the search; 1 for each if not given.
+    occurring
+        Per attribute the nodes that occur in the table, each at least once; all if not given.
+        Other nodes than these and those above them get no more than the largest of these.
 
     Raises
     ------
@@ -321,6 +326,9 @@ def scaled_potentials(
             f"Attribute weights have to be numbers of at least 0 and at most {LARGEST_WEIGHT:g}."
         )
     weighted = [depth * weight for depth, weight in zip(depths, weights, strict=True)]
+    if occurring is not None:
+        most = [depth[nodes].max() for depth, nodes in zip(weighted, occurring, strict=True)]
+        weighted = [np.minimum(*pair) for pair in zip(weighted, most, strict=True)]
     largest = max((float(depth.max()) for depth in weighted), default=0.0)
     if largest == 0:
         return tuple(np.zeros(len(depth), dtype=np.int64) for depth in weighted)

@@ -77,8 +77,8 @@ class SuppressionPlan(_Strict):
     build: Literal["suppression"]
 
     def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
-        return build.suppression(values)
+        """The hierarchy over the values of a column, whatever the order of its rows."""
+        return build.suppression(sorted(values))
 
 
 class IntervalsPlan(_Strict):

@@ -20,8 +20,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, curves_along
+from kanon.measures.cells import whole_potentials
 from kanon.measures.summary import summary
-from kanon.metrics import PUBLISHED, Metric, metric_named, potentials, scaled_potentials
+from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
@@ -77,11 +78,10 @@ class Prepared:
             names, trees = self.classes.attributes, self.classes.hierarchies
             _check_drawn(dict(zip(names, trees, strict=True)))
         chosen = self.plan.algorithm
-        depths = potentials(self.plan.metric, self.classes.hierarchies)
         weights = [chosen.attribute_weights.get(column, 1.0) for column in self.classes.attributes]
         return Task(
             self.classes,
-            scaled_potentials(depths, self.classes.n_records, weights),
+            whole_potentials(self.classes, self.plan.metric, weights),
             k=self.plan.k,
             weighted=chosen.cost == "weighted",
             tie_seed=chosen.tie_seed,

@@ -159,13 +159,14 @@ result = work.result
 with st.container():  # always there, so that the result stays where it is
     if result is None and not work.busy:
         st.info("There is no result for this table yet. Choose a metric, then press Anonymise.")
-    if result is not None and stale and not work.busy:
+    if result is not None and stale and work.doing != "run":
         st.warning(
             "Settings have changed since this result was made; press Anonymise to renew it.",
             icon=":material/history:",
         )
 # An old result stays readable, and looks old.
-st.html(f"<style>.st-key-result {{ opacity: {0.45 if work.busy or stale else 1}; }}</style>")
+opacity = 0.45 if stale or work.doing == "run" else 1
+st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
 if result is not None:
     with st.container(key="result"):
         k = result.k_for(work.k)

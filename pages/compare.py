@@ -4,18 +4,19 @@ import streamlit as st
 
 from kanon.charts.board import board, board_cursor
 from kanon.charts.style import colour_of_metric
-from kanon.comparison import INTERVALS, TIE_SEEDS, by_characteristic, fitting_interval
+from kanon.comparison import INTERVALS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.run import serves_every_k
 from kanon.studio import running, state
 from kanon.studio.board import board_with_cursor
 from kanon.studio.explain import how_compared
-from kanon.studio.frame import head, usable_metrics
+from kanon.studio.frame import head
 from kanon.studio.picture import data_button
 from kanon.studio.progress import progress
 from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
 from kanon.studio.text import plain
+from kanon.studio.work import compared_metrics, usable_metrics
 from kanon.words import thin
 
 BANDS_HELP = (
@@ -50,13 +51,13 @@ def choices(work, stale):
         f"{{ border-left: 0.5rem solid {colour_of_metric(name)} !important; }}"
         for place, name in enumerate(usable, 1)
     )
-    st.html(f"<style>{colours}</style>")
+    st.html(f"<style>{colours} .st-key-compare-under {{ min-height: 3.5rem; }}</style>")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.pills(
             "Metrics that guide the merging",
             usable,
             selection_mode="multi",
-            key=state.seeded("compare-metrics", [name for name in usable if name in work.compared]),
+            key=state.seeded("compare-metrics", compared_metrics(work)),
             format_func=lambda name: METRICS[name].card.title,
             on_change=take,
             args=("compared", "compare-metrics", lambda chosen: in_order(usable, chosen)),
@@ -65,7 +66,7 @@ def choices(work, stale):
             "Compare",
             type="primary" if stale or work.comparison is None else "secondary",
             icon=":material/play_arrow:",
-            disabled=work.busy or not work.compared,
+            disabled=work.busy or not compared_metrics(work),
             on_click=running.compare,
             key="compare",
         )
@@ -76,23 +77,27 @@ def choices(work, stale):
             on_click=running.cancel,
             key="cancel",
         )
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
         st.toggle(
             "Show what ties decide",
             key=state.seeded("compare-bands", work.bands),
             help=BANDS_HELP,
             disabled=work.busy,
             on_change=want_bands,
+            width="content",
         )
+        with st.container():  # beside it, so that the pictures stay where they are
+            progress()
 
 
-def standings(found, comparison, name, about):
+def standings(found, comparison, name, about, digits=1, **said):
     """A table of who is ahead, the bands behind it, and its numbers."""
     titles = titles_of(comparison)
-    st.table(standing_table(found, titles))
+    st.table(standing_table(found, titles, digits))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
             st.table(bands_table(found, titles))
-    data_button(f"Data of the {name}", found.table, name, about)
+    data_button(f"Data of the {name}", lambda: found.table(**said), name, f"{about}|{said}")
 
 
 def alterations(work, comparison, k, key, about):
@@ -112,27 +117,32 @@ def alterations(work, comparison, k, key, about):
     found = state.remembered(
         "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
     )
-    standings(found, comparison, "alterations", f"{about}{k}{digits}")
+    standings(found, comparison, "alterations", f"{about}|{digits}", 0 if work.rounded else 1, k=k)
 
 
 def areas(work, comparison, key, about):
     """One number per curve."""
     st.subheader("The whole curve in one number: NAUC, % ↓ better")
-    low, high = work.interval or fitting_interval(comparison.n_records)
+    ends = work.interval or comparison.interval
+    if ends is None:
+        st.info("An area needs two k at least, and this table has one.")
+        return
+    low, high = ends
+    preset = f"compare-preset-{work.version}"  # no answer about another table
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Interval of k",
             INTERVALS,
             index=None,
-            key=state.seeded("compare-preset", (low, high) if (low, high) in INTERVALS else None),
+            key=state.seeded(preset, (low, high) if (low, high) in INTERVALS else None),
             format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
             placeholder="your own",
             on_change=take,
-            args=("interval", "compare-preset"),
+            args=("interval", preset),
             width=200,
         )
         for label, place, value in (("from k", 0, low), ("to k", 1, high)):
-            field = f"compare-{label.replace(' ', '-')}"
+            field = f"compare-{label.replace(' ', '-')}-{work.version}"
             st.number_input(
                 label,
                 step=1,
@@ -150,14 +160,18 @@ def areas(work, comparison, key, about):
         "The mean height of each curve from one k to the other; a column per metric that guided."
         + undecided_note(comparison)
     )
-    about = f"{about}{low}{high}"
-    standings(found, comparison, "areas", about)
+    standings(found, comparison, "areas", about, from_k=low, to_k=high)
     guides = [line.guide for line in comparison.lines]
     groups = state.remembered("groups", (key, low, high), lambda: by_characteristic(found, guides))
     if len(groups):
-        st.markdown("**By what the metrics have in common** (means of the areas above)")
+        st.markdown("**By what the metrics have in common**, mean area, % ↓ better")
         st.table(grouped_table(groups, titles_of(comparison)))
-        data_button("Data by characteristic", groups.reset_index, "characteristics", about)
+        data_button(
+            "Data by characteristic",
+            lambda: groups.reset_index().assign(from_k=low, to_k=high),
+            "characteristics",
+            f"{about}|{low}|{high}",
+        )
 
 
 def take_end(key, place, ends):
@@ -183,9 +197,8 @@ def drawn(comparison):
 work = head("Which choice is better here?")
 stale = running.comparison_outdated(work)
 choices(work, stale)
-progress()
 with st.container():  # always there, so that what follows stays where it is
-    if not work.compared:
+    if not compared_metrics(work):
         st.info("Pick at least one metric, then press Compare.")
     elif work.comparison is None and not work.busy:
         st.info(
@@ -196,23 +209,30 @@ with st.container():  # always there, so that what follows stays where it is
                 else "each metric runs once per k."
             )
         )
-    elif stale and not work.busy:
+    elif stale and work.doing != "comparison":
         st.warning(
             "Settings have changed since this comparison was made; press Compare to renew it.",
             icon=":material/history:",
         )
-st.html(f"<style>.st-key-compared {{ opacity: {0.45 if work.busy or stale else 1}; }}</style>")
+opacity = 0.45 if stale or work.doing == "comparison" else 1
+st.html(f"<style>.st-key-compared {{ opacity: {opacity}; }}</style>")
 made = work.comparison
 if made is not None:
-    comparison = made.comparison.only(work.compared, work.bands)
+    comparison = made.comparison.only(compared_metrics(work), work.bands).including(work.k)
     if comparison.lines:
         with st.container(key="compared"):
             shown = tuple(line.configuration.metric for line in comparison.lines)
-            key = (made, shown, comparison.has_bands)
-            about = f"{made.settings}{comparison.measured}{shown}{comparison.has_bands}"
+            key = (made, shown, comparison.has_bands, comparison.ks)
+            measured = [metric.name for metric in comparison.measured]
+            about = f"{made.settings}|{measured}|{key[1:]}"
             k = comparison.nearest(work.k)
             figure, cursor = state.remembered("board", key, lambda: drawn(comparison))
             board_with_cursor(figure, cursor, k, lambda found: state.change(k=found))
+            if k != work.k:
+                st.caption(
+                    f"k = {thin(work.k)} was not computed; this is k = {thin(k)}, the nearest. "
+                    "Press Compare to compute it."
+                )
             data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
             alterations(work, comparison, k, key, about)
             areas(work, comparison, key, about)

@@ -229,7 +229,7 @@ def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
         names = ("mean_alteration", "generalised_percent", "root_percent",
                  "deleted_among_modified_percent")  # fmt: skip
         for text, name in zip(numbers, names, strict=False):
-            assert float(text) == pytest.approx(row[name], abs=0.06)
+            assert text == f"{row[name]:.1f}"
         assert int(numbers[4]) == row["min_k"] >= shown["k"]
 
     slider.focus()
@@ -254,6 +254,36 @@ def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
     page.get_by_text("The bands in numbers").first.wait_for(timeout=120_000)
     expect(page.get_by_text("so it is undecided").first).to_be_visible()
     by.picture(page, "compare-bands")
+
+
+def test_what_was_typed_at_the_top_does_not_come_back(server, page):
+    """A closed popover's control is told of no new value; it must not answer with its old one."""
+    by.open_start(page, server)
+    heading = page.get_by_role("heading", level=1)
+    page.get_by_role("button", name="k = 5", exact=True).click()
+    field = page.get_by_role("spinbutton", name="k, records per class at least")
+    field.fill("10")
+    field.press("Enter")
+    expect(heading).to_have_text("What does k = 10 cost?")
+    page.keyboard.press("Escape")
+    by.idle(page)
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for k in (11, 12, 13):
+        slider.press("ArrowRight")
+        expect(heading).to_have_text(f"What does k = {k} cost?")
+        by.idle(page)
+    page.get_by_role("button", name="Metric: NLLM", exact=True).click()
+    by.choose(page, page.get_by_test_id("stPopoverBody").get_by_role("combobox"), "LLM")
+    page.keyboard.press("Escape")
+    by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), "Total")
+    by.renew(page)
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(heading).to_have_text("What does k = 14 cost?")
+    by.idle(page)
+    expect(page.get_by_role("button", name="Metric: Total", exact=True)).to_be_visible()
+    expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
 
 
 def test_the_cursor_stands_where_the_chart_has_its_k(server, page):

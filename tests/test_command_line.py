@@ -551,3 +551,24 @@ def test_sweep_takes_a_composed_metric_of_the_plan(kanon, folder):
     assert kanon(*SWEEP, "--k", "2", "--metrics", "mine,ncp").status == 0
     curves = pd.read_csv(folder / "curves.csv")
     assert curves["metric"].tolist() == ["mine", "ncp"] and "alteration_mine" in curves
+
+
+def test_what_is_written_appears_whole_or_not_at_all(kanon, folder, monkeypatch):
+    (folder / "curves.csv").write_text("old", "utf-8")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kanon.sources.writing.os.replace", full)
+    check_failure(kanon(*SWEEP, "--k", "2"), 2, ["curves.csv", "cannot be written"])
+    assert (folder / "curves.csv").read_text("utf-8") == "old"
+    assert not list(folder.glob(".*.part"))
+
+
+@pytest.mark.parametrize("name", ["linked.csv", "x" * 300, "circle.csv"])
+def test_no_name_of_an_output_is_a_traceback(kanon, folder, name):
+    (folder / "linked.csv").hardlink_to(folder / "people.csv")
+    (folder / "circle.csv").symlink_to("circle.csv")
+    said = kanon("sweep", "plan.json", "--table", "people.csv", "--k", "2", "--out", name)
+    check_failure(said, 2, ["different files" if name == "linked.csv" else "cannot be written"])
+    assert (folder / "people.csv").read_text("utf-8") == TABLE

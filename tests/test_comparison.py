@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,6 @@ from kanon.comparison import (
     Comparison,
     Line,
     by_characteristic,
-    fitting_interval,
     lines_of,
 )
 from kanon.errors import PlanError
@@ -119,14 +120,19 @@ def test_laws_of_standings(table, data):
         best = one.min()
         for name in values.columns:
             assert found.ranks.at[row, name] == 1 + sum(other < one[name] for other in one)
-        # By the definition: the band reaches down to a band of the best.
-        reach = max(high.at[row, name] for name in values.columns if one[name] == best)
-        close = [low.at[row, name] <= reach for name in values.columns]
-        expected = [
-            near and (one[name] != best or sum(close) > 1)
-            for near, name in zip(close, values.columns, strict=True)
-        ]
-        assert found.undecided.loc[row].tolist() == expected
+
+        # By the definition, pair by pair: bands that overlap, unless both are points.
+        def overlap(name, other, row=row):
+            (a, b), (c, d) = ((low.at[row, x], high.at[row, x]) for x in (name, other))
+            return (a < b or c < d) and a <= d and c <= b
+
+        firsts = [name for name in values.columns if one[name] == best]
+        for name in values.columns:
+            rivals = firsts if name not in firsts else values.columns
+            widest = any(overlap(name, other) for other in rivals if other != name)
+            assert not found.undecided.at[row, name] or widest or len(firsts) > 1
+            if widest:
+                assert found.undecided.at[row, name]
     order = data.draw(st.permutations(list(values.columns)))
     again = standing(values[order], low[order], high[order])
     assert again.undecided[values.columns].equals(found.undecided), "the order of columns decides"
@@ -150,11 +156,44 @@ def test_an_interval_that_cannot_be_is_refused_in_a_sentence(low, high, parts):
         assert part in raised.value.sentence
 
 
-def test_the_proposed_interval_fits_the_table():
-    assert fitting_interval(30_162) == INTERVALS[0]
-    for n_records in range(3, 50):
-        low, high = fitting_interval(n_records)
-        assert 2 <= low < high == n_records
+def test_the_proposed_interval_fits_what_is_known():
+    ks = (2, 3, 4, 100, 2000, 2500)
+    many = compared(line("ncp", [1] * 6, ks=ks), ks=ks, n_records=3000)
+    assert many.interval == INTERVALS[0]
+    assert compared(line("ncp", [1, 1, 1])).interval == (4, 6)
+    assert compared(line("ncp", [1], ks=(2,)), ks=(2,), n_records=2).interval is None
+    low, high = compared(line("ncp", [1, 1], ks=(2, 3)), ks=(2, 3), n_records=9).interval
+    assert (low, high) == (2, 3)
+
+
+@examples(20)
+@given(problems(), st.sampled_from(["gaa", "gaa-small"]))
+def test_the_proposed_interval_can_be_measured(problem, name):
+    if len(problem.rows) < 3:
+        return
+    comparison = real(problem, name)
+    assert comparison.interval is not None
+    assert (comparison.areas(*comparison.interval).values >= 0).all(axis=None)
+
+
+def test_one_more_k_can_be_shown_where_every_k_is_known():
+    known = compared(line("ncp", [1, 1, 1]))
+    assert known.including(5) is known, "points are known where they were run"
+
+
+@examples(20)
+@given(problems(), st.data())
+def test_including_a_k_adds_it(problem, data):
+    if len(problem.rows) < 3:
+        return
+    comparison = real(problem)
+    fewer = replace(comparison, ks=comparison.ks[::2])
+    k = data.draw(st.integers(2, len(problem.rows)))
+    more = fewer.including(k)
+    assert set(more.ks) == {*fewer.ks, k} and list(more.ks) == sorted(more.ks)
+    assert more.including(k).ks == more.ks
+    assert fewer.including(len(problem.rows) + 1) is fewer
+    assert more.alterations(k).values.equals(comparison.alterations(k).values)
 
 
 def test_characteristics_are_means_over_the_metrics_that_share_them():
@@ -263,25 +302,25 @@ def test_the_board_and_its_cursor_speak_of_the_same_numbers():
 @pytest.mark.parametrize(
     ("lines", "headlines"),
     [
-        ([line("ncp", [1, 5, 9])], ["guided by NCP, 1.0 % is lost in the mean"]),
+        ([line("ncp", [1, 5, 9])], ["guided by NCP, 1.0 % is lost on average"]),
         (
             [line("ncp", [1, 5, 9]), line("llm", [3, 5, 8])],
             [
-                "guided by NCP the least is lost, 1.0 % in the mean; by LLM the most, 3.0 %",
-                "whichever guides, 5.0 % is lost in the mean",
-                "guided by LLM the least is lost, 8.0 % in the mean; by NCP the most, 9.0 %",
+                "guided by NCP the least is lost, 1.0 % on average; by LLM the most, 3.0 %",
+                "whichever metric guides, 5.0 % is lost on average",
+                "guided by LLM the least is lost, 8.0 % on average; by NCP the most, 9.0 %",
             ],
         ),
         (
             [line("ncp", [1, 5, 9]), line("llm", [1, 5, 9]), line("total", [3, 5, 9])],
             [
-                "guided by NCP and LLM the least is lost, 1.0 % in the mean; "
+                "guided by NCP and LLM the least is lost, 1.0 % on average; "
                 "by Total the most, 3.0 %",
             ],
         ),
         (
             [line("ncp", [1, 5, 9], [3, 5, 9]), line("llm", [2, 5, 9], [2, 5, 9])],
-            ["ties decide who loses least; the means are 1.0 to 2.0 %"],
+            ["ties decide who loses least: 1.0 to 3.0 % is lost on average"],
         ),
         (
             [
@@ -290,9 +329,32 @@ def test_the_board_and_its_cursor_speak_of_the_same_numbers():
                 line("total", [7, 8, 9], [7, 8, 9]),
             ],
             [
-                "ties decide between NCP and LLM, from 1.0 % in the mean; by Total the most, 7.0 %",
-                "guided by NCP the least is lost, 5.0 % in the mean; by LLM the most, 8.0 %",
-                "whichever guides, 9.0 % is lost in the mean",
+                "ties decide between NCP and LLM: 1.0 to 3.0 % is lost on average",
+                "guided by NCP the least is lost, 5.0 % on average",
+                "whichever metric guides, 9.0 % is lost on average",
+            ],
+        ),
+        (  # no seed moves two equal ones: nothing is undecided between them
+            [
+                line("ncp", [1, 5, 9], [1, 5, 9]),
+                line("llm", [1, 5.04, 9], [1, 5.04, 9]),
+                line("total", [3, 6, 9], [3, 6, 9.9]),
+            ],
+            [
+                "guided by NCP and LLM the least is lost, 1.0 % on average",
+                "guided by NCP and LLM the least is lost, 5.0 % on average",
+                "ties decide who loses least: 9.0 to 9.9 % is lost on average",
+            ],
+        ),
+        (
+            [line(name, [2, 5, 9.25]) for name in ("ncp", "total", "llm", "wllm")]
+            + [line("nllm", [1, 5, 9.35])],
+            [
+                "guided by NLLM the least is lost, 1.0 % on average; "
+                "by NCP, Total and 2 more the most, 2.0 %",
+                "whichever metric guides, 5.0 % is lost on average",
+                "guided by NCP, Total and 2 more the least is lost, 9.2 % on average; "
+                "by NLLM the most, 9.3 %",
             ],
         ),
     ],

@@ -31,8 +31,10 @@ from kanon.measures.along import curves_along
 from kanon.measures.comparing import nauc, ranks
 from kanon.measures.summary import summary
 from kanon.metrics import METRICS, metric_named, potentials, scaled_potentials
+from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity, check_k
 from kanon.recoding import Recoding
+from kanon.run import run, solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 
@@ -380,3 +382,20 @@ def test_k_anonymity_is_counted(case, k):
     sizes = table.groupby(problem.columns).size() if len(table) else pd.Series(dtype=int)
     assert KAnonymity(k).holds(recoding) == bool((sizes >= k).all())
     assert KAnonymity(k).level(recoding) == (sizes.min() if len(sizes) else None)
+
+
+def test_a_heavy_edge_above_a_value_that_does_not_occur_changes_nothing():
+    """Costs are whole numbers scaled by what occurs; else the absent value rounds all away."""
+    light = {"a": 0.001, "b": 0.002}
+    heavy = PlainTree({"*": None, "a": "*", "b": "*", "never": "*"}, {**light, "never": 1e15})
+    without = PlainTree({"*": None, "a": "*", "b": "*"}, light)
+    rows = tuple((value,) for value in ["a"] * 3 + ["b"] * 2)
+    found = []
+    for tree in (heavy, without):
+        problem = Problem((tree,), rows)
+        plan = Plan.from_content(problem.plan(k=4, metric="custom"))
+        done = run(plan, problem.frame())
+        found.append(done.measures["alteration"]["custom"])
+        path = solve(lambda part, text: None, "gaa", done.prepared.task(), [METRICS["custom"]])
+        assert path.curves.at([4])["alteration_custom"][0] == found[-1]
+    assert found == [100, 100]

@@ -25,6 +25,7 @@ from kanon.sources.reading import read_table
 from kanon.studio import jobs as jobs_module
 from kanon.studio import shared
 from kanon.studio.samples import SAMPLES
+from kanon.studio.standings import MEAN_RANK
 from kanon.studio.text import plain
 from kanon.studio.work import plan_of, sample_work
 from kanon.words import thin
@@ -151,6 +152,21 @@ def choose(at, key, value):
     """Choose in the select box of that key."""
     at.selectbox(key=key).set_value(value)
     return go(at)
+
+
+def frame_k(at):
+    """The key of the control for k in the line at the top."""
+    return f"frame-k-{work(at).k}"
+
+
+def frame_metric(at):
+    """The key of the control for the metric in the line at the top."""
+    return f"frame-metric-{work(at).metric}"
+
+
+def run_metric(at):
+    """The key of the control for the metric on the page Anonymise."""
+    return f"run-metric-{work(at).metric}"
 
 
 def key_of(at, column, what):
@@ -297,23 +313,27 @@ def test_the_slider_moves_title_picture_and_numbers(start):
 )
 def test_a_choice_marks_the_result_as_outdated_until_it_is_run(start, key, value):
     at = settled(start(sample=None))
-    before, chosen = numbers(at), at.selectbox(key=key).value
-    choose(at, key, value)
+
+    def named():
+        return run_metric(at) if key == "run-metric" else key
+
+    before, chosen = numbers(at), at.selectbox(key=named()).value
+    choose(at, named(), value)
     assert OUTDATED in warnings(at)[0] and numbers(at) == before
-    choose(at, key, chosen)
+    choose(at, named(), chosen)
     assert not warnings(at), "back at the settings that the result was made with"
-    choose(at, key, value)
+    choose(at, named(), value)
     settled(press(at, "Anonymise"))
     assert not warnings(at) and not problems(at)
-    assert at.selectbox(key=key).value == value
+    assert at.selectbox(key=named()).value == value
     assert numbers(at) != before and number(numbers(at)["Minimum k"]) >= 5
 
 
 def test_the_line_at_the_top_changes_metric_k_and_table(start):
     at = anonymised(start(sample="census"))
-    choose(at, "frame-metric", "ncp")
-    assert at.selectbox(key="run-metric").value == "ncp" and OUTDATED in warnings(at)[0]
-    at.number_input(key="frame-k").set_value(50)
+    choose(at, frame_metric(at), "ncp")
+    assert at.selectbox(key=run_metric(at)).value == "ncp" and OUTDATED in warnings(at)[0]
+    at.number_input(key=frame_k(at)).set_value(50)
     go(at)
     assert title(at) == "What does k = 50 cost?" and at.select_slider(key="run-k").value == 50
     choose(at, "frame-sample", "hospital")
@@ -328,7 +348,7 @@ def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
     assert not at.select_slider and not at.get("plotly_chart")
     (sentence,) = [one for one in captions(at) if "no slider" in one]
     assert "this is k = 2" in sentence and number(numbers(at)["Minimum k"]) >= 2
-    at.number_input(key="frame-k").set_value(4)
+    at.number_input(key=frame_k(at)).set_value(4)
     go(at)
     assert OUTDATED in warnings(at)[0] and number(numbers(at)["Minimum k"]) < 4
     settled(press(at, "Anonymise"))
@@ -339,7 +359,7 @@ def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
 @pytest.mark.parametrize("metric", [name for name in METRICS if name != "custom"])
 def test_every_metric_runs(start, metric):
     at = start()
-    choose(at, "run-metric", metric)
+    choose(at, run_metric(at), metric)
     anonymised(at)
     assert not problems(at) and number(numbers(at)["Minimum k"]) >= 2
     assert any(METRICS[metric].card.title in one.value.replace("\\", "") for one in at.markdown)
@@ -350,7 +370,7 @@ def test_cancel_keeps_the_old_result(start):
     at = anonymised(start(sample="census"))
     before = numbers(at)
     with held_worker():
-        choose(at, "run-metric", "total")
+        choose(at, run_metric(at), "total")
         press(at, "Anonymise")
         (bar,) = at.get("progress")
         assert "Waiting: place 1 in the queue" in bar.proto.text.replace("\\", "")
@@ -511,7 +531,7 @@ def test_every_builder_makes_a_release(start, column, builder, typed, k, release
         give_role(at, other, "quasi-identifier" if other == column else "insensitive")
     build(at, column, builder, **typed)
     assert problems(at) == []
-    at.number_input(key="frame-k").set_value(k)
+    at.number_input(key=frame_k(at)).set_value(k)
     anonymised(go(at))
     assert set(after(at)[column]) == released
 
@@ -581,7 +601,7 @@ def test_drawn_weights_offer_the_custom_metric(start):
     tree = '{"nodes": [' + nodes + ', {"name": "M", "parent": "*", "weight": 3}]}'
     upload_tree(at, "sex", "sex.json", tree.encode())
     assert problems(at) == []
-    choose(go(at, ANONYMISE), "run-metric", "custom")
+    choose(go(at, ANONYMISE), run_metric(at), "custom")
     anonymised(at)
     assert not problems(at) and number(numbers(at)["Minimum k"]) >= 4
     upload_tree(go(at, DATA), "sex", "sex.csv", b"F;*\nM;*\n")
@@ -593,7 +613,7 @@ def test_drawn_weights_offer_the_custom_metric(start):
 def work_metrics(at):
     """The metrics that the line at the top offers, by their titles and names."""
     titles = {METRICS[name].card.title: name for name in METRICS}
-    return [titles[option] for option in at.selectbox(key="frame-metric").options]
+    return [titles[option] for option in at.selectbox(key=frame_metric(at)).options]
 
 
 # --- missing values -------------------------------------------------------------------------
@@ -699,14 +719,14 @@ def test_reading_again_keeps_roles_and_hierarchies(start):
     at = with_people(start(DATA))
     give_role(at, "name", "insensitive")
     build(at, "age", "intervals", widths="3, 6")
-    at.number_input(key="frame-k").set_value(3)
-    choose(go(at), "frame-metric", "ncp")
+    at.number_input(key=frame_k(at)).set_value(3)
+    choose(go(at), frame_metric(at), "ncp")
     at.multiselect(key=f"markers-{work(at).version}").set_value(["?"])
     go(at)
     assert at.selectbox(key=key_of(at, "name", "role")).value == "insensitive"
     assert at.text_input(key=key_of(at, "age", "widths")).value == "3, 6"
-    assert at.selectbox(key="frame-metric").value == "ncp"
-    assert at.number_input(key="frame-k").value == 3
+    assert at.selectbox(key=frame_metric(at)).value == "ncp"
+    assert at.number_input(key=frame_k(at)).value == 3
 
 
 @pytest.mark.parametrize(
@@ -747,14 +767,14 @@ def test_a_k_larger_than_the_table_is_refused_in_a_sentence(start):
     press(go(at, ANONYMISE), "Anonymise")
     (problem,) = problems(at)
     assert "k = 5 cannot be reached: the table has 3 records" in problem
-    at.number_input(key="frame-k").set_value(2)
+    at.number_input(key=frame_k(at)).set_value(2)
     go(at)
     assert anonymised(at) and not problems(at) and numbers(at)["Minimum k"] == "3 records"
 
 
 def test_the_k_in_the_line_at_the_top_is_the_k_in_the_title(start):
     at = go(with_people(start(DATA), PEOPLE.head(3)), ANONYMISE)
-    assert f"k = {at.number_input(key='frame-k').value} " in title(at)
+    assert f"k = {at.number_input(key=frame_k(at)).value} " in title(at)
 
 
 def test_k_is_looked_at_after_dropping_records(start):
@@ -775,7 +795,7 @@ def test_a_table_of_one_record(start):
 def test_k_of_the_whole_table_makes_one_class(start, algorithm):
     at = start()
     choose(at, "run-algorithm", algorithm)
-    at.number_input(key="frame-k").set_value(10)
+    at.number_input(key=frame_k(at)).set_value(10)
     anonymised(go(at))
     assert numbers(at)["Minimum k"] == "10 records" and numbers(at)["Classes"] == "1"
 
@@ -867,9 +887,9 @@ def test_two_sessions_do_not_see_each_others_work(start):
     go(ben)
     assert "10 records" in line(ben) and "hospital" in work(ben).origin
     anonymised(ana)
-    choose(go(ben, ANONYMISE), "run-metric", "ncp")
+    choose(go(ben, ANONYMISE), run_metric(ben), "ncp")
     assert not ben.metric and "There is no result" in ben.info[0].value
-    assert ana.selectbox(key="run-metric").value == "nllm"
+    assert ana.selectbox(key=run_metric(ana)).value == "nllm"
     for text in (text for _, text in sent(ben)):
         assert "secret" not in text and "people" not in text
     anonymised(ben)
@@ -886,9 +906,9 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
     build(at, "zip", "mask", keep="five")
     build(at, "sex", "file")
     go(at, ANONYMISE)
-    choose(at, "run-metric", "wllm")
+    choose(at, run_metric(at), "wllm")
     choose(at, "run-cost", "representatives")
-    at.number_input(key="frame-k").set_value(3)
+    at.number_input(key=frame_k(at)).set_value(3)
     go(at)
     for page in (DATA, ANONYMISE, DATA):
         go(at, page)
@@ -906,7 +926,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
     assert numbers(go(go(at, DATA), ANONYMISE)) == other and title(at) == "What does k = 4 cost?"
     at.select_slider(key="run-k").set_value(3)
     assert numbers(go(at)) == first
-    assert at.selectbox(key="run-metric").value == "wllm"
+    assert at.selectbox(key=run_metric(at)).value == "wllm"
     assert at.selectbox(key="run-cost").value == "representatives"
     assert not warnings(at) and not problems(at)
 
@@ -944,7 +964,7 @@ def pick(at, *metrics):
 
 def cells(table):
     """The numbers of a table that shows ranks in brackets."""
-    rows = table.value.drop(index="Mean rank")
+    rows = table.value.drop(index=MEAN_RANK)
     return rows.map(lambda cell: float(cell.split()[0]))
 
 
@@ -962,9 +982,9 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert set(PAPER_K) <= set(told["ks"]) and len(told["panels"]) == 5
     alone = run(plan_of(sample_work("census")), sample_work("census").table).measures
     nllm, five = PUBLISHED.index("nllm"), told["ks"].index(5)
-    values = [panel["values"][nllm][five] for panel in told["panels"]]
+    values = [panel["shown"][nllm][five] for panel in told["panels"]]
     assert values == [
-        round(alone[name], 2)
+        f"{alone[name]:.1f}" if name != "min_k" else str(alone[name])
         for name in ("mean_alteration", "generalised_percent", "root_percent",
                      "deleted_among_modified_percent", "min_k")
     ]  # fmt: skip
@@ -981,7 +1001,7 @@ def test_compare_shows_every_metric_at_every_k(start):
 
 def test_the_k_of_the_line_is_the_k_of_the_cursor(start):
     at = compared(start())
-    at.number_input(key="frame-k").set_value(6)
+    at.number_input(key=frame_k(at)).set_value(6)
     go(at)
     assert cursor(at)["k"] == 6 and "k = 6" in at.subheader[0].value
     assert not warnings(at), "moving k needs no new run"
@@ -1029,38 +1049,40 @@ def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     rounded = go(at).table[0].value
     found = work(at).comparison.comparison
     expected = found.alterations(found.nearest(work(at).k), digits=0).ranks
-    assert rounded.drop(index="Mean rank").map(lambda c: int(c.split("(")[1][:-1])).to_numpy(
+    assert rounded.drop(index=MEAN_RANK).map(lambda c: int(c.split("(")[1][:-1])).to_numpy(
     ).tolist() == expected.to_numpy().tolist()  # fmt: skip
-    assert cells(at.table[0]).equals(
-        exact.drop(index="Mean rank").map(lambda cell: float(cell.split()[0]))
-    )
+    whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
+    assert (cells(at.table[0]) - whole).abs().max(axis=None) <= 0.56
+    assert (cells(at.table[0]) % 1 == 0).all(axis=None)
 
 
 def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
     at = compared(start())
     areas = at.table[1].value
-    at.selectbox(key="compare-preset").set_value((3, 2000))
+    at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
     go(at)
     (problem,) = problems(at)
-    assert "k = 2000" in problem and "10 records" in problem
-    assert at.number_input(key="compare-to-k").value == 2000 and len(at.table) == 1
-    at.number_input(key="compare-to-k").set_value(10)
+    assert "k = 2 000" in problem and "10 records" in problem
+    assert (
+        at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000 and len(at.table) == 1
+    )
+    at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
     go(at)
     assert not problems(at) and at.table[1].value.equals(areas)
-    at.number_input(key="compare-from-k").set_value(10)
+    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
     assert "empty" in problems(go(at))[0]
-    at.number_input(key="compare-from-k").set_value(1)
+    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
     assert "at least 2" in problems(go(at))[0]
 
 
 def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at = start(sample="census")
     choose(at, "run-algorithm", "gaa-small")
-    at.number_input(key="frame-k").set_value(7)
+    at.number_input(key=frame_k(at)).set_value(7)
     pick(go(go(at), COMPARE), "ncp", "total")
     compared(at)
     assert cursor(at)["ks"] == sorted({*PAPER_K, 7}) and cursor(at)["k"] == 7
-    at.number_input(key="frame-k").set_value(8)
+    at.number_input(key=frame_k(at)).set_value(8)
     assert cursor(go(at))["k"] == 7, "the nearest that was run"
     assert any("a run of its own" in one.value for one in at.markdown)
     assert not any("serves every k" in one.value for one in at.markdown)
@@ -1072,7 +1094,7 @@ def test_a_setting_of_the_run_marks_the_comparison_as_outdated(start):
     assert COMPARISON_OUTDATED in warnings(go(at, COMPARE))[0]
     settled(press(at, "Compare"))
     assert not warnings(at)
-    choose(go(at, ANONYMISE), "run-metric", "total")
+    choose(go(at, ANONYMISE), run_metric(at), "total")
     assert not warnings(go(at, COMPARE)), "each line has a metric of its own"
 
 
@@ -1102,6 +1124,56 @@ def test_drawn_weights_are_compared_too(start):
     assert [line["name"] for line in cursor(at)["lines"]] == ["NCP", "Custom"]
     assert "Custom" in at.table[0].value.index and not problems(at)
     assert set(at.table[2].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
+
+
+def test_a_metric_that_no_longer_fits_is_not_compared(start):
+    at = pick(go(start(sample="animals-m23"), COMPARE), "custom", "ncp")
+    column = work(at).quasi_identifiers[0]
+    build(go(at, DATA), column, "suppression")
+    compared(at)
+    assert not problems(at) and not warnings(at)
+    assert [line["name"] for line in cursor(at)["lines"]] == ["NCP"]
+
+
+def test_cancelled_bands_leave_the_comparison_as_it_was(start):
+    at = compared(start())
+    with held_worker():
+        at.toggle(key="compare-bands").set_value(True)
+        go(at)
+        press(at, "Cancel")
+        settled(at)
+    assert at.info[0].value.replace("\\", "") == CANCELLED and not warnings(at)
+    assert not at.toggle(key="compare-bands").value and len(at.table) == 3
+
+
+def test_no_interval_is_proposed_that_was_not_computed(start):
+    at = start()
+    choose(at, "run-algorithm", "gaa-small")
+    compared(at)
+    assert not problems(at) and len(at.table) == 3
+    at = with_people(start(DATA), PEOPLE.head(2))
+    compared(at)
+    assert not problems(at) and any("two k at least" in one.value for one in at.info)
+
+
+def test_a_typed_k_is_the_k_that_is_shown(start):
+    at = compared(start(sample="census"))
+    assert 137 not in cursor(at)["ks"]
+    at.number_input(key=frame_k(at)).set_value(137)
+    assert cursor(go(at))["k"] == 137 and "k = 137" in at.subheader[0].value
+    assert not warnings(at) and not problems(at)
+
+
+def test_a_comparison_leaves_the_result_of_a_run_as_it_is(start):
+    at = anonymised(start())
+    with held_worker():
+        press(go(at, COMPARE), "Compare")
+        go(at, ANONYMISE)
+        assert any("opacity: 1;" in one.proto.body for one in at.get("html"))
+        (bar,) = at.get("progress")
+        assert "Comparing" in bar.proto.text
+        press(at, "Cancel")
+        settled(at)
 
 
 def test_what_cannot_be_compared_is_said(start):
@@ -1137,7 +1209,7 @@ def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
     at = press(start(DATA), "Download Adult")
     assert problems(at) == [] and "5 records · 9 quasi-identifiers" in line(at)
     assert {one.builder for one in work(at).choices.values()} == {"file"}
-    at.number_input(key="frame-k").set_value(4)
+    at.number_input(key=frame_k(at)).set_value(4)
     anonymised(go(at))
     assert numbers(at)["Minimum k"] == "5 records"
 

@@ -980,3 +980,36 @@ def test_weights_that_are_all_0_count_nothing():
     content["algorithm"]["metric"] = "custom"
     with pytest.raises(MetricError, match="counts nothing"):
         run(Plan.from_content(content), PEOPLE)
+
+
+def test_a_builder_does_not_follow_the_order_of_the_rows():
+    """Ties are broken by the order of leaves, so that order must come from the values alone."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {
+            "sex": rng.choice(["M", "F"], 60),
+            "job": rng.choice(["c", "a", "b"], 60),
+            "age": rng.integers(20, 60, 60),
+        }
+    )
+    columns = {
+        "sex": {"build": "suppression"},
+        "job": {"build": "suppression"},
+        "age": {"build": "intervals", "widths": [10]},
+    }
+    plan = Plan.from_content(
+        {
+            "version": 1,
+            "columns": {
+                name: {"role": "quasi-identifier", "hierarchy": tree}
+                for name, tree in columns.items()
+            },
+            "algorithm": {"name": "gaa", "metric": "total"},
+            "privacy": [{"model": "k-anonymity", "k": 4}],
+        }
+    )
+    expected = run(plan, table).released()
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(60)
+        found = run(plan, table.iloc[order]).released()
+        assert found.sort_index().equals(expected)

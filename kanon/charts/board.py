@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -19,8 +18,20 @@ __all__ = ["board", "board_cursor"]
 
 _COLUMNS, _HEIGHT = 3, 480
 _NUMERALS = "①②③④⑤"
-_TICKS = (2, 10, 100, 1000, 10000, 100000, 1000000)
-"""Panels are narrow: fewer ticks than a chart of its own has."""
+
+
+def _ticks(largest: int) -> list[int]:
+    """Panels are narrow: fewer ticks than a chart of its own has, but several in a small table.
+
+    >>> _ticks(8), _ticks(300), _ticks(30_000)
+    ([2, 3, 4, 5, 6, 7, 8], [2, 5, 10, 20, 50, 100, 200], [2, 10, 100, 1000, 10000])
+    """
+    if largest <= 8:
+        return list(range(2, largest + 1))
+    powers = [10**power for power in range(1, 10)]
+    if largest < 500:
+        powers = sorted({5, *powers, *(2 * ten for ten in powers), *(5 * ten for ten in powers)})
+    return [2, *(tick for tick in powers if tick <= largest)]
 
 
 def board(comparison: Comparison) -> go.Figure:
@@ -36,7 +47,8 @@ def board(comparison: Comparison) -> go.Figure:
         rows=2, cols=_COLUMNS, subplot_titles=titles, horizontal_spacing=0.07, vertical_spacing=0.25
     )
     lay_out(figure, "", _HEIGHT)
-    k_axis(figure, comparison.n_records, _TICKS)
+    ticks = _ticks(comparison.n_records)
+    k_axis(figure, comparison.n_records, ticks)
     for place, card in enumerate(CRITERIA.values()):
         where = {"row": place // _COLUMNS + 1, "col": place % _COLUMNS + 1}
         _lines(figure, comparison, card, where)
@@ -45,7 +57,6 @@ def board(comparison: Comparison) -> go.Figure:
         if card.unit == "%":
             figure.update_yaxes(range=[0, 103], dtick=25, ticksuffix=" ", **where)
         else:
-            ticks = [k for k in _TICKS if k <= comparison.n_records]
             figure.update_yaxes(
                 type="log", range=_k_range(comparison), tickvals=ticks,
                 ticktext=[thin(k) for k in ticks], **where,
@@ -102,15 +113,21 @@ def board_cursor(comparison: Comparison, figure: go.Figure) -> dict[str, Any]:
     panels = []
     for place, (name, card) in enumerate(CRITERIA.items()):
         x, y = _domains(figure, place)
+        values = comparison.at(name, ks)[:, 0]
         panels.append(
             {
                 "title": card.title,
-                "numeral": _NUMERALS[place],
+                "numeral": f"{_NUMERALS[place]}{card.arrow[0]}",
                 "percent": card.unit == "%",
                 "x": x,
                 "y": y,
                 "range": figure.layout[_axis("yaxis", place)].range,
-                "values": comparison.at(name, ks)[:, 0].round(2).tolist(),
+                "values": values.round(2).tolist(),
+                # Rounded once: the place of a dot may be rough, a number may not.
+                "shown": [
+                    [f"{value:.1f}" if card.unit == "%" else thin(value) for value in one]
+                    for one in values.tolist()
+                ],
             }
         )
     x, y = _domains(figure, len(CRITERIA))
@@ -133,36 +150,57 @@ def board_cursor(comparison: Comparison, figure: go.Figure) -> dict[str, Any]:
 
 
 def _headlines(comparison: Comparison) -> list[str]:
-    """The finding at each k, in a sentence; what looks equal as shown is called equal."""
-    titles = {line.configuration.metric: line.guide.card.title for line in comparison.lines}
-    means = comparison.means(digits=1)
-    return [
-        f"k = {thin(k)}: {_sentence(here.rename(titles), comparison.has_bands, ahead.to_numpy())}"
-        for k, here, ahead in zip(
-            comparison.ks,
-            (row for _, row in means.values.iterrows()),
-            (row for _, row in means.ahead.iterrows()),
-            strict=True,
-        )
-    ]
+    """The finding at each k, in a sentence."""
+    titles = [line.guide.card.title for line in comparison.lines]
+    means = comparison.means()
+    ends = means.values if means.low is None else means.low, means.high
+    found = []
+    for k in comparison.ks:
+        low = ends[0].loc[k].to_numpy()
+        high = low if ends[1] is None else ends[1].loc[k].to_numpy()
+        is_open = None if means.undecided is None else means.undecided.loc[k].to_numpy()
+        sentence = _sentence(titles, means.values.loc[k].to_numpy(), low, high, is_open)
+        found.append(f"k = {thin(k)}: {sentence}")
+    return found
 
 
-def _sentence(means: pd.Series, has_bands: bool, is_ahead: np.ndarray) -> str:
-    """Who loses least and most in the mean; with bands, whether ties decide that."""
-    ahead, worst = list(means.index[is_ahead]), str(means.idxmax())
+def _sentence(
+    titles: list[str],
+    means: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    is_open: np.ndarray | None,
+) -> str:
+    """Who loses least and most on average, or between whom ties decide; equal is what looks so."""
+    if is_open is not None and is_open.any():
+        between = f"{low[is_open].min():.1f} to {high[is_open].max():.1f} % is lost on average"
+        if is_open.all():
+            return f"ties decide who loses least: {between}"
+        names = [title for title, one in zip(titles, is_open, strict=True) if one]
+        return f"ties decide between {_listed(names)}: {between}"
+    shown = [f"{value:.1f}" for value in means]
     least, most = f"{means.min():.1f}", f"{means.max():.1f}"
-    if len(means) == 1:
-        return f"guided by {worst}, {least} % is lost in the mean"
+    if len(titles) == 1:
+        return f"guided by {titles[0]}, {least} % is lost on average"
     if least == most:
-        return f"whichever guides, {least} % is lost in the mean"
-    if len(ahead) == len(means):
-        return f"ties decide who loses least; the means are {least} to {most} %"
-    rest = "" if worst in ahead else f"; by {worst} the most, {most} %"
-    names = ahead if len(ahead) <= 3 else [*ahead[:2], f"{len(ahead) - 2} more"]
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    if has_bands and len(ahead) > 1:
-        return f"ties decide between {listed}, from {least} % in the mean{rest}"
-    return f"guided by {listed} the least is lost, {least} % in the mean{rest}"
+        return f"whichever metric guides, {least} % is lost on average"
+    best, worst = (
+        _listed([title for title, text in zip(titles, shown, strict=True) if text == end])
+        for end in (least, most)
+    )
+    first = f"guided by {best} the least is lost, {least} % on average"
+    # With bands, who is last may be a matter of ties too, and that was not asked.
+    return first if is_open is not None else f"{first}; by {worst} the most, {most} %"
+
+
+def _listed(names: list[str]) -> str:
+    """Names as one says them; of many, the first two.
+
+    >>> _listed(["A"]), _listed(["A", "B"]), _listed(["A", "B", "C", "D"])
+    ('A', 'A and B', 'A, B and 2 more')
+    """
+    names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _k_range(comparison: Comparison) -> list[float]:

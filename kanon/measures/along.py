@@ -11,8 +11,9 @@ from numba import njit
 
 from kanon.errors import PlanError
 from kanon.measures.alteration import mean_of
+from kanon.measures.cells import whole_potentials
 from kanon.measures.summary import summary
-from kanon.metrics import Metric, potentials, scaled_potentials
+from kanon.metrics import Metric
 from kanon.recoding import MergePath, Recoding
 
 __all__ = ["Curves", "Points", "curves_along", "points_of"]
@@ -172,8 +173,7 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
 
     alteration = {}
     for metric in metrics:
-        depths = potentials(metric, classes.hierarchies)
-        left = _totals(path, scaled_potentials(depths, classes.n_records))
+        left = _totals(path, whole_potentials(classes, metric))
         alteration[metric.name] = _percent(left[0] - left[at], left[0])
     return Curves(
         min_k=min_k,

@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.measures.cells import share
-from kanon.metrics import PUBLISHED, Metric, potentials, scaled_potentials
+from kanon.measures.cells import share, whole_potentials
+from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
 __all__ = ["CARD", "MEAN_CARD", "mean_of", "value"]
@@ -61,7 +61,7 @@ def value(recoding: Recoding, metric: Metric) -> float:
         that is at the roots already has 0.
     """
     classes = recoding.classes
-    depths = scaled_potentials(potentials(metric, classes.hierarchies), classes.n_records)
+    depths = whole_potentials(classes, metric)
 
     def left(nodes: np.ndarray) -> int:
         return sum(int(depth[nodes[:, j]] @ classes.counts) for j, depth in enumerate(depths))

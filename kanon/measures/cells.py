@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from kanon.classes import EquivalenceClasses
+from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
 
-__all__ = ["cells_at_root", "cells_raised", "cells_raised_to_root", "share"]
+__all__ = ["cells_at_root", "cells_raised", "cells_raised_to_root", "share", "whole_potentials"]
+
+
+def whole_potentials(
+    classes: EquivalenceClasses, metric: Metric, attribute_weights: Sequence[float] | None = None
+) -> tuple[np.ndarray, ...]:
+    """The potentials of a metric as whole numbers that fit the records of a table.
+
+    See :func:`kanon.metrics.scaled_potentials`. Shapes (N_j,).
+    """
+    return scaled_potentials(
+        potentials(metric, classes.hierarchies),
+        classes.n_records,
+        attribute_weights,
+        list(classes.nodes.T) if classes.n_classes else None,
+    )
 
 
 def cells_raised(recoding: Recoding) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.errors import PlanError
-from kanon.words import counted
+from kanon.words import counted, thin
 
 __all__ = ["Standing", "check_interval", "nauc", "ranks", "standing"]
 
@@ -30,7 +30,8 @@ class Standing:
         The least and largest value over all tie seeds; None if nobody asked.
     undecided
         Whether a number's band overlaps that of the best in its row, so that ties decide which of
-        them is ahead; for the best, whether any other does. None without bands.
+        them is ahead; for the best, whether any other does. Two numbers that no tie seed moves are
+        decided, equal or not. None without bands.
     """
 
     values: pd.DataFrame
@@ -44,22 +45,17 @@ class Standing:
         """The mean place of each competitor over all rows."""
         return self.ranks.mean()
 
-    @property
-    def ahead(self) -> pd.DataFrame:
-        """Who may be called best in each row: of rank 1, or not told apart from it."""
-        best = self.ranks == 1
-        return best if self.undecided is None else best | self.undecided
-
-    def table(self, measured: str = "measured", competitor: str = "guided by") -> pd.DataFrame:
-        """Everything in one row per number."""
+    def table(self, **about: object) -> pd.DataFrame:
+        """Everything in one row per number, with columns that say what it is about."""
         columns = {"value": self.values, "rank": self.ranks}
         if self.low is not None and self.high is not None and self.undecided is not None:
             columns |= {"low": self.low, "high": self.high, "undecided": self.undecided}
         rows, names = self.values.shape
         return pd.DataFrame(
             {
-                measured: self.values.index.repeat(names),
-                competitor: list(self.values.columns) * rows,
+                **about,
+                "measured": self.values.index.repeat(names),
+                "guided_by": list(self.values.columns) * rows,
                 **{name: frame.to_numpy().ravel() for name, frame in columns.items()},
             }
         )
@@ -96,12 +92,24 @@ def standing(
     )
     if low is None or high is None:
         return Standing(values, placed)
-    best = values.eq(values.min(axis=1), axis=0)
-    # A band holds its own value, so only its lower end can part it from a better one.
-    close = low.le(high.where(best).max(axis=1), axis=0)
-    several = (close.sum(axis=1) > 1).to_numpy()[:, None]
-    undecided = close & (~best | several)
+    undecided = pd.DataFrame(
+        _undecided(values.to_numpy(), low.to_numpy(), high.to_numpy()),
+        index=values.index,
+        columns=values.columns,
+    )
     return Standing(values, placed, low, high, undecided)
+
+
+def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Whether ties decide between a value and the best in its row."""
+    best, wide = values == values.min(axis=1, keepdims=True), high > low
+    best_wide = (best & wide).any(axis=1, keepdims=True)
+    reach = np.where(best, high, -np.inf).max(axis=1, keepdims=True)
+    # A band holds its own value, so only its lower end can part it from a better one. Where neither
+    # band has a width, ties have no say.
+    others = ~best & (low <= reach) & (wide | best_wide)
+    rivals = best & best_wide & (best.sum(axis=1, keepdims=True) > 1)
+    return others | rivals | (best & others.any(axis=1, keepdims=True))
 
 
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
@@ -124,8 +132,8 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     [2, 2, 1]
     """
     compared = np.asarray(alterations, dtype=float)
-    if digits is not None:
-        compared = np.round(compared, digits)
+    if digits is not None:  # as a number is rounded where it is shown
+        compared = np.array([round(value, digits) for value in compared.tolist()])
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
@@ -139,7 +147,8 @@ def check_interval(low: int, high: int, n_records: int) -> None:
     """
     if high > n_records:
         raise PlanError(
-            f"The interval ends at k = {high}, but the table has {counted(n_records, 'record')}."
+            f"The interval ends at k = {thin(high)}, but the table has "
+            f"{counted(n_records, 'record')}."
         )
     if low < 2:
         raise PlanError(f"The interval begins at k = {low}; k is at least 2.")

@@ -24,7 +24,7 @@ from kanon.errors import TableError, quoted
 from kanon.sources.reading import check_separator, is_padded, kind_of
 from kanon.values import canonical_text
 
-__all__ = ["KINDS", "MIME", "table_bytes", "why_not", "write_table"]
+__all__ = ["KINDS", "MIME", "table_bytes", "why_not", "write_table", "write_whole"]
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
 """The kinds of table file, by the ending of their names."""
@@ -67,7 +67,17 @@ def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:
     Traceback (most recent call last):
     kanon.errors.TableError: 'a.docx' does not end like a table: allowed are .csv, ...
     """
-    content = table_bytes(table, kind_of(path.name), separator)
+    write_whole(table_bytes(table, kind_of(path.name), separator), path)
+
+
+def write_whole(content: bytes, path: Path) -> None:
+    """Write a file that appears complete or not at all; one that stood there is replaced.
+
+    Raises
+    ------
+    TableError
+        If the place cannot be written to.
+    """
     # In the same folder, so that the last step cannot stop halfway.
     beside = path.with_name(f".{uuid.uuid4().hex}.part")
     try:

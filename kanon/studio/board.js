@@ -30,20 +30,16 @@ export default function (component) {
   if (held.stop) held.stop();
 
   // What the page says counts, unless the user has moved on since it was asked.
-  const known = data.ks.indexOf(data.k);
-  if (held.place === undefined || data.k !== held.page || held.place >= data.ks.length) {
-    if (held.timer === undefined) held.place = known;
-  }
+  const moving = held.timer !== undefined && data.ks.includes(held.k);
+  if (!moving && (data.k !== held.page || !data.ks.includes(held.k))) held.k = data.k;
   held.page = data.k;
   slider.max = data.ks.length - 1;
 
   const chart = () => document.querySelector(".st-key-board .js-plotly-plot") ||
     document.querySelector(".st-key-board");
 
-  const format = (panel, value) => panel.percent ? value.toFixed(1) : thin(value);
-
   function show() {
-    const place = held.place, k = data.ks[place];
+    const k = held.k, place = data.ks.indexOf(k);
     slider.value = place;
     slider.setAttribute("aria-valuetext", `k = ${k}`);
     slider.style.setProperty("--done", `${(100 * place) / Math.max(1, data.ks.length - 1)}%`);
@@ -96,17 +92,17 @@ export default function (component) {
       swatch.className = "swatch";
       swatch.style.background = line.colour;
       name.prepend(swatch);
-      for (const panel of data.panels) cell(row, "td", format(panel, panel.values[number][place]));
+      for (const panel of data.panels) cell(row, "td", panel.shown[number][place]);
     });
   }
 
   function move(place) {
-    held.place = Math.max(0, Math.min(data.ks.length - 1, place));
+    held.k = data.ks[Math.max(0, Math.min(data.ks.length - 1, place))];
     show();
     clearTimeout(held.timer);
     held.timer = setTimeout(() => {
       held.timer = undefined;
-      setStateValue("k", data.ks[held.place]);
+      setStateValue("k", held.k);
     }, REST);
   }
 

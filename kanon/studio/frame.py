@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.metrics import METRICS, PUBLISHED
+from kanon.metrics import METRICS
 from kanon.schema import Role
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain, shortened
-from kanon.studio.work import Work, sample_work
+from kanon.studio.work import Work, sample_work, usable_metrics
 from kanon.words import counted, thin
 
-__all__ = ["head", "metric_choice", "usable_metrics"]
+__all__ = ["head", "metric_choice"]
 
 
 # Less empty space above the question, so that the picture is on the first screen; and a sentence
@@ -47,17 +47,13 @@ def head(question: str) -> Work:
     return work
 
 
-def usable_metrics(work: Work) -> list[str]:
-    """The metrics that the chosen hierarchies allow: drawn weights only where all have them."""
-    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
-    drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, "custom"] if drawn else [*PUBLISHED]
-
-
 def metric_choice(key: str, label: str = "Metric") -> None:
     """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
     usable = usable_metrics(work)
+    # The key holds the value: while a popover is closed, its control is not there to be told of a
+    # new one, and would answer with the old.
+    key = f"{key}-{work.metric}"
     st.selectbox(
         label,
         usable if work.metric in usable else [*usable, work.metric],
@@ -93,12 +89,14 @@ def _line(work: Work) -> None:
         with st.popover(f"Metric: {METRICS[work.metric].card.title}", type="tertiary"):
             metric_choice("frame-metric")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
+            most = max(2, len(work.table))
+            key = f"frame-k-{work.k}"
             st.number_input(
                 "k, records per class at least",
                 min_value=2,
-                max_value=max(2, len(work.table)),
-                key=state.seeded("frame-k", min(work.k, max(2, len(work.table)))),
-                on_change=lambda: state.change(k=int(state.typed("frame-k"))),
+                max_value=most,
+                key=state.seeded(key, min(work.k, most)),
+                on_change=lambda: state.change(k=int(state.typed(key))),
             )
 
 

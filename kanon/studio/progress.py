@@ -23,4 +23,5 @@ def _bar() -> None:
         st.rerun()
     seconds = round(job.remaining or 0)
     left = f" · about {seconds} s left" if seconds else ""
-    st.progress(job.progress, text=plain(f"{job.text}{left}"))
+    what = "Comparing: " if state.work().doing == "comparison" else ""
+    st.progress(job.progress, text=plain(f"{what}{job.text}{left}"))

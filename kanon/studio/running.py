@@ -18,6 +18,7 @@ from kanon.studio.work import (
     Compared,
     Result,
     Work,
+    compared_metrics,
     comparison_settings,
     plan_of,
     settings_of,
@@ -43,7 +44,7 @@ def start() -> None:
         return
     then = partial(_with_result, prepared, settings_of(work, plan))
     metrics = measured_metrics(plan, [plan.metric.name])
-    _submit(then, solve, plan.algorithm.name, task, metrics)
+    _submit("run", then, solve, plan.algorithm.name, task, metrics)
 
 
 def _with_result(prepared: Prepared, settings: str, work: Work, solution: Solution) -> Work:
@@ -57,8 +58,9 @@ def compare() -> None:
         return
     try:
         plan = plan_of(work)
+        metrics = compared_metrics(work)
         seeds = [*dict.fromkeys([work.tie_seed, *(TIE_SEEDS if work.bands else ())])]
-        wanted = configurations(plan, work.compared, [plan.algorithm.strategy], seeds)
+        wanted = configurations(plan, metrics, [plan.algorithm.strategy], seeds)
         prepared = prepare(plan, work.table)
         ks = shown_k(plan.algorithm.name, prepared.classes.n_records, also=work.k)
         tasks = tasks_of(prepared, wanted)
@@ -66,10 +68,10 @@ def compare() -> None:
     except KanonError as error:
         state.change(problem=error.sentence)
         return
-    measured = measured_metrics(plan, work.compared)
+    measured = measured_metrics(plan, metrics)
     empty = Comparison((), tuple(measured), prepared.classes.n_records, tuple(ks))
     then = partial(_with_comparison, empty, wanted, comparison_settings(work, plan))
-    _submit(then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
+    _submit("comparison", then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
 
 
 def _with_comparison(
@@ -85,11 +87,14 @@ def _with_comparison(
 
 
 def _submit(
-    then: Callable[[Work, Any], Work], function: Callable[..., object], *arguments: object
+    doing: str,
+    then: Callable[[Work, Any], Work],
+    function: Callable[..., object],
+    *arguments: object,
 ) -> None:
     job = jobs().submit(function, *arguments)
     last_job().append(job)
-    state.change(job=job, then=then)
+    state.change(job=job, doing=doing, then=then)
 
 
 def first() -> None:
@@ -113,12 +118,17 @@ def collect() -> None:
     job, then = work.job, work.then
     if job is None or then is None or not job.finished:
         return
+    idle: dict[str, Any] = {"job": None, "doing": "", "then": None}
     if job.state == "done":
-        state.put(replace(then(work, job.result), job=None, then=None, problem=None, notice=None))
+        found = then(work, job.result)
+        state.put(replace(found, **idle, problem=None, notice=None))
     elif job.state == "cancelled":
-        state.change(job=None, then=None, notice="The run was cancelled; nothing was changed.")
+        compared = work.comparison
+        bands = work.bands and compared is not None and compared.comparison.has_bands
+        notice = "The run was cancelled; nothing was changed."
+        state.change(**idle, bands=bands, notice=notice)
     else:
-        state.change(job=None, then=None, problem=job.error)
+        state.change(**idle, problem=job.error)
 
 
 def outdated(work: Work) -> bool:
@@ -132,7 +142,7 @@ def comparison_outdated(work: Work) -> bool:
         return False
     comparison = work.comparison.comparison
     there = {line.configuration.metric for line in comparison.lines}
-    if not there.issuperset(work.compared) or (work.bands and not comparison.has_bands):
+    if not there.issuperset(compared_metrics(work)) or (work.bands and not comparison.has_bands):
         return True
     return _differ(work, comparison_settings, work.comparison.settings)
 

@@ -11,7 +11,9 @@ from kanon.comparison import CRITERIA, Comparison
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
 
-__all__ = ["bands_table", "grouped_table", "standing_table", "titles_of"]
+__all__ = ["MEAN_RANK", "bands_table", "grouped_table", "standing_table", "titles_of"]
+
+MEAN_RANK = "Mean rank ↓ better"
 
 
 def titles_of(comparison: Comparison) -> dict[str, str]:
@@ -22,16 +24,16 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def standing_table(found: Standing, titles: Mapping[str, str]) -> Styler:
+def standing_table(found: Standing, titles: Mapping[str, str], digits: int = 1) -> Styler:
     """Each number with its rank in brackets; the best in a row bold, ``≈`` where ties decide.
 
     The last row is the mean rank.
     """
-    cells = found.values.map("{:.1f}".format) + found.ranks.map(" ({})".format)
+    cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map(" ({})".format)
     if found.undecided is not None:
         cells += found.undecided.map(lambda is_open: " ≈" if is_open else "")
     bold = (found.ranks == 1).map(lambda best: "font-weight: 700" if best else "")
-    cells.loc["Mean rank"], bold.loc["Mean rank"] = found.mean_ranks.map("{:.1f}".format), ""
+    cells.loc[MEAN_RANK], bold.loc[MEAN_RANK] = found.mean_ranks.map("{:.1f}".format), ""
     shown = _named(cells, titles)
     bold = bold.set_axis(shown.columns, axis=1).set_axis(shown.index)
     return shown.style.apply(lambda _: bold, axis=None)

@@ -32,6 +32,7 @@ __all__ = [
     "Result",
     "Work",
     "adult_work",
+    "compared_metrics",
     "comparison_settings",
     "incomplete_records",
     "k_grid",
@@ -42,6 +43,7 @@ __all__ = [
     "settings_shown",
     "shown_k",
     "uploaded_work",
+    "usable_metrics",
     "with_builder",
     "with_missing",
     "with_role",
@@ -111,8 +113,8 @@ class Work:
     rounded, interval
         Whether percentages are ranked rounded, and the k from and to which areas are taken; None
         for one that fits.
-    job, then
-        The calculation under way, and the work that comes of it and what it returns.
+    job, doing, then
+        The calculation under way, what it is for, and the work that comes of it and its result.
     result, comparison
         The last finished run, and the last finished comparison.
     problem, notice
@@ -142,6 +144,7 @@ class Work:
     rounded: bool = False
     interval: tuple[int, int] | None = None
     job: Job | None = None
+    doing: Literal["", "run", "comparison"] = ""
     then: Callable[[Work, Any], Work] | None = None
     result: Result | None = None
     comparison: Compared | None = None
@@ -237,6 +240,7 @@ def reread(work: Work) -> Work:
             roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
             reasons=again.reasons,
             job=None,
+            doing="",
             then=None,
             result=None,
             comparison=None,
@@ -356,6 +360,18 @@ def comparison_settings(work: Work, plan: Plan) -> str:
 
 def _fingerprint(work: Work, content: Mapping[str, object]) -> str:
     return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+
+
+def usable_metrics(work: Work) -> list[str]:
+    """The metrics that the chosen hierarchies allow: drawn weights only where all have them."""
+    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
+    drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
+    return [*PUBLISHED, "custom"] if drawn else [*PUBLISHED]
+
+
+def compared_metrics(work: Work) -> list[str]:
+    """The metrics to compare: those chosen, as far as the hierarchies allow them."""
+    return [name for name in usable_metrics(work) if name in work.compared]
 
 
 def shown_k(algorithm: str, n_records: int, also: int) -> list[int]:
