@@ -164,11 +164,6 @@ def frame_metric(at):
     return f"frame-metric-{work(at).metric}"
 
 
-def run_metric(at):
-    """The key of the control for the metric on the page Anonymise."""
-    return f"run-metric-{work(at).metric}"
-
-
 def key_of(at, column, what):
     """The key of a control in the line of a column: ``role``, ``builder``, ``widths``, …"""
     position = list(work(at).roles).index(column)
@@ -314,25 +309,22 @@ def test_the_slider_moves_title_picture_and_numbers(start):
 def test_a_choice_marks_the_result_as_outdated_until_it_is_run(start, key, value):
     at = settled(start(sample=None))
 
-    def named():
-        return run_metric(at) if key == "run-metric" else key
-
-    before, chosen = numbers(at), at.selectbox(key=named()).value
-    choose(at, named(), value)
+    before, chosen = numbers(at), at.selectbox(key=key).value
+    choose(at, key, value)
     assert OUTDATED in warnings(at)[0] and numbers(at) == before
-    choose(at, named(), chosen)
+    choose(at, key, chosen)
     assert not warnings(at), "back at the settings that the result was made with"
-    choose(at, named(), value)
+    choose(at, key, value)
     settled(press(at, "Anonymise"))
     assert not warnings(at) and not problems(at)
-    assert at.selectbox(key=named()).value == value
+    assert at.selectbox(key=key).value == value
     assert numbers(at) != before and number(numbers(at)["Minimum k"]) >= 5
 
 
 def test_the_line_at_the_top_changes_metric_k_and_table(start):
     at = anonymised(start(sample="census"))
     choose(at, frame_metric(at), "ncp")
-    assert at.selectbox(key=run_metric(at)).value == "ncp" and OUTDATED in warnings(at)[0]
+    assert at.selectbox(key="run-metric").value == "ncp" and OUTDATED in warnings(at)[0]
     at.number_input(key=frame_k(at)).set_value(50)
     go(at)
     assert title(at) == "What does k = 50 cost?" and at.select_slider(key="run-k").value == 50
@@ -359,7 +351,7 @@ def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
 @pytest.mark.parametrize("metric", [name for name in METRICS if name != "custom"])
 def test_every_metric_runs(start, metric):
     at = start()
-    choose(at, run_metric(at), metric)
+    choose(at, "run-metric", metric)
     anonymised(at)
     assert not problems(at) and number(numbers(at)["Minimum k"]) >= 2
     assert any(METRICS[metric].card.title in one.value.replace("\\", "") for one in at.markdown)
@@ -370,7 +362,7 @@ def test_cancel_keeps_the_old_result(start):
     at = anonymised(start(sample="census"))
     before = numbers(at)
     with held_worker():
-        choose(at, run_metric(at), "total")
+        choose(at, "run-metric", "total")
         press(at, "Anonymise")
         (bar,) = at.get("progress")
         assert "Waiting: place 1 in the queue" in bar.proto.text.replace("\\", "")
@@ -601,7 +593,7 @@ def test_drawn_weights_offer_the_custom_metric(start):
     tree = '{"nodes": [' + nodes + ', {"name": "M", "parent": "*", "weight": 3}]}'
     upload_tree(at, "sex", "sex.json", tree.encode())
     assert problems(at) == []
-    choose(go(at, ANONYMISE), run_metric(at), "custom")
+    choose(go(at, ANONYMISE), "run-metric", "custom")
     anonymised(at)
     assert not problems(at) and number(numbers(at)["Minimum k"]) >= 4
     upload_tree(go(at, DATA), "sex", "sex.csv", b"F;*\nM;*\n")
@@ -887,9 +879,9 @@ def test_two_sessions_do_not_see_each_others_work(start):
     go(ben)
     assert "10 records" in line(ben) and "hospital" in work(ben).origin
     anonymised(ana)
-    choose(go(ben, ANONYMISE), run_metric(ben), "ncp")
+    choose(go(ben, ANONYMISE), "run-metric", "ncp")
     assert not ben.metric and "There is no result" in ben.info[0].value
-    assert ana.selectbox(key=run_metric(ana)).value == "nllm"
+    assert ana.selectbox(key="run-metric").value == "nllm"
     for text in (text for _, text in sent(ben)):
         assert "secret" not in text and "people" not in text
     anonymised(ben)
@@ -906,7 +898,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
     build(at, "zip", "mask", keep="five")
     build(at, "sex", "file")
     go(at, ANONYMISE)
-    choose(at, run_metric(at), "wllm")
+    choose(at, "run-metric", "wllm")
     choose(at, "run-cost", "representatives")
     at.number_input(key=frame_k(at)).set_value(3)
     go(at)
@@ -926,7 +918,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
     assert numbers(go(go(at, DATA), ANONYMISE)) == other and title(at) == "What does k = 4 cost?"
     at.select_slider(key="run-k").set_value(3)
     assert numbers(go(at)) == first
-    assert at.selectbox(key=run_metric(at)).value == "wllm"
+    assert at.selectbox(key="run-metric").value == "wllm"
     assert at.selectbox(key="run-cost").value == "representatives"
     assert not warnings(at) and not problems(at)
 
@@ -1094,7 +1086,7 @@ def test_a_setting_of_the_run_marks_the_comparison_as_outdated(start):
     assert COMPARISON_OUTDATED in warnings(go(at, COMPARE))[0]
     settled(press(at, "Compare"))
     assert not warnings(at)
-    choose(go(at, ANONYMISE), run_metric(at), "total")
+    choose(go(at, ANONYMISE), "run-metric", "total")
     assert not warnings(go(at, COMPARE)), "each line has a metric of its own"
 
 

@@ -51,9 +51,6 @@ def metric_choice(key: str, label: str = "Metric") -> None:
     """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
     usable = usable_metrics(work)
-    # The key holds the value: while a popover is closed, its control is not there to be told of a
-    # new one, and would answer with the old.
-    key = f"{key}-{work.metric}"
     st.selectbox(
         label,
         usable if work.metric in usable else [*usable, work.metric],
@@ -65,7 +62,11 @@ def metric_choice(key: str, label: str = "Metric") -> None:
 
 
 def _line(work: Work) -> None:
-    """One slim line: table, records, roles, metric and k, each changed in place."""
+    """One slim line: table, records, roles, metric and k, each changed in place.
+
+    A key holds the value of its control: while a popover is closed, the control is not there to be
+    told of a new value, and would answer with the old one.
+    """
     sensitive = [name for name, role in work.roles.items() if role is Role.SENSITIVE]
     about = [
         counted(len(work.table), "record"),
@@ -87,7 +88,7 @@ def _line(work: Work) -> None:
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
         st.caption(" · ".join(about), width="content")
         with st.popover(f"Metric: {METRICS[work.metric].card.title}", type="tertiary"):
-            metric_choice("frame-metric")
+            metric_choice(f"frame-metric-{work.metric}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
             most = max(2, len(work.table))
             key = f"frame-k-{work.k}"
