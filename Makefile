@@ -37,7 +37,7 @@ test: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
 
-# These two write pages of docs/; both need KANON_ADULT. Eleven minutes and two.
+# These two write pages of docs/; both need KANON_ADULT. Ten minutes and one.
 benchmarks: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks
 
