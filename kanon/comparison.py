@@ -186,12 +186,12 @@ class Comparison:
         }
         return self._standing(rows, digits)
 
-    def means(self, digits: int | None = None) -> Standing:
+    def means(self) -> Standing:
         """The mean alteration in percent, a row per k, a column per metric that guided."""
         found = self.at("mean_alteration", self.ks)
-        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)}, digits)
+        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
 
-    def areas(self, low: int, high: int, digits: int | None = None) -> Standing:
+    def areas(self, low: int, high: int) -> Standing:
         """The area under each curve on [low, high], in percent: NAUC.
 
         A row per criterion, a column per metric that guided, by their names. Over the k of the
@@ -213,7 +213,7 @@ class Comparison:
             for name, card in CRITERIA.items()
             if card.unit == "%"
         }
-        return self._standing(rows, digits)
+        return self._standing(rows)
 
     def table(self) -> pd.DataFrame:
         """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
@@ -225,7 +225,7 @@ class Comparison:
         every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return every if self.has_bands else every.drop(columns="tie_seed")
 
-    def _standing(self, rows: Mapping[Any, np.ndarray], digits: int | None) -> Standing:
+    def _standing(self, rows: Mapping[Any, np.ndarray], digits: int | None = None) -> Standing:
         """A row per thing measured, of shape (lines, seeds)."""
         names = [line.configuration.metric for line in self.lines]
 

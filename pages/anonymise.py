@@ -13,17 +13,12 @@ from kanon.studio.frame import head, metric_choice
 from kanon.studio.numbers import of_release
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
-from kanon.studio.progress import progress
+from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
 from kanon.words import thin
 
 ALGORITHMS = parts_of(kanon.algorithms)
-
-
-def take(field, key):
-    """Copy what was chosen in a widget into the state."""
-    state.change(**{field: state.typed(key)})
 
 
 def choices(work, stale):
@@ -35,7 +30,7 @@ def choices(work, stale):
             key=state.seeded("run-algorithm", work.algorithm),
             format_func=lambda name: ALGORITHMS[name].CARD.title,
             help=plain(ALGORITHMS[work.algorithm].CARD.summary),
-            on_change=take,
+            on_change=state.take,
             args=("algorithm", "run-algorithm"),
         )
         metric_choice("run-metric")
@@ -46,7 +41,7 @@ def choices(work, stale):
             format_func={"weighted": "every record", "representatives": "one per class"}.get,
             help="Whether the cost of merging two classes counts each of their records, or one "
             "representative of each.",
-            on_change=take,
+            on_change=state.take,
             args=("cost", "run-cost"),
         )
         st.button(
@@ -57,13 +52,7 @@ def choices(work, stale):
             on_click=running.start,
             key="run",
         )
-        st.button(
-            "Cancel",
-            icon=":material/stop:",
-            disabled=not work.busy,
-            on_click=running.cancel,
-            key="cancel",
-        )
+        cancel_button()
 
 
 def slider(result, k):
@@ -86,7 +75,7 @@ def slider(result, k):
         k_grid(result.prepared.classes.n_records, also=k),
         key=state.seeded("run-k", k),
         format_func=thin,
-        on_change=take,
+        on_change=state.take,
         args=("k", "run-k"),
     )
 

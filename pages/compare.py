@@ -13,7 +13,7 @@ from kanon.studio.board import board_with_cursor
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head
 from kanon.studio.picture import data_button
-from kanon.studio.progress import progress
+from kanon.studio.progress import cancel_button, progress
 from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
 from kanon.studio.text import plain
 from kanon.studio.work import compared_metrics, usable_metrics
@@ -23,16 +23,6 @@ BANDS_HELP = (
     f"Runs every metric {len(TIE_SEEDS)} times more, each time with another order in which ties "
     "are broken. Where bands overlap, luck decides who is ahead."
 )
-
-
-def take(field, key, read=lambda value: value):
-    """Copy what was chosen in a widget into the state."""
-    state.change(**{field: read(state.typed(key))})
-
-
-def in_order(usable, chosen):
-    """The chosen metrics, in the order of the chips instead of that of the clicks."""
-    return tuple(name for name in usable if name in chosen)
 
 
 def want_bands():
@@ -59,8 +49,8 @@ def choices(work, stale):
             selection_mode="multi",
             key=state.seeded("compare-metrics", compared_metrics(work)),
             format_func=lambda name: METRICS[name].card.title,
-            on_change=take,
-            args=("compared", "compare-metrics", lambda chosen: in_order(usable, chosen)),
+            on_change=state.take,
+            args=("compared", "compare-metrics", tuple),
         )
         st.button(
             "Compare",
@@ -70,13 +60,7 @@ def choices(work, stale):
             on_click=running.compare,
             key="compare",
         )
-        st.button(
-            "Cancel",
-            icon=":material/stop:",
-            disabled=not work.busy,
-            on_click=running.cancel,
-            key="cancel",
-        )
+        cancel_button()
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
         st.toggle(
             "Show what ties decide",
@@ -110,7 +94,7 @@ def alterations(work, comparison, k, key, about):
     st.toggle(
         "Rank whole percentages, as the paper does",
         key=state.seeded("compare-rounded", work.rounded),
-        on_change=take,
+        on_change=state.take,
         args=("rounded", "compare-rounded", bool),
     )
     digits = 0 if work.rounded else None
@@ -137,7 +121,7 @@ def areas(work, comparison, key, about):
             key=state.seeded(preset, (low, high) if (low, high) in INTERVALS else None),
             format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
             placeholder="your own",
-            on_change=take,
+            on_change=state.take,
             args=("interval", preset),
             width=200,
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.cards import Card
 from kanon.charts.style import colour_of_metric, escaped, k_axis, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
+from kanon.measures.comparing import Standing
 from kanon.words import thin
 
 __all__ = ["board", "board_cursor"]
@@ -153,31 +153,21 @@ def _headlines(comparison: Comparison) -> list[str]:
     """The finding at each k, in a sentence."""
     titles = [line.guide.card.title for line in comparison.lines]
     means = comparison.means()
-    ends = means.values if means.low is None else means.low, means.high
-    found = []
-    for k in comparison.ks:
-        low = ends[0].loc[k].to_numpy()
-        high = low if ends[1] is None else ends[1].loc[k].to_numpy()
-        is_open = None if means.undecided is None else means.undecided.loc[k].to_numpy()
-        sentence = _sentence(titles, means.values.loc[k].to_numpy(), low, high, is_open)
-        found.append(f"k = {thin(k)}: {sentence}")
-    return found
+    return [f"k = {thin(k)}: {_sentence(titles, means, k)}" for k in comparison.ks]
 
 
-def _sentence(
-    titles: list[str],
-    means: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    is_open: np.ndarray | None,
-) -> str:
+def _sentence(titles: list[str], found: Standing, k: int) -> str:
     """Who loses least and most on average, or between whom ties decide; equal is what looks so."""
-    if is_open is not None and is_open.any():
-        between = f"{low[is_open].min():.1f} to {high[is_open].max():.1f} % is lost on average"
-        if is_open.all():
-            return f"ties decide who loses least: {between}"
-        names = [title for title, one in zip(titles, is_open, strict=True) if one]
-        return f"ties decide between {_listed(names)}: {between}"
+    means = found.values.loc[k].to_numpy()
+    if found.low is not None and found.high is not None and found.undecided is not None:
+        is_open = found.undecided.loc[k].to_numpy()
+        if is_open.any():
+            low, high = (ends.loc[k].to_numpy()[is_open] for ends in (found.low, found.high))
+            between = f"{low.min():.1f} to {high.max():.1f} % is lost on average"
+            if is_open.all():
+                return f"ties decide who loses least: {between}"
+            names = [title for title, one in zip(titles, is_open, strict=True) if one]
+            return f"ties decide between {_listed(names)}: {between}"
     shown = [f"{value:.1f}" for value in means]
     least, most = f"{means.min():.1f}", f"{means.max():.1f}"
     if len(titles) == 1:
@@ -190,7 +180,7 @@ def _sentence(
     )
     first = f"guided by {best} the least is lost, {least} % on average"
     # With bands, who is last may be a matter of ties too, and that was not asked.
-    return first if is_open is not None else f"{first}; by {worst} the most, {most} %"
+    return first if found.undecided is not None else f"{first}; by {worst} the most, {most} %"
 
 
 def _listed(names: list[str]) -> str:

@@ -42,7 +42,6 @@ export default function (component) {
     const k = held.k, place = data.ks.indexOf(k);
     slider.value = place;
     slider.setAttribute("aria-valuetext", `k = ${k}`);
-    slider.style.setProperty("--done", `${(100 * place) / Math.max(1, data.ks.length - 1)}%`);
     headline.textContent = data.headlines[place];
     root.dataset.k = k;
     const target = chart();

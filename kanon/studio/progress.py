@@ -1,13 +1,24 @@
-"""The calculation under way: how far it is, on every page that started one."""
+"""The calculation under way: how far it is and how to stop it, on every page that starts one."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from kanon.studio import state
+from kanon.studio import running, state
 from kanon.studio.text import plain
 
-__all__ = ["progress"]
+__all__ = ["cancel_button", "progress"]
+
+
+def cancel_button() -> None:
+    """Stop the calculation, if there is one."""
+    st.button(
+        "Cancel",
+        icon=":material/stop:",
+        disabled=not state.work().busy,
+        on_click=running.cancel,
+        key="cancel",
+    )
 
 
 def progress() -> None:

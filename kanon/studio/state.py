@@ -27,6 +27,7 @@ __all__ = [
     "remembered",
     "salt",
     "seeded",
+    "take",
     "typed",
     "work",
 ]
@@ -89,6 +90,11 @@ def seeded(key: str, value: object) -> str:
 def typed(key: str) -> Any:
     """What the user chose in the widget of that key; for callbacks."""
     return st.session_state.get(key)
+
+
+def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
+    """Copy what the user chose in the widget of that key into the work; for callbacks."""
+    change(**{field: read(typed(key))})
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
