@@ -24,6 +24,7 @@ __all__ = [
     "TIE_SEEDS",
     "Comparison",
     "Line",
+    "before_and_after",
     "by_characteristic",
     "lines_of",
 ]
@@ -238,6 +239,48 @@ class Comparison:
         low = frame({row: each.min(axis=1) for row, each in rows.items()})
         high = frame({row: each.max(axis=1) for row, each in rows.items()})
         return standing(values, low, high, digits)
+
+
+def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
+    """What a change of hierarchies did to the releases at k, each measured by its own hierarchies.
+
+    Parameters
+    ----------
+    before, after
+        The comparisons; only what both of them have is put side by side.
+    k
+        The k; each takes the nearest that it knows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per metric that guided in both, by its name: the alteration as that metric counts
+        and the mean alteration, in percent, before and after, and the ``k`` of each.
+
+    Notes
+    -----
+    Percentages of different hierarchies have different yardsticks: of all that *these*
+    hierarchies could lose. They show which way an edit goes, not that two releases are equal.
+    """
+    old = {line.guide.name: place for place, line in enumerate(before.lines)}
+    new = {line.guide.name: place for place, line in enumerate(after.lines)}
+    both = [name for name in new if name in old]
+    rows = {}
+    for name in both:
+        row: dict[str, float] = {}
+        for when, comparison, place in (
+            ("before", before, old[name]),
+            ("after", after, new[name]),
+        ):
+            near = comparison.nearest(k)
+            for what in (f"alteration_{name}", "mean_alteration"):
+                column = f"{'mean' if what == 'mean_alteration' else 'own'}_{when}"
+                row[column] = float(comparison.at(what, [near])[place, 0, 0])
+            row[f"k_{when}"] = near
+        rows[name] = row
+    columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return found.astype({"k_before": int, "k_after": int}).rename_axis("metric")
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:

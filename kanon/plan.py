@@ -7,6 +7,7 @@ Unknown keys are errors.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,11 +44,13 @@ __all__ = [
     "IntervalsPlan",
     "KAnonymityPlan",
     "MaskPlan",
+    "MetricPlan",
     "NodesPlan",
     "Plan",
     "ReadPlan",
     "SuppressionPlan",
     "build_hierarchy",
+    "composed_metrics",
 ]
 
 
@@ -177,6 +180,18 @@ class MetricPlan(_Strict):
 
     intermediate: Literal["harmonic-levels", "levels", "leaves", "leaves-normalised"]
     multiplier: Literal["none", "w1", "w2"]
+
+
+def composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:
+    """Metrics composed of two phases, by their names."""
+    return {
+        name: Metric(
+            Card(name, name, "Composed of two phases.", "your own"),
+            part.intermediate,
+            part.multiplier,
+        )
+        for name, part in parts.items()
+    }
 
 
 class AlgorithmPlan(_Strict):
@@ -317,14 +332,7 @@ class Plan(_Strict):
     @property
     def composed_metrics(self) -> dict[str, Metric]:
         """The metrics that the plan composes."""
-        return {
-            name: Metric(
-                Card(name, name, "Composed in the plan.", "your own"),
-                part.intermediate,
-                part.multiplier,
-            )
-            for name, part in self.metrics.items()
-        }
+        return composed_metrics(self.metrics)
 
     def _check_names(self) -> None:
         taken = [name for name in self.metrics if name in METRICS]

@@ -6,12 +6,11 @@ from kanon.charts.board import board, board_cursor
 from kanon.charts.style import colour_of_metric
 from kanon.comparison import INTERVALS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
-from kanon.metrics import METRICS
 from kanon.run import serves_every_k
 from kanon.studio import running, state
 from kanon.studio.board import board_with_cursor
 from kanon.studio.explain import how_compared
-from kanon.studio.frame import head
+from kanon.studio.frame import head, metric_titles
 from kanon.studio.picture import data_button
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
@@ -35,7 +34,7 @@ def want_bands():
 
 def choices(work, stale):
     """The metrics as chips, in their colours, and the buttons."""
-    usable = usable_metrics(work)
+    usable, titles = usable_metrics(work), metric_titles(work)
     colours = "".join(
         f".st-key-compare-metrics button:nth-of-type({place}) "
         f"{{ border-left: 0.5rem solid {colour_of_metric(name)} !important; }}"
@@ -48,7 +47,7 @@ def choices(work, stale):
             usable,
             selection_mode="multi",
             key=state.seeded("compare-metrics", compared_metrics(work)),
-            format_func=lambda name: METRICS[name].card.title,
+            format_func=lambda name: plain(titles[name]),
             on_change=state.take,
             args=("compared", "compare-metrics", tuple),
         )

@@ -14,7 +14,9 @@ from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
 from kanon.studio import state
-from kanon.studio.choices import BUILDERS, FIELDS, Choice
+from kanon.studio.builders import builder_fields, typed_fields
+from kanon.studio.choices import BUILDERS, Choice
+from kanon.studio.drawing import summary
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
@@ -205,7 +207,7 @@ def take_role(name: str, key: str) -> None:
 
 def take_choice(name: str, prefix: str) -> None:
     """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
-    entered = {field: state.typed(f"{prefix}-{field}") for field in FIELDS}
+    entered = typed_fields(prefix)
     file = state.typed(f"{prefix}-file")
     if file is not None:
         entered |= {"content": file.getvalue(), "name": file.name}
@@ -215,29 +217,15 @@ def take_choice(name: str, prefix: str) -> None:
 
 def parameters(name: str, choice: Choice, prefix: str) -> None:
     """The controls of a builder, and what came of it."""
-    given = {"on_change": take_choice, "args": (name, prefix)}
-
-    def text(place, field: str, label: str) -> None:
-        key = state.seeded(f"{prefix}-{field}", choice.typed.get(field) or "")
-        place.text_input(label, key=key, **given)
-
-    if choice.builder == "intervals":
-        widths, lowest, highest = st.columns([2, 1, 1])
-        text(widths, "widths", "Widths, each a multiple of the one before")
-        text(lowest, "lowest", "One group below")
-        text(highest, "highest", "One group above")
-    elif choice.builder == "mask":
-        keep, side = st.columns([2, 1])
-        text(keep, "keep", "Characters kept, level by level")
-        key = state.seeded(f"{prefix}-side", choice.typed.get("side") or "left")
-        side.selectbox("Which stay", ["left", "right"], key=key, **given)
-    elif choice.builder == "dates":
-        text(st, "levels", "Periods: some of day, month, quarter, year, decade")
-    elif choice.builder == "file":
+    builder_fields(choice, prefix, take_choice, name, prefix, row=True)
+    if choice.builder == "file":
         label = "Another file" if choice.tree else "Choose a file"
         with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):
             st.file_uploader(
-                "CSV with lines leaf;level 1;…;* or JSON with nodes", key=f"{prefix}-file", **given
+                "CSV with lines leaf;level 1;…;* or JSON with nodes",
+                key=f"{prefix}-file",
+                on_change=take_choice,
+                args=(name, prefix),
             )
     if choice.hint:
         st.caption(plain(choice.hint))
@@ -250,8 +238,7 @@ def facts(choice: Choice) -> str:
     if choice.tree is None:
         return ""
     origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
-    size = f"{counted(choice.tree.n_nodes, 'node')} over {counted(choice.tree.n_leaves, 'value')}"
-    return " ".join([f"{origin}{size}, height {choice.tree.height}.", *choice.notes])
+    return " ".join([f"{origin}{summary(choice)}.", *choice.notes])
 
 
 st.subheader("What each column is to the people in it, and how it may be blurred")
@@ -288,13 +275,20 @@ for position, (name, role) in listed:
         f"Hierarchy of {spoken(name)}",
         list(BUILDERS),
         key=state.seeded(f"{prefix}-builder", choice.builder),
-        format_func=BUILDERS.get,
+        format_func=lambda one: BUILDERS[one].title,
         label_visibility="collapsed",
         on_change=take_choice,
         args=(name, prefix),
     )
     with rest:
-        st.caption(plain(f"{facts(choice)} {why}"))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(plain(f"{facts(choice)} {why}"), width="stretch")
+            if st.button(
+                "Draw", key=f"{prefix}-draw", icon=":material/account_tree:", type="tertiary",
+                help="Look at this hierarchy and change it on the page Hierarchies.",
+            ):  # fmt: skip
+                state.change(column=name)
+                st.switch_page("pages/hierarchies.py")
         parameters(name, choice, prefix)
 
 st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")

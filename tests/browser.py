@@ -39,6 +39,8 @@ OUTDATED = "Settings have changed since this result was made"
 RESULT = "Darker blue"
 QUESTIONS = {
     "Data": "What is in this table",
+    "Hierarchies": "How may each value be blurred?",
+    "Metrics": "What does blurring cost?",
     "Anonymise": "What does k =",
     "Compare": "Which choice is better here?",
 }

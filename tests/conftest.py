@@ -7,6 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from dashboard import no_job_is_left, start, workers
+
+__all__ = ["no_job_is_left", "start", "workers"]  # fixtures of the tests of pages
 
 ROOT = Path(__file__).parent.parent
 IN_CI = os.environ.get("CI") == "true"

@@ -35,6 +35,7 @@ LEVELS = {
     "schema": 1,
     "classes": 2,
     "metrics": 2,
+    "matrices": 2,
     "recoding": 3,
     "privacy": 3,
     "strategies": 4,

@@ -14,9 +14,21 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 from kanon.values import canonical_text, numbers
-from kanon.words import counted
+from kanon.words import counted, thin
 
-__all__ = ["DATE_LEVELS", "dates", "from_graph", "groups", "intervals", "mask", "suppression"]
+__all__ = [
+    "DATE_LEVELS",
+    "by_frequency",
+    "dates",
+    "from_graph",
+    "groups",
+    "intervals",
+    "mask",
+    "mask_steps",
+    "ordered",
+    "quantile_intervals",
+    "suppression",
+]
 
 DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
 """The levels that :func:`dates` knows, from fine to coarse."""
@@ -63,13 +75,7 @@ def intervals(
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
     """
     texts = _distinct(values)
-    parsed = numbers(texts)
-    if parsed is None:
-        bad = [text for text in texts if numbers([text]) is None]
-        raise HierarchyError(
-            f"Intervals need numbers; {_are(bad)} not ({{cells}}).",
-            bad,
-        )
+    parsed = _parsed(texts)
     _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
@@ -97,6 +103,155 @@ def intervals(
         else:
             lines.append([text, *(_interval(value, width, origin, whole) for width in widths)])
     return _tree(lines)
+
+
+def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hierarchy:
+    """Numbers in nested intervals that hold about as many records each.
+
+    The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
+    records as they can: a number with many records is never split, so there may be fewer. Each
+    further level joins neighbours. An interval is named by the smallest and the largest number
+    that occurs in it; one with a single number adds no level, nor does one that holds them all.
+
+    Parameters
+    ----------
+    counts
+        The numbers that occur, as text, and how many records have each.
+    parts
+        The numbers of intervals, from many to few, each a multiple of the next.
+
+    Raises
+    ------
+    HierarchyError
+        A value is not a number, there are no records, or the parts do not nest.
+
+    Examples
+    --------
+    >>> tree = quantile_intervals({"17": 3, "18": 3, "19": 1, "30": 2, "40": 1, "90": 2}, [4, 2])
+    >>> tree.labels
+    ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
+    """
+    merged = _merged(counts)
+    parsed = dict(zip(merged, _parsed(list(merged)).tolist(), strict=True))
+    if not sum(merged.values()):
+        raise HierarchyError("Intervals by records need at least one record.")
+    _check_parts(parts)
+    ascending = sorted(merged, key=lambda text: (parsed[text], text))
+    finest = _parts_by_records(ascending, merged, parsed, int(parts[0]))
+    paths = [[text] for text in ascending]
+    for count in parts:
+        part_of = [part // (int(parts[0]) // int(count)) for part in finest]
+        for _, places in itertools.groupby(range(len(paths)), part_of.__getitem__):
+            members = list(places)
+            name = _run(ascending, members[0], members[-1], " to ")
+            for place in members:
+                paths[place].append(name)
+    return _tree(paths)
+
+
+def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
+    """Values in an order of their own, neighbours in groups, neighbouring groups in groups.
+
+    Groups are named by their first and last value. The last group of a level may be smaller; a
+    group of one value adds no level, nor does one that holds them all.
+
+    Parameters
+    ----------
+    values
+        The values, in the order that makes neighbours of them.
+    sizes
+        How many values form a group, how many of these a group of the next level, and so on.
+
+    Raises
+    ------
+    HierarchyError
+        A size is not a whole number of at least 2, or two groups would get one name.
+
+    Examples
+    --------
+    >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
+    ('low – fair', 'good – high', 'low – high', '*')
+    """
+    if not sizes or any(not _is_whole(size) or size < 2 for size in sizes):
+        raise HierarchyError("Ordered groups have sizes that are whole numbers of at least 2.")
+    texts = _distinct(values)
+    paths = [[text] for text in texts]
+    length = 1
+    start_of: dict[str, int] = {}
+    for size in sizes:
+        length = min(length * int(size), len(texts) or 1)
+        for first in range(0, len(texts), length):
+            last = min(first + length, len(texts)) - 1
+            name = _run(texts, first, last, " – ")
+            if start_of.setdefault(name, first) != first:
+                raise HierarchyError("Two groups would be called {cells}; change a size.", [name])
+            for place in range(first, last + 1):
+                paths[place].append(name)
+    return _tree(paths)
+
+
+def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
+    """Frequent values directly under the root; all rare ones in one group first.
+
+    Parameters
+    ----------
+    counts
+        The values that occur, and how many records have each.
+    least
+        A value with fewer records than this is rare.
+
+    Raises
+    ------
+    HierarchyError
+        ``least`` is not a whole number of at least 1, or every value is rare.
+
+    Examples
+    --------
+    >>> by_frequency({"Cat": 50, "Dog": 70, "Okapi": 1, "Yak": 2}, least=5).labels[4:]
+    ('Other (fewer than 5 records)', '*')
+    """
+    if not _is_whole(least) or least < 1:
+        raise HierarchyError("The least number of records is a whole number of at least 1.")
+    merged = _merged(counts)
+    rare = [text for text, count in merged.items() if count < least]
+    if rare and len(rare) == len(merged):
+        raise HierarchyError(
+            f"Every value has fewer than {thin(least)} records, so that all would share one group; "
+            "choose a smaller number."
+        )
+    name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
+    frequent = [[text, text] for text, count in merged.items() if count >= least]
+    return _tree([*frequent, *([text, name] for text in rare)])
+
+
+def mask_steps(longest: int, step: int) -> list[int]:
+    """How many characters :func:`mask` keeps if it masks ``step`` of them at a time.
+
+    Parameters
+    ----------
+    longest
+        The characters of the longest code.
+    step
+        The characters that each level masks.
+
+    Raises
+    ------
+    HierarchyError
+        The step is not a whole number of at least 1, or leaves no character.
+
+    Examples
+    --------
+    >>> mask_steps(5, 1), mask_steps(8, 3)
+    ([4, 3, 2, 1], [5, 2])
+    """
+    if not _is_whole(step) or step < 1:
+        raise HierarchyError("A step masks a whole number of characters, at least 1.")
+    if step >= longest:
+        raise HierarchyError(
+            f"A step of {counted(int(step), 'character')} leaves nothing of codes of at most "
+            f"{counted(int(longest), 'character')}; choose a smaller step."
+        )
+    return list(range(int(longest) - int(step), 0, -int(step)))
 
 
 def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hierarchy:
@@ -255,6 +410,66 @@ def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
             "choose other levels, or take the hierarchy from a file.",
             error.cells[:1],
         ) from None
+
+
+def _parts_by_records(
+    ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, float], parts: int
+) -> list[int]:
+    """For each text the part, out of so many, that the middle of its records falls into.
+
+    So the bound between two parts is the one nearest to the quantile that splits no number.
+    """
+    records = sum(counts.values())
+    found: list[int] = []
+    before = 0
+    for _, equal in itertools.groupby(ascending, key=numbers.__getitem__):
+        texts = list(equal)
+        own = sum(counts[text] for text in texts)
+        part = parts * (2 * before + own) // (2 * records)
+        found += [min(part, parts - 1)] * len(texts)
+        before += own
+    return found
+
+
+def _run(texts: Sequence[str], first: int, last: int, between: str) -> str:
+    """The name of a run of values: one value is itself, all of them are the root."""
+    if first == last:
+        return texts[first]
+    if last - first + 1 == len(texts):
+        return ROOT_LABEL
+    return f"{texts[first]}{between}{texts[last]}"
+
+
+def _parsed(texts: list[str]) -> np.ndarray:
+    parsed = numbers(texts)
+    if parsed is None:
+        bad = [text for text in texts if numbers([text]) is None]
+        raise HierarchyError(f"Intervals need numbers; {_are(bad)} not ({{cells}}).", bad)
+    return parsed
+
+
+def _merged(counts: Mapping[str, int]) -> dict[str, int]:
+    """The records of each value, whatever the ways in which it is written."""
+    merged: dict[str, int] = {}
+    for value, count in counts.items():
+        text = canonical_text(value)
+        merged[text] = merged.get(text, 0) + int(count)
+    return merged
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _check_parts(parts: Sequence[int]) -> None:
+    if not parts or any(not _is_whole(part) or part < 2 for part in parts):
+        raise HierarchyError("Intervals by records need whole numbers of parts, each at least 2.")
+    for many, few in itertools.pairwise(parts):
+        if few >= many or many % few:
+            raise HierarchyError(
+                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
+                "after it; nested intervals need that."
+            )
 
 
 def _distinct(values: Sequence[str]) -> list[str]:

@@ -1,18 +1,46 @@
-"""Pure operations on hierarchies: each returns a new tree."""
+"""Pure operations on hierarchies: each returns a new tree and leaves its arguments alone.
+
+Nodes are named by their labels. No operation but :func:`add_leaves` and :func:`remove_leaves`
+changes the set of leaves. Where edge weights were drawn, :func:`group` of siblings,
+:func:`insert_level` and :func:`ungroup` keep the cost of every path between nodes that existed
+before, so that changing the shape of a tree does not silently change what it says about loss.
+"""
 
 from __future__ import annotations
 
-from kanon.errors import HierarchyError
-from kanon.hierarchy.tree import Hierarchy
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-__all__ = ["add_leaf"]
+import numpy as np
+
+from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
+from kanon.values import canonical_text, numbers
+from kanon.words import thin
+
+__all__ = [
+    "LONGEST_NAME",
+    "add_leaf",
+    "add_leaves",
+    "group",
+    "insert_level",
+    "move",
+    "remove_leaves",
+    "rename",
+    "set_weight",
+    "sort",
+    "ungroup",
+    "with_weights",
+]
+
+LONGEST_NAME = 10_000
+"""The most characters that the name of a group may have."""
 
 
 def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hierarchy:
-    """Add a leaf under ``parent`` (the root if not given), after its other children.
-
-    Where edge weights were drawn, the new edge weighs as much as its heaviest sibling, so that
-    the new leaf is not the cheap way out.
+    """Add one leaf: :func:`add_leaves` of it.
 
     Raises
     ------
@@ -25,11 +53,532 @@ def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hie
     >>> add_leaf(suppression(["F", "M"]), "X").labels
     ('F', 'M', 'X', '*')
     """
-    above = hierarchy.root if parent is None else hierarchy.node_of.get(parent, -1)
-    if above < hierarchy.n_leaves:
+    return add_leaves(hierarchy, [label], parent)
+
+
+def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None) -> Hierarchy:
+    """Add leaves under ``parent`` (the root if not given), after its other children.
+
+    Where edge weights were drawn, a new edge weighs as much as its heaviest sibling, so that
+    the new leaf is not the cheap way out.
+
+    Raises
+    ------
+    HierarchyError
+        The parent is unknown or a leaf, or a label is empty or exists.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> add_leaves(suppression(["F", "M"]), ["X", "Y"]).labels
+    ('F', 'M', 'X', 'Y', '*')
+    """
+    above = tree.root if parent is None else tree.node_of.get(canonical_text(parent), -1)
+    if above < tree.n_leaves:
         raise HierarchyError("The parent {cells} is not a group of the tree.", [parent])
     weight = None
-    if hierarchy.weight is not None:
-        weight = max(float(hierarchy.weight[child]) for child in hierarchy.children[above])
-    entry = (label, hierarchy.labels[above], weight)
-    return Hierarchy.from_entries([*hierarchy.entries(), entry])
+    if tree.weight is not None:
+        weight = max(float(tree.weight[child]) for child in tree.children[above])
+    draft = _Draft.of(tree)
+    for label in labels:
+        draft.add(label, above, weight)
+    return draft.build()
+
+
+def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
+    """Take leaves away; a group that is left empty goes too.
+
+    Raises
+    ------
+    HierarchyError
+        A label is no leaf of the tree, or no leaf would stay.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> remove_leaves(groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"]}]), ["Dog"]).labels
+    ('Cat', 'Lion', 'Felid', '*')
+    """
+    nodes = _nodes(tree, labels)
+    inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
+    if inner:
+        raise HierarchyError("Only leaves can be removed; {cells} is a group.", inner)
+    if len(nodes) == tree.n_leaves:
+        raise HierarchyError("A tree needs at least one leaf; these are all that it has.")
+    draft = _Draft.of(tree)
+    draft.prune(draft.take(nodes))
+    return draft.build()
+
+
+def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
+    """Hang nodes, with all that is below them, under another group, after its children.
+
+    They keep the order in which they stand in the tree, and the weight of their edges. Of
+    selected nodes that lie below other selected ones only the upper ones move. Groups that are
+    left empty vanish.
+
+    Raises
+    ------
+    HierarchyError
+        A label is unknown or the root; ``parent`` is unknown, a leaf, one of the nodes to move
+        or below one of them.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
+    >>> move(zoo, ["Fox"], "Canid").labels
+    ('Cat', 'Dog', 'Fox', 'Felid', 'Canid', '*')
+    """
+    nodes = _upper(tree, _not_root(tree, labels, "moved"))
+    (target,) = _nodes(tree, [parent])
+    if target < tree.n_leaves:
+        raise HierarchyError(
+            "Nodes can be moved to a group only; {cells} is a value.", [tree.labels[target]]
+        )
+    if any(tree.is_ancestor(node, target) for node in nodes):
+        raise HierarchyError(
+            "A node cannot be moved below itself; {cells} is one of the nodes to move, or below "
+            "one of them.",
+            [tree.labels[target]],
+        )
+    draft = _Draft.of(tree)
+    left = draft.take(nodes)
+    draft.hang(nodes, target)
+    draft.prune(left)
+    return draft.build()
+
+
+def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
+    """Put nodes into a new group, under their lowest common parent.
+
+    The group stands where the first of them stood. Nodes that hang elsewhere are moved first
+    (after the branch of the first one, if that hangs deeper); groups that are left empty vanish.
+
+    With drawn weights the edges are split: if w is the least weight of the members, the edge
+    above the group weighs w/2, and each member's edge w/2 less than before. Paths of siblings
+    keep their cost.
+
+    Raises
+    ------
+    HierarchyError
+        There are no labels, one is unknown or the root, or the name is empty, too long or taken.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> group(suppression(["Cat", "Dog", "Lion"]), ["Cat", "Lion"], "Felid").labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+    """
+    nodes = _upper(tree, _not_root(tree, labels, "put into a group"))
+    if not nodes:
+        raise HierarchyError("A group needs at least one member.")
+    name = _name(name)
+    above = _common(tree, [int(tree.parent[node]) for node in nodes])
+    branch = nodes[0]
+    while tree.parent[branch] != above:
+        branch = int(tree.parent[branch])
+    draft = _Draft.of(tree)
+    new = draft.add(name, above, 0.0)
+    siblings = draft.children[above]
+    siblings.pop()
+    siblings.insert(siblings.index(branch) + 1, new)
+    left = draft.take(nodes)
+    draft.hang(nodes, new)
+    draft.prune(left)
+    _refuse_taken(name, tree, draft.gone)
+    draft.split(new)
+    return draft.build()
+
+
+def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
+    """Dissolve groups: their children take their place.
+
+    With drawn weights the edge of the group is added to the edges of its children, so that every
+    path that stays keeps its cost.
+
+    Raises
+    ------
+    HierarchyError
+        A label is unknown, the root, or a leaf.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> ungroup(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]), ["Felid"]).labels
+    ('Cat', 'Lion', 'Dog', '*')
+    """
+    nodes = _not_root(tree, labels, "dissolved")
+    values = [tree.labels[node] for node in nodes if node < tree.n_leaves]
+    if values:
+        raise HierarchyError("Only groups can be dissolved; {cells} is a value.", values)
+    draft = _Draft.of(tree)
+    draft.dissolve(nodes)
+    return draft.build()
+
+
+def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
+    """Give a group, or the root, another name.
+
+    Raises
+    ------
+    HierarchyError
+        The label is unknown or a leaf, or the name is empty, too long or taken.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> rename(suppression(["F", "M"]), "*", "Any").labels
+    ('F', 'M', 'Any')
+    """
+    (node,) = _nodes(tree, [label])
+    if node < tree.n_leaves:
+        raise HierarchyError(
+            "{cells} cannot be renamed: a value of the column keeps its name.", [tree.labels[node]]
+        )
+    name = _name(name)
+    if name == tree.labels[node]:
+        return tree
+    _refuse_taken(name, tree)
+    draft = _Draft.of(tree)
+    draft.labels[node] = name
+    return draft.build()
+
+
+def insert_level(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
+    """Give each of the nodes a new parent of its own, named "<label> (group)".
+
+    With drawn weights each edge is split in halves, so that every path keeps its cost.
+
+    Raises
+    ------
+    HierarchyError
+        A label is unknown or the root.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> insert_level(suppression(["F", "M"]), ["F"]).labels
+    ('F', 'M', 'F (group)', '*')
+    """
+    nodes = _not_root(tree, labels, "given a parent of its own")
+    draft = _Draft.of(tree)
+    taken = set(tree.labels)
+    new: dict[int, int] = {}
+    for node in nodes:
+        name = _free(f"{tree.labels[node]} (group)", taken)
+        taken.add(name)
+        new[node] = draft.new(name, draft.parent[node], 0.0)
+    for above in {draft.parent[node] for node in nodes}:
+        draft.children[above] = [new.get(child, child) for child in draft.children[above]]
+    for node, between in new.items():
+        draft.hang([node], between)
+        draft.split(between)
+    return draft.build()
+
+
+def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hierarchy:
+    """Sort the children of a group, and of all groups below it.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    label
+        The group, or the root.
+    records
+        The records at and below each node, shape (N,): most first, ties keep their order. If not
+        given: by name, numbers by size before texts, runs of digits within texts as numbers.
+
+    Raises
+    ------
+    HierarchyError
+        The label is unknown or a leaf, or ``records`` has another shape.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> sort(suppression(["10-14", "b", "5-9", "A", "21", "3"]), "*").labels
+    ('3', '21', '5-9', '10-14', 'A', 'b', '*')
+    >>> sort(suppression(["x", "y", "z"]), "*", np.array([1, 5, 5, 11])).labels
+    ('y', 'z', 'x', '*')
+    """
+    (top,) = _nodes(tree, [label])
+    if top < tree.n_leaves:
+        raise HierarchyError(
+            "Only the members of a group can be sorted; {cells} is a value.", [tree.labels[top]]
+        )
+    if records is not None and np.shape(records) != (tree.n_nodes,):
+        raise HierarchyError(
+            f"Sorting by records needs one number for each of the {thin(tree.n_nodes)} nodes."
+        )
+    draft = _Draft.of(tree)
+    most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
+    waiting = [top]
+    while waiting:
+        below = draft.children[waiting.pop()]
+        below.sort(key=(lambda v: _natural(tree.labels[v])) if most is None else most.__getitem__)
+        waiting.extend(child for child in below if child >= tree.n_leaves)
+    return draft.build()
+
+
+def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
+    """Draw the weight of the edge above a node.
+
+    Raises
+    ------
+    HierarchyError
+        The label is unknown or the root, the tree has no weights, or the weight is no number
+        from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = with_weights(suppression(["F", "M"]), np.array([1, 1, 0]))
+    >>> set_weight(tree, "M", 2.5).weight.tolist()
+    [1.0, 2.5, 0.0]
+    """
+    (node,) = _nodes(tree, [label])
+    if node == tree.root:
+        raise HierarchyError("The root has no edge above it, so it has no weight.")
+    if tree.weight is None:
+        raise HierarchyError(
+            "The tree has no weights of its own; give all its edges one before changing one."
+        )
+    number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+    if not number or not 0 <= weight <= LARGEST_WEIGHT:
+        raise HierarchyError(f"The weight {quoted(weight)} is not allowed; {_ALLOWED}.")
+    drawn = tree.weight.copy()
+    drawn[node] = weight
+    return with_weights(tree, drawn)
+
+
+def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
+    """The same tree with other weights drawn, or with none.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    weights
+        Shape (N,): per node of this tree the weight of the edge above it (what it says of the
+        root is ignored); or None for a tree without weights of its own.
+
+    Raises
+    ------
+    HierarchyError
+        There is not one number from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT` per edge.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> with_weights(suppression(["F", "M"]), np.array([1, 2, 3])).weight.tolist()
+    [1.0, 2.0, 0.0]
+    """
+    if weights is None:
+        return replace(tree, weight=None)
+    try:
+        drawn = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise HierarchyError(f"A weight is not a number; {_ALLOWED}.") from None
+    if drawn.shape != (tree.n_nodes,):
+        raise HierarchyError(f"The {thin(tree.n_nodes)} nodes of the tree need one weight each.")
+    drawn[tree.root] = 0
+    bad = np.flatnonzero(~((drawn >= 0) & (drawn <= LARGEST_WEIGHT)))
+    if len(bad):
+        raise HierarchyError(
+            f"The weight {quoted(drawn[bad[0]])} above {{cells}} is not allowed; {_ALLOWED}.",
+            [tree.labels[bad[0]]],
+        )
+    if tree.n_nodes == 1:  # no edge, so nothing was drawn
+        return replace(tree, weight=None)
+    drawn.setflags(write=False)
+    return replace(tree, weight=drawn)
+
+
+_ALLOWED = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
+
+
+@dataclass
+class _Draft:
+    """A tree that can be changed, by the numbers of the old tree; new nodes come after them."""
+
+    root: int
+    labels: list[str]
+    parent: list[int]
+    children: list[list[int]]
+    weight: list[float] | None
+    gone: set[int]
+
+    @classmethod
+    def of(cls, tree: Hierarchy) -> _Draft:
+        weight = None if tree.weight is None else tree.weight.tolist()
+        children = [list(below) for below in tree.children]
+        return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
+
+    def new(self, label: str, above: int, weight: float | None) -> int:
+        """A node that knows its parent, and that its parent does not know yet."""
+        self.labels.append(label)
+        self.parent.append(above)
+        self.children.append([])
+        if self.weight is not None:
+            self.weight.append(weight or 0.0)
+        return len(self.labels) - 1
+
+    def add(self, label: str, above: int, weight: float | None) -> int:
+        """A new last child."""
+        node = self.new(label, above, weight)
+        self.children[above].append(node)
+        return node
+
+    def take(self, nodes: Iterable[int]) -> set[int]:
+        """Take nodes from their parents, whose numbers are returned."""
+        taken = set(nodes)
+        left = {self.parent[node] for node in taken}
+        for above in left:
+            self.children[above] = [node for node in self.children[above] if node not in taken]
+        return left
+
+    def hang(self, nodes: Sequence[int], above: int) -> None:
+        """Hang nodes that have no parent under one, after its children."""
+        self.children[above].extend(nodes)
+        for node in nodes:
+            self.parent[node] = above
+
+    def prune(self, groups: Iterable[int]) -> None:
+        """Take away those of the groups that are empty, and what becomes empty by that."""
+        empty = {node for node in groups if not self.children[node] and node != self.root}
+        while empty:
+            self.gone |= empty
+            above = self.take(empty)
+            empty = {node for node in above if not self.children[node] and node != self.root}
+
+    def split(self, between: int) -> None:
+        """Give a new group half of its members' least weight, and take that from theirs."""
+        if self.weight is None:
+            return
+        half = min(self.weight[node] for node in self.children[between]) / 2
+        self.weight[between] = half
+        for node in self.children[between]:
+            self.weight[node] -= half
+
+    def dissolve(self, nodes: Sequence[int]) -> None:
+        """Put the children of groups in their place."""
+        chosen = set(nodes)
+        # Downwards: a dissolved group hands on what it got from a dissolved group above it.
+        for node in sorted(chosen, reverse=True):
+            for child in self.children[node]:
+                if self.weight is not None:
+                    self.weight[child] += self.weight[node]
+        for above in {self.parent[node] for node in chosen} - chosen:
+            self.children[above] = self._without(chosen, self.children[above])
+
+    def _without(self, chosen: set[int], nodes: Sequence[int]) -> list[int]:
+        """The nodes, each chosen one replaced by its children, however deep that goes."""
+        found: list[int] = []
+        stack = list(reversed(nodes))
+        while stack:
+            node = stack.pop()
+            if node in chosen:
+                stack.extend(reversed(self.children[node]))
+            else:
+                found.append(node)
+        return found
+
+    def build(self) -> Hierarchy:
+        """The tree that the draft describes."""
+        entries: list[tuple[str, str | None, float | None]] = [(self.labels[self.root], None, None)]
+        stack = [self.root]
+        while stack:
+            above = stack.pop()
+            for node in self.children[above]:
+                drawn = None if self.weight is None else self.weight[node]
+                entries.append((self.labels[node], self.labels[above], drawn))
+            stack.extend(self.children[above])
+        return Hierarchy.from_entries(entries)
+
+
+def _nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
+    """The numbers of the nodes with these labels, ascending, each once."""
+    texts = list(dict.fromkeys(map(canonical_text, labels)))
+    unknown = [text for text in texts if text not in tree.node_of]
+    if unknown:
+        raise HierarchyError("The tree has no node that is called {cells}.", unknown)
+    return sorted(tree.node_of[text] for text in texts)
+
+
+def _not_root(tree: Hierarchy, labels: Iterable[str], what: str) -> list[int]:
+    nodes = _nodes(tree, labels)
+    if tree.root in nodes:
+        raise HierarchyError(f"The root {{cells}} cannot be {what}.", [tree.labels[tree.root]])
+    return nodes
+
+
+def _upper(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
+    """Those of the nodes that lie below no other of them, in the order of the tree."""
+    chosen = set(nodes)
+    parent = tree.parent.tolist()
+    covered = [False] * tree.n_nodes
+    for node in range(tree.root - 1, -1, -1):  # parents have larger numbers
+        covered[node] = covered[parent[node]] or parent[node] in chosen
+    return sorted((node for node in chosen if not covered[node]), key=tree.first.__getitem__)
+
+
+def _common(tree: Hierarchy, nodes: Sequence[int]) -> int:
+    """The lowest node at or above all of the nodes."""
+    covers = (tree.first <= tree.first[nodes].min()) & (tree.last >= tree.last[nodes].max())
+    # In a chain of single children, which share a range, the larger number stands above.
+    lowest = max(nodes)
+    return lowest + int(np.argmax(covers[lowest:]))
+
+
+def _name(name: str) -> str:
+    text = canonical_text(name)
+    if not text:
+        raise HierarchyError("The name of a group cannot be empty.")
+    if len(text) > LONGEST_NAME:
+        raise HierarchyError(
+            f"The name of a group has at most {thin(LONGEST_NAME)} characters, "
+            f"not {thin(len(text))}."
+        )
+    return text
+
+
+def _refuse_taken(name: str, tree: Hierarchy, gone: Iterable[int] = ()) -> None:
+    """A group that vanishes by the same operation leaves its name free."""
+    if name in tree.node_of and tree.node_of[name] not in gone:
+        raise HierarchyError("The name {cells} is taken; every node needs one of its own.", [name])
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or the first of "name 2", "name 3", … that is not taken."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name} {number}" in taken:
+        number += 1
+    return f"{name} {number}"
+
+
+_LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
+_DIGITS = re.compile(r"([0-9]+)")
+_ENDS = {"<": -1, "": 0, ">": 1}
+
+
+def _natural(text: str) -> tuple[int, int, float, tuple[object, ...], str]:
+    """A key to sort names: numbers, then intervals by their bounds, then texts."""
+    parsed = numbers([text]) if any(map(str.isdigit, text)) else None
+    if parsed is not None:
+        return 0, 0, float(parsed[0]), (), text
+    leading = _LEADING.match(text)
+    # "-10 to -6" comes before "-5 to -1", and the open ends "<20" and ">80" come around.
+    kind, end, start = 2, 0, math.inf
+    if leading:
+        kind, end, start = 1, _ENDS[leading[1]], float(leading[2])
+    # Texts at even places and digits at odd ones, so that like is compared with like; digits by
+    # length and then by text, because Python refuses to read very long numbers.
+    parts: list[object] = []
+    for place, part in enumerate(_DIGITS.split(text.casefold())):
+        digits = part.lstrip("0")
+        parts.append((len(digits), digits) if place % 2 else part)
+    return kind, end, start, tuple(parts), text

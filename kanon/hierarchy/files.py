@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,13 @@ from typing import Any
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.lines import tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
+from kanon.words import thin
 
 __all__ = [
+    "LARGEST_HIERARCHY",
+    "SEPARATORS",
     "Imported",
+    "column_of_json",
     "parse_csv",
     "parse_json",
     "parse_nodes",
@@ -25,7 +31,12 @@ __all__ = [
     "to_nodes",
 ]
 
-_SEPARATORS = (";", ",", "\t", "|")
+LARGEST_HIERARCHY = 100_000
+"""The most leaves that a hierarchy may have to be read from a file."""
+
+SEPARATORS = (";", ",", "\t", "|")
+"""What may stand between cells, in the order in which it is looked for."""
+
 _LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 
@@ -78,7 +89,8 @@ def parse_csv(text: str) -> Imported:
     Raises
     ------
     HierarchyError
-        The lines have different lengths or do not describe a tree.
+        The lines have different lengths, do not describe a tree, or are more than
+        :data:`LARGEST_HIERARCHY`.
 
     Examples
     --------
@@ -93,6 +105,7 @@ def parse_csv(text: str) -> Imported:
     rows = _rows(text)
     if _is_header(rows):
         rows = rows[1:]
+    _check_size(len(rows))
     hierarchy = tree_from_lines((f"Line {line}", cells) for line, cells in rows)
     width = len(rows[0][1])
     skipped = [
@@ -114,36 +127,61 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
     f;f;*
     a;A;*
     """
-    # A bare carriage return would pass for the end of a line unless it is quoted.
-    returns = any("\r" in label for label in hierarchy.labels)
+    lines = tree_to_lines(hierarchy)
+    # One cell alone would be no hierarchy file; twice the same label is a tree of one node.
+    lines = lines if hierarchy.height > 1 else [line * 2 for line in lines]
+    if _is_header([(1, lines[0])]) or lines[0][0].startswith("\ufeff"):
+        # A value that is called "leaf" would pass for a header, so it gets one above it.
+        lines.insert(0, ["leaf", *(f"level {level}" for level in range(1, len(lines[0])))])
+    # A bare carriage return would pass for the end of a line unless it is quoted, and a separator
+    # that is looked for earlier might pass for the one of the file.
+    risky = ("\r", *SEPARATORS[: SEPARATORS.index(separator)])
+    quote_all = any(mark in label for label in hierarchy.labels for mark in risky)
     out = io.StringIO()
     writer = csv.writer(
         out,
         delimiter=separator,
         lineterminator="\n",
-        quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+        quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL,
     )
-    lines = tree_to_lines(hierarchy)
-    # One cell alone would be no hierarchy file; twice the same label is a tree of one node.
-    writer.writerows(lines if hierarchy.height > 1 else [line * 2 for line in lines])
+    writer.writerows(lines)
     return out.getvalue()
 
 
 def parse_json(text: str) -> Hierarchy:
     """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
 
+    Other keys beside ``"nodes"`` are left alone; :func:`column_of_json` reads one of them.
+
     Raises
     ------
     HierarchyError
-        The text is not such an object, or does not describe a tree.
+        The text is not such an object, does not describe a tree, or describes one with more
+        leaves than :data:`LARGEST_HIERARCHY`.
     """
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise HierarchyError("The hierarchy file is not valid JSON.") from None
+    content = _json(text)
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
-    return parse_nodes(content["nodes"])
+    nodes = content["nodes"]
+    parents = {str(node.get("parent")) for node in nodes if isinstance(node, dict)} - {"None"}
+    _check_size(len(nodes) - len(parents))
+    return parse_nodes(nodes)
+
+
+def column_of_json(text: str) -> str | None:
+    """The column that a hierarchy in JSON says it is for; None if it says nothing of the kind.
+
+    >>> column_of_json('{"column": "age", "nodes": []}')
+    'age'
+    >>> column_of_json("no JSON") is None
+    True
+    """
+    try:
+        content = _json(text)
+    except HierarchyError:
+        return None
+    column = content.get("column") if isinstance(content, dict) else None
+    return column if isinstance(column, str) else None
 
 
 def parse_nodes(nodes: list[Any]) -> Hierarchy:
@@ -183,23 +221,44 @@ def to_nodes(hierarchy: Hierarchy) -> list[dict[str, Any]]:
     ]
 
 
-def to_json(hierarchy: Hierarchy) -> str:
-    """Write a tree with its edge weights.
+def to_json(hierarchy: Hierarchy, column: str | None = None) -> str:
+    """Write a tree with its edge weights, and the column that it is for if that is given.
 
     >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
-    >>> parse_json(to_json(tree)) == tree
+    >>> parse_json(to_json(tree, "animal")) == tree
     True
+    >>> column_of_json(to_json(tree, "animal"))
+    'animal'
     """
-    return json.dumps({"nodes": to_nodes(hierarchy)}, ensure_ascii=False, indent=1) + "\n"
+    content: dict[str, Any] = {} if column is None else {"column": column}
+    content["nodes"] = to_nodes(hierarchy)
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise HierarchyError("The hierarchy file is not valid JSON.") from None
+
+
+def _check_size(leaves: int) -> None:
+    if leaves > LARGEST_HIERARCHY:
+        raise HierarchyError(
+            f"The hierarchy file has more than {thin(LARGEST_HIERARCHY)} values, the most that "
+            "can be read; use a builder, or join values before."
+        )
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
     """The lines with their numbers, by the separator that fits all of them."""
     best: list[tuple[int, list[str]]] | None = None
-    for separator in _SEPARATORS:
+    for separator in SEPARATORS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         try:
-            rows = [(reader.line_num, cells) for cells in reader if any(c.strip() for c in cells)]
+            filled = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
+            # One line more than allowed, and a header, are enough to see that it is too large.
+            rows = list(itertools.islice(filled, LARGEST_HIERARCHY + 2))
         except csv.Error:
             continue
         if not rows:
@@ -220,7 +279,7 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     )
 
 
-def _is_header(rows: list[tuple[int, list[str]]]) -> bool:
+def _is_header(rows: Sequence[tuple[int, list[str]]]) -> bool:
     """Whether the first line names columns: it starts with "leaf", or names levels and no root."""
     cells = [cell.strip() for cell in rows[0][1]]
     if cells[0].lower() in ("leaf", "value", "level 0"):

@@ -10,12 +10,16 @@ import numpy as np
 
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import dates
-from kanon.values import numbers
+from kanon.values import canonical_text, numbers
+from kanon.words import counted, thin
 
-__all__ = ["Proposal", "starting_parameters", "strays", "suggest_builder"]
+__all__ = ["Proposal", "propose", "starting_parameters", "strays", "suggest_builder"]
 
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
+
+
+_KEPT = "each is kept or lost"
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,68 @@ def suggest_builder(values: Sequence[str]) -> Proposal:
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
     return Proposal(builder, reason, starting_parameters(builder, values))
+
+
+def propose(counts: Mapping[str, int]) -> Proposal:
+    """Propose a builder from the values of a column and how many records have each.
+
+    Many numbers go into intervals with about as many records each, dates into periods, many
+    codes of equal length are masked, many other texts share a group if they are rare (fewer than
+    5 records, or than 1 % of all); anything else is kept or lost.
+
+    >>> ages = propose({str(age): 408 for age in range(17, 91)})
+    >>> ages.builder, ages.parameters
+    ('quantiles', {'parts': [16, 8, 4, 2]})
+    >>> propose({"F": 10, "M": 20}).reason
+    'It holds 2 values: each is kept or lost.'
+    """
+    values = [canonical_text(value) for value in counts]
+    records = [int(count) for count in counts.values()]
+    kept = Proposal("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
+    parsed = numbers(values)
+    codes = bool(values) and _same_length(values) and " " not in "".join(values)
+    if parsed is not None and not (codes and np.all(parsed >= 10_000)):
+        return _quantiles(records) if len(values) > _FEW else kept
+    if values and _are_dates(values):
+        levels = starting_parameters("dates", values)
+        reason = f"It holds {counted(len(values), 'date')}: they share months, quarters, years."
+        return Proposal("dates", reason, levels)
+    if len(values) <= _FEW:
+        return kept
+    if codes and 4 <= len(values[0]) <= 12:
+        length = counted(len(values[0]), "character")
+        reason = (
+            f"It holds {counted(len(values), 'code')} of {length}: they are masked from the right."
+        )
+        return Proposal("mask", reason, starting_parameters("mask", values))
+    return _frequency(records) or kept
+
+
+def _quantiles(records: Sequence[int]) -> Proposal:
+    """As many intervals, up to 16, as leave two numbers to each on average."""
+    most = next(parts for parts in (16, 8, 4) if len(records) >= 2 * parts or parts == 4)
+    each = round(sum(records) / most)
+    uneven = max(records) > 2 * each
+    reason = (
+        f"It holds {counted(len(records), 'number')}: {'up to ' if uneven else ''}{most} intervals "
+        f"with about {counted(each, 'record')} each"
+    )
+    # A number is never split, so one with many records makes a large interval.
+    rest = f"; its most frequent number alone has {thin(max(records))}." if uneven else "."
+    parts = [part for part in (16, 8, 4, 2) if part <= most]
+    return Proposal("quantiles", reason + rest, {"parts": parts})
+
+
+def _frequency(records: Sequence[int]) -> Proposal | None:
+    least = max(5, sum(records) // 100)
+    rare = sum(count < least for count in records)
+    if rare < 2 or rare == len(records):  # one rare value alone would hide in no group
+        return None
+    reason = (
+        f"It holds {counted(len(records), 'text')}, {thin(rare)} of them with fewer than "
+        f"{counted(least, 'record')}: these share a group first."
+    )
+    return Proposal("frequency", reason, {"least": least})
 
 
 def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:

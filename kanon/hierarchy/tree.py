@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,8 +73,9 @@ class Hierarchy:
         Raises
         ------
         HierarchyError
-            A label is empty or listed twice, a parent is unknown, there is no root or more than
-            one, the parents form a cycle, or a weight is missing, negative or not a number.
+            A label is empty, no valid text or listed twice, a parent is unknown, there is no root
+            or more than one, the parents form a cycle, or a weight is missing, negative or not a
+            number.
         """
         names: dict[str, int] = {}
         parents: list[str | None] = []
@@ -82,6 +84,8 @@ class Hierarchy:
             name = canonical_text(label)
             if not name:
                 raise HierarchyError("A node has an empty name; every node needs one.")
+            if not _is_text(name):
+                raise HierarchyError("A node has a name that is not valid text (UTF-8).")
             if name in names:
                 raise HierarchyError("The node {cells} is listed twice.", [name])
             names[name] = len(names)
@@ -124,33 +128,27 @@ class Hierarchy:
         order: list[int],
     ) -> Hierarchy:
         """Number the nodes: leaves as visited, inner nodes in post-order after them."""
-        leaves = [index for index in order if not children[index]]
-        inner = [index for index in order if children[index]]
-        number = np.empty(len(listed), dtype=np.int32)
-        number[leaves + inner] = np.arange(len(listed), dtype=np.int32)
-        size = len(listed)
-        parent = np.full(size, -1, dtype=np.int32)
-        first = np.zeros(size, dtype=np.int32)
-        last = np.zeros(size, dtype=np.int32)
-        level = np.zeros(size, dtype=np.int32)
-        for index in leaves + inner:
-            node = number[index]
+        numbered = [index for index in order if not children[index]]
+        numbered += [index for index in order if children[index]]
+        number = dict(zip(numbered, range(len(numbered)), strict=True))
+        # Lists while single cells are written: several times faster than arrays.
+        parent: list[int] = []
+        first: list[int] = []
+        last: list[int] = []
+        level: list[int] = []
+        for node, index in enumerate(numbered):
             above = parents[index]
-            if above is not None:
-                parent[node] = number[names[above]]
+            parent.append(-1 if above is None else number[names[above]])
             below = [number[child] for child in children[index]]
-            first[node] = min((first[child] for child in below), default=node)
-            last[node] = max((last[child] for child in below), default=node + 1)
-            level[node] = max((level[child] + 1 for child in below), default=0)
+            first.append(min([first[child] for child in below], default=node))
+            last.append(max([last[child] for child in below], default=node + 1))
+            level.append(max([level[child] for child in below], default=-1) + 1)
         weight = _weights(listed, parents, weights)
         if weight is not None:
-            weight = weight[leaves + inner]
-        arrays = [parent, first, last, level] + ([] if weight is None else [weight])
-        for array in arrays:
-            array.setflags(write=False)
-        return cls(
-            tuple(listed[index] for index in leaves + inner), parent, first, last, level, weight
-        )
+            weight = weight[numbered]
+            weight.setflags(write=False)
+        labels = tuple(listed[index] for index in numbered)
+        return cls(labels, _frozen(parent), _frozen(first), _frozen(last), _frozen(level), weight)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):
@@ -205,6 +203,30 @@ class Hierarchy:
             below[self.parent[node]].append(node)
         return tuple(tuple(nodes) for nodes in below)
 
+    def sum_below(self, values: np.ndarray) -> np.ndarray:
+        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
+
+        With the records per node this is the number of records at and below each node.
+
+        >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+        ...                                ("b", "A", None), ("c", "*", None)])
+        >>> tree.labels, tree.sum_below(np.array([1, 2, 3, 10, 0])).tolist()
+        (('a', 'b', 'c', 'A', '*'), [1, 2, 3, 13, 16])
+        """
+        total = np.array(values)
+        if total.shape != (self.n_nodes,):
+            raise ValueError(f"one value per node: shape {total.shape}, not ({self.n_nodes},)")
+        if total.dtype == bool:
+            total = total.astype(np.int64)
+        # A parent's level is above its children's: level by level, whatever is added is complete.
+        # Additions alone (no differences of prefix sums), so that floats lose no digits.
+        order = np.argsort(self.level, kind="stable")
+        ends = np.cumsum(np.bincount(self.level))
+        for start, end in itertools.pairwise((0, *ends.tolist()[:-1])):
+            nodes = order[start:end]
+            np.add.at(total, self.parent[nodes], total[nodes])
+        return total
+
     def is_ancestor(self, above: int, below: int) -> bool:
         """Whether ``above`` is an ancestor of ``below`` or the same node.
 
@@ -246,6 +268,20 @@ class Hierarchy:
             found.append((self.labels[node], above, drawn))
             stack.extend(reversed(self.children[node]))
         return found
+
+
+def _is_text(label: str) -> bool:
+    """Whether a label can be written to a file: JSON may hold half of a surrogate pair."""
+    try:
+        return label.isascii() or bool(label.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _frozen(cells: list[int]) -> np.ndarray:
+    array = np.array(cells, dtype=np.int32)
+    array.setflags(write=False)
+    return array
 
 
 def _depth_first(root: int, children: list[list[int]]) -> list[int]:

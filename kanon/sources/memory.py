@@ -145,6 +145,19 @@ def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
     return kept
 
 
+def counted_values(column: pd.Series) -> dict[str, int]:
+    """The distinct values of a column with their numbers of records, most frequent first.
+
+    Missing cells are not counted; among equals, the first to appear comes first.
+
+    >>> counted_values(pd.Series(["M", "F", None, "F"]))
+    {'F': 2, 'M': 1}
+    """
+    codes, texts = canonical_texts(column)
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
+
+
 def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
     """The values of a column that its hierarchy lacks, with their numbers of records.
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from kanon.errors import CoverageError, HierarchyError, KanonError, listing, quoted
+from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import DATE_LEVELS
-from kanon.hierarchy.files import read_hierarchy, to_nodes
-from kanon.hierarchy.suggest import starting_parameters, strays, suggest_builder
+from kanon.hierarchy.build import (
+    DATE_LEVELS,
+    by_frequency,
+    mask_steps,
+    ordered,
+    quantile_intervals,
+)
+from kanon.hierarchy.files import Imported, read_hierarchy, to_nodes
+from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
 from kanon.plan import (
     DatesPlan,
     HierarchyPlan,
@@ -23,27 +29,101 @@ from kanon.plan import (
     SuppressionPlan,
     build_hierarchy,
 )
-from kanon.sources.memory import coverage
-from kanon.values import canonical_texts
+from kanon.sources.memory import counted_values
+from kanon.values import canonical_texts, numbers
 from kanon.words import counted
 
-__all__ = ["BUILDERS", "FIELDS", "Choice", "choose", "start_with", "starting_text", "with_tree"]
+__all__ = [
+    "BUILDERS",
+    "FIELDS",
+    "Builder",
+    "Choice",
+    "Parameter",
+    "choose",
+    "drawn",
+    "imported",
+    "start_with",
+    "starting_text",
+    "suggested",
+    "with_tree",
+]
 
-BUILDERS: Mapping[str, str] = {
-    "suppression": "Keep or lose",
-    "intervals": "Intervals",
-    "mask": "Mask characters",
-    "dates": "Periods of dates",
-    "file": "From a file",
+
+class Parameter(NamedTuple):
+    """What is typed for a builder: its name, its label, and how it is asked for."""
+
+    name: str
+    label: str
+    kind: Literal["text", "lines", "choice"] = "text"
+    options: tuple[str, ...] = ()
+    help: str | None = None
+
+
+class Builder(NamedTuple):
+    """A way to make a hierarchy: what it is called, what it does, what is typed for it."""
+
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+BUILDERS: Mapping[str, Builder] = {
+    "suppression": Builder("Keep or lose", "Each value stays or goes; nothing between."),
+    "intervals": Builder(
+        "Intervals",
+        "Numbers in nested intervals of equal width.",
+        (
+            Parameter("widths", "Widths, each a multiple of the one before"),
+            Parameter("origin", "Bounds count from", help="0 if left empty."),
+            Parameter("lowest", "One group below"),
+            Parameter("highest", "One group above"),
+        ),
+    ),
+    "quantiles": Builder(
+        "Intervals by records",
+        "Numbers in nested intervals that hold about as many records each.",
+        (Parameter("parts", "Number of intervals, level by level"),),
+    ),
+    "mask": Builder(
+        "Mask characters",
+        "Codes whose characters are masked step by step.",
+        (
+            Parameter("keep", "Characters kept, level by level"),
+            Parameter("step", "or masked at a time", help="Fixed steps, if nothing is kept above."),
+            Parameter("side", "Which stay", "choice", ("left", "right")),
+        ),
+    ),
+    "dates": Builder(
+        "Periods of dates",
+        "Dates raised to longer periods.",
+        (Parameter("levels", "Periods: some of day, month, quarter, year, decade"),),
+    ),
+    "ordered": Builder(
+        "Ordered groups",
+        "Values in an order of yours; neighbours share a group.",
+        (
+            Parameter("sizes", "Members per group, level by level"),
+            Parameter("order", "The values in their order, one per line", "lines"),
+        ),
+    ),
+    "frequency": Builder(
+        "Rare values together",
+        "Frequent values stay or go alone; rare ones share a group first.",
+        (Parameter("least", "A value is rare with fewer records than"),),
+    ),
+    "file": Builder("From a file", "A CSV or JSON file of the hierarchy."),
+    "drawn": Builder("Drawn by you", "As you drew it on the page Hierarchies."),
 }
-"""The builders on the page, and what they are called there."""
+"""The builders on the pages."""
 
 
-FIELDS = ("widths", "lowest", "highest", "keep", "side", "levels")
-"""The parameters of builders that are typed on the page."""
+FIELDS = tuple(
+    dict.fromkeys(part.name for builder in BUILDERS.values() for part in builder.parameters)
+)
+"""The parameters of builders that are typed on a page."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """A builder, what was typed for it, and what came of it.
 
@@ -52,15 +132,20 @@ class Choice:
     builder
         A key of :data:`BUILDERS`.
     typed
-        The text of each parameter as it was typed; it survives an error.
+        The text of each parameter as it was typed; it survives an error. For a file also its
+        name and content, for a drawing the tree.
     tree
-        The hierarchy, or None.
+        The hierarchy, or None. It may lack values of the column: then there is no plan.
     problem, hint
         Why there is no usable tree, in a sentence: a mistake, or what is still to do.
     notes
         What else the user should know.
     plan
-        The choice as a plan has it, or None.
+        The choice as a plan has it, or None: then it cannot be used.
+    counts
+        The values of the column, with their numbers of records.
+    lacking
+        Those that the tree has no place for.
     """
 
     builder: str
@@ -70,6 +155,16 @@ class Choice:
     hint: str | None = None
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    lacking: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def unused(self) -> list[str]:
+        """The leaves that stand for no record."""
+        if self.tree is None:
+            return []
+        leaves = self.tree.labels[: self.tree.n_leaves]
+        return [leaf for leaf in leaves if leaf not in self.counts]
 
 
 def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Series) -> Choice:
@@ -80,32 +175,61 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
     builder
         A key of :data:`BUILDERS`.
     typed
-        ``widths``, ``lowest`` and ``highest``; ``keep`` and ``side``; ``levels``; or ``content``
-        and ``name`` of a file.
+        The text of its parameters; ``content`` and ``name`` of a file, or what was ``imported``
+        from it; or the tree that was ``drawn``.
     column, values
         The column that the tree is for.
     """
+    counts = counted_values(values)
     notes: tuple[str, ...] = ()
+    plan: HierarchyPlan | None = None
     try:
         if builder == "file":
-            if "content" not in typed:
-                return Choice(builder, typed, hint="Choose a CSV or JSON file of the hierarchy.")
-            imported = read_hierarchy(typed["content"], str(typed["name"]))
-            tree, notes = imported.hierarchy, imported.notes
-            plan: HierarchyPlan = NodesPlan(nodes=to_nodes(tree))
-        else:
-            plan = _builder_plan(builder, typed)
-            tree = build_hierarchy(column, plan, values, Path())
-        lacking = coverage(values, tree)
-        if lacking:
-            raise CoverageError(
-                f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({{cells}}) of "
-                f"{counted(sum(lacking.values()), 'record')}; add what is missing to the file.",
-                list(lacking),
+            if "content" not in typed and "imported" not in typed:
+                hint = "Choose a CSV or JSON file of the hierarchy."
+                return Choice(builder, typed, hint=hint, counts=counts)
+            found: Imported = (
+                typed["imported"]
+                if "imported" in typed
+                else read_hierarchy(typed["content"], str(typed["name"]))
             )
+            tree, notes = found.hierarchy, found.notes
+        elif builder == "drawn":
+            tree = typed["drawn"]
+        elif builder in _TREES:
+            tree = _TREES[builder](typed, counts)
+        else:
+            plan = _PLANS[builder](typed, counts)
+            tree = build_hierarchy(column, plan, values, Path())
     except KanonError as error:
-        return Choice(builder, typed, problem=error.sentence)
-    return Choice(builder, typed, tree, notes=notes, plan=plan)
+        return Choice(builder, typed, problem=error.sentence, counts=counts)
+    choice = Choice(builder, typed, counts=counts, notes=notes, plan=plan)
+    return _matched(choice, tree)
+
+
+def _matched(choice: Choice, tree: Hierarchy) -> Choice:
+    """The choice with a tree, and with what that tree lacks of the column."""
+    lacking = {text: n for text, n in choice.counts.items() if text not in tree.node_of}
+    if lacking:
+        problem = (
+            f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({listing(lacking)}) "
+            f"of {counted(sum(lacking.values()), 'record')}; add what is missing on the page "
+            "Hierarchies, or to the file."
+        )
+        return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
+    plan = choice.plan or NodesPlan(nodes=to_nodes(tree))
+    return replace(choice, tree=tree, lacking={}, problem=None, hint=None, plan=plan)
+
+
+def drawn(choice: Choice, tree: Hierarchy) -> Choice:
+    """The same choice with a tree that was drawn from it; what was typed before is kept."""
+    typed = {**choice.typed, "drawn": tree}
+    return _matched(replace(choice, builder="drawn", typed=typed, notes=(), plan=None), tree)
+
+
+def imported(name: str, found: Imported, column: str, values: pd.Series) -> Choice:
+    """The choice of a hierarchy that was read from a file already."""
+    return choose("file", {"name": name, "imported": found}, column, values)
 
 
 def start_with(column: str, values: pd.Series) -> Choice:
@@ -125,10 +249,25 @@ def start_with(column: str, values: pd.Series) -> Choice:
     return replace(choice, notes=(*choice.notes, note))
 
 
+def suggested(column: str, values: pd.Series) -> Choice:
+    """A hierarchy suggested from the values and their records, with the reason as its note."""
+    proposal = propose(counted_values(values))
+    typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
+    choice = choose(proposal.builder, typed, column, values)
+    return replace(choice, notes=(proposal.reason, *choice.notes))
+
+
 def starting_text(builder: str, values: pd.Series) -> dict[str, str]:
     """What the fields of a builder hold before anything is typed."""
-    found = starting_parameters(builder, canonical_texts(values)[1])
-    return {name: ", ".join(map(str, value)) for name, value in found.items()}
+    texts = canonical_texts(values)[1]
+    if builder == "ordered":
+        return {"sizes": "3, 2", "order": "\n".join(_in_order(texts))}
+    if builder == "quantiles":
+        return {"parts": "8, 4, 2"}
+    if builder == "frequency":
+        return {"least": str(max(5, len(values) // 100))}
+    found = starting_parameters(builder, texts)
+    return {name: _as_text(value) for name, value in found.items()}
 
 
 def with_tree(name: str, content: bytes, column: str, values: pd.Series) -> Choice:
@@ -136,31 +275,89 @@ def with_tree(name: str, content: bytes, column: str, values: pd.Series) -> Choi
     return choose("file", {"name": name, "content": content}, column, values)
 
 
-def _builder_plan(builder: str, typed: Mapping[str, Any]) -> HierarchyPlan:
-    if builder == "intervals":
-        return IntervalsPlan(
-            build="intervals",
-            widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
-            lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
-            highest=_number_or_none("The highest bound", typed.get("highest", "")),
+def _as_text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _in_order(texts: Sequence[str]) -> list[str]:
+    """Numbers by size, other texts by name."""
+    parsed = numbers(list(texts))
+    if parsed is None:
+        return sorted(texts, key=str.casefold)
+    return [text for _, text in sorted(zip(parsed.tolist(), texts, strict=True))]
+
+
+# --- from text to a plan, or to a tree that a plan writes out -------------------------------
+def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    origin = _number_or_none("The number that bounds count from", typed.get("origin", ""))
+    return IntervalsPlan(
+        build="intervals",
+        widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
+        origin=0.0 if origin is None else origin,
+        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
+        highest=_number_or_none("The highest bound", typed.get("highest", "")),
+    )
+
+
+def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    keep = typed.get("keep", "")
+    step = "" if str(keep).strip() else str(typed.get("step", "")).strip()
+    if step:
+        steps = _whole_numbers("Characters masked at a time", step, "2")
+        kept = mask_steps(max(map(len, counts), default=0), steps[0])
+    else:
+        kept = _whole_numbers("Kept characters", keep, "4, 3, 2")
+    return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
+
+
+def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    levels = [part.strip() for part in str(typed.get("levels", "")).split(",") if part.strip()]
+    unknown = [level for level in levels if level not in DATE_LEVELS]
+    if unknown or not levels:
+        raise HierarchyError(
+            f"Periods are {', '.join(DATE_LEVELS)} with commas between, "
+            f"not {quoted(unknown[0] if unknown else '')}."
         )
-    if builder == "mask":
-        keep = _numbers("Kept characters", typed.get("keep", ""), "4, 3, 2")
-        if any(not number.is_integer() for number in keep):
-            raise HierarchyError("Kept characters are whole numbers, such as 4, 3, 2.")
-        return MaskPlan(
-            build="mask", keep=[int(number) for number in keep], side=typed.get("side", "left")
-        )
-    if builder == "dates":
-        levels = [part.strip() for part in str(typed.get("levels", "")).split(",") if part.strip()]
-        unknown = [level for level in levels if level not in DATE_LEVELS]
-        if unknown or not levels:
-            raise HierarchyError(
-                f"Periods are {', '.join(DATE_LEVELS)} with commas between, "
-                f"not {quoted(unknown[0] if unknown else '')}."
-            )
-        return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
+    return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
+
+
+def _suppression(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     return SuppressionPlan(build="suppression")
+
+
+_PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyPlan]] = {
+    "suppression": _suppression,
+    "intervals": _intervals,
+    "mask": _mask,
+    "dates": _dates,
+}
+"""Builders that a plan knows by name."""
+
+
+def _quantiles(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    parts = _whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
+    return quantile_intervals(counts, parts)
+
+
+def _ordered(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
+    return ordered(
+        listed or _in_order(list(counts)),
+        _whole_numbers("Members per group", typed.get("sizes", ""), "3, 2"),
+    )
+
+
+def _frequency(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    least = _whole_numbers("The number of records", typed.get("least", ""), "10")
+    return by_frequency(counts, least[0])
+
+
+_TREES: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], Hierarchy]] = {
+    "quantiles": _quantiles,
+    "ordered": _ordered,
+    "frequency": _frequency,
+}
+"""Builders whose tree depends on the records, or on a list of values: a plan writes it out."""
 
 
 def _numbers(what: str, text: object, example: str) -> list[float]:
@@ -173,6 +370,13 @@ def _numbers(what: str, text: object, example: str) -> list[float]:
         given = f", not {quoted(text)}" if str(text).strip() else ""
         raise HierarchyError(f"{what} are numbers with commas between, such as {example}{given}.")
     return found
+
+
+def _whole_numbers(what: str, text: object, example: str) -> list[int]:
+    found = _numbers(what, text, example)
+    if any(not number.is_integer() for number in found):
+        raise HierarchyError(f"{what} are whole numbers, such as {example}.")
+    return [int(number) for number in found]
 
 
 def _number_or_none(what: str, text: object) -> float | None:

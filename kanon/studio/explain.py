@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 
 from kanon.comparison import CRITERIA, TIE_SEEDS, Comparison
-from kanon.metrics import multipliers
+from kanon.hierarchy import Hierarchy
+from kanon.metrics import Metric, multipliers
 from kanon.run import Run, algorithm_named
 from kanon.schema import Role, tells_apart
 from kanon.studio.text import plain
 from kanon.words import thin
 
-__all__ = ["how_algorithm", "how_alteration", "how_compared", "what_leaves"]
+__all__ = [
+    "formula",
+    "how_algorithm",
+    "how_alteration",
+    "how_compared",
+    "how_hierarchies",
+    "how_metric",
+    "what_leaves",
+]
 
 _INTERMEDIATES = {
     "harmonic-levels": "the share of harmonic levels that it rose",
@@ -51,6 +61,70 @@ def how_algorithm(name: str) -> str:
     described = inspect.getdoc(getattr(module, "merge_path", module.anonymise)) or ""
     text = described.split("\n\nRaises", 1)[0].split("\n\n", 1)[-1]
     return f"**{module.CARD.title}.** {plain(text)}\n\nSource: {plain(module.CARD.source)}."
+
+
+def how_hierarchies() -> str:
+    """What a hierarchy is, and what the words and figures around it mean."""
+    return """**A generalisation hierarchy** is a rooted tree. Its leaves are the values of the
+column, each group stands for all values below it, and the root stands for total loss. Raising a
+value means replacing it by a group above it; merging two records replaces their values by the
+lowest group that holds both.
+
+- **Level** of a node: the longest path, in edges, from a leaf below it. **Height** h: the nodes on
+  the longest path from a leaf to the root. A value may hang directly under the root although others
+  sit deeper.
+- **The number beside a name** counts the records that stand at or below that node.
+- **The weight of an edge** is what it costs to rise along it. A metric gives every edge a weight;
+  weights of your own make the metric Custom. Grouping, inserting a level and removing a group split
+  or add up weights, so that every path that stays costs what it cost before.
+
+Source: Mauger, Le Mahec, Dequen 2020 (PPAI), section 2; 2023 (TDP 16)."""
+
+
+_FORMULAS = {
+    "harmonic-levels": "Σ 1/(h − i) over the levels i that the edge rises / Σ 1/(h − i) over all",
+    "levels": "(level(x′) − level(x)) / (h − 1)",
+    "leaves": "nl(x′) − nl(x)",
+    "leaves-normalised": "(nl(x′) − nl(x)) / nl(root)",
+}
+_FACTORS = {
+    "none": ("", "1"),
+    "w1": (" · w1", "1 − (h − 1)^m / Σ (hᵢ − 1)^m"),
+    "w2": (" · w2", "largest height / h"),
+}
+
+
+def formula(metric: Metric) -> str:
+    """The weight that a metric gives an edge from x up to x′, as one line.
+
+    >>> from kanon.metrics import metric_named
+    >>> formula(metric_named("nllm"))
+    'ω(x, x′) = (nl(x′) − nl(x)) / nl(root) · w2'
+    """
+    if not metric.intermediate:
+        return "ω(x, x′) = the weight drawn on the edge"
+    return f"ω(x, x′) = {_FORMULAS[metric.intermediate]}{_FACTORS[metric.multiplier][0]}"
+
+
+def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> str:
+    """A metric's formula with the numbers of one attribute filled in."""
+    tree = trees[column]
+    factor = dict(zip(trees, multipliers(metric, list(trees.values())), strict=True))[column]
+    parts = [
+        f"**{plain(metric.card.title)}**: {plain(formula(metric))}",
+        f"Here nl(root) = {thin(tree.n_leaves)} values, h = {tree.height}, "
+        f"m = {len(trees)} quasi-identifiers.",
+    ]
+    if metric.multiplier != "none":
+        rule = _FACTORS[metric.multiplier][1]
+        parts.append(f"{metric.multiplier} = {plain(rule)} = {factor:.4f} for {plain(column)}.")
+    parts.append(
+        "nl counts the values below a node. A cell of the matrix is the sum of the weights from "
+        "the value of its row up to the lowest group that holds the value of its column too: "
+        "M(v, v′) = cost(v, LCA(v, v′)). It is not symmetric."
+    )
+    parts.append(f"Source: {plain(metric.card.source)}.")
+    return "\n\n".join(parts)
 
 
 def how_compared(comparison: Comparison, seconds: float) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.metrics import METRICS
 from kanon.schema import Role
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain, shortened
-from kanon.studio.work import Work, sample_work, usable_metrics
+from kanon.studio.work import Work, metric_called, sample_work, usable_metrics
 from kanon.words import counted, thin
 
-__all__ = ["head", "metric_choice"]
+__all__ = ["head", "metric_choice", "metric_titles"]
 
 
 # Less empty space above the question, so that the picture is on the first screen; and a sentence
@@ -47,16 +46,22 @@ def head(question: str) -> Work:
     return work
 
 
+def metric_titles(work: Work) -> dict[str, str]:
+    """What the metrics are called that can be chosen, and the one that is; by name."""
+    names = dict.fromkeys([*usable_metrics(work), work.metric])
+    return {name: metric_called(work, name).card.title for name in names}
+
+
 def metric_choice(key: str, label: str = "Metric") -> None:
     """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
-    usable = usable_metrics(work)
+    usable, titles = usable_metrics(work), metric_titles(work)
     st.selectbox(
         label,
         usable if work.metric in usable else [*usable, work.metric],
         key=state.seeded(key, work.metric),
-        format_func=lambda name: METRICS[name].card.title,
-        help="What counts as a loss. " + plain(METRICS[work.metric].card.summary),
+        format_func=lambda name: titles[name],
+        help="What counts as a loss. " + plain(metric_called(work, work.metric).card.summary),
         on_change=lambda: state.change(metric=state.typed(key)),
     )
 
@@ -87,7 +92,8 @@ def _line(work: Work) -> None:
             )
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
         st.caption(" · ".join(about), width="content")
-        with st.popover(f"Metric: {METRICS[work.metric].card.title}", type="tertiary"):
+        title = metric_called(work, work.metric).card.title
+        with st.popover(f"Metric: {plain(shortened(title))}", type="tertiary"):
             metric_choice(f"frame-metric-{work.metric}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
             most = max(2, len(work.table))

@@ -19,7 +19,19 @@ def chosen_page() -> StreamlitPage:
     return st.navigation(
         {
             "Prepare": [
-                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data")
+                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data"),
+                st.Page(
+                    "pages/hierarchies.py",
+                    title="Hierarchies",
+                    icon=":material/account_tree:",
+                    url_path="hierarchies",
+                ),
+                st.Page(
+                    "pages/metrics.py",
+                    title="Metrics",
+                    icon=":material/grid_on:",
+                    url_path="metrics",
+                ),
             ],
             "Anonymise": [
                 st.Page(

@@ -51,8 +51,14 @@ def _with_result(prepared: Prepared, settings: str, work: Work, solution: Soluti
     return replace(work, result=Result(prepared, solution, settings))
 
 
-def compare() -> None:
-    """Compare the chosen metrics in a worker, under several tie seeds if bands are wanted."""
+def compare(what_if: bool = False) -> None:
+    """Compare the chosen metrics in a worker, under several tie seeds if bands are wanted.
+
+    Parameters
+    ----------
+    what_if
+        Whether to keep the comparison that there is, as what was before an edit.
+    """
     work = state.work()
     if work.busy:
         return
@@ -70,7 +76,8 @@ def compare() -> None:
         return
     measured = measured_metrics(plan, metrics)
     empty = Comparison((), tuple(measured), prepared.classes.n_records, tuple(ks))
-    then = partial(_with_comparison, empty, wanted, comparison_settings(work, plan))
+    before = work.comparison if what_if else None
+    then = partial(_with_comparison, empty, wanted, comparison_settings(work, plan), before)
     _submit("comparison", then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
 
 
@@ -78,12 +85,15 @@ def _with_comparison(
     empty: Comparison,
     wanted: Sequence[Configuration],
     settings: str,
+    before: Compared | None,
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
     assert work.job is not None
     made = replace(empty, lines=lines_of(wanted, found, empty.measured))
-    return replace(work, comparison=Compared(made, settings, work.job.seconds))
+    compared = Compared(made, settings, work.job.seconds)
+    both = None if before is None else (before, compared)
+    return replace(work, comparison=compared, what_if=both)
 
 
 def _submit(

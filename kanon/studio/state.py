@@ -23,6 +23,7 @@ __all__ = [
     "change",
     "enter",
     "entered",
+    "forget",
     "put",
     "remembered",
     "salt",
@@ -107,6 +108,11 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
         memory[name] = (key, make())
     found: T = memory[name][1]
     return found
+
+
+def forget(name: str) -> None:
+    """Make anew, the next time, what was remembered under that name."""
+    st.session_state.get(_MEMORY, {}).pop(name, None)
 
 
 def salt() -> str:

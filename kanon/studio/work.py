@@ -6,7 +6,7 @@ Pure functions from one state to the next; nothing here knows Streamlit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,42 +14,72 @@ import numpy as np
 import pandas as pd
 
 from kanon.comparison import PAPER_K, Comparison
-from kanon.errors import PlanError, listing
-from kanon.metrics import PUBLISHED
-from kanon.plan import Plan
+from kanon.errors import MetricError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.bundle import read_bundle
+from kanon.hierarchy.files import Imported
+from kanon.metrics import METRICS, PUBLISHED, Metric, metric_named
+from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, singles_out, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
-from kanon.studio.choices import Choice, choose, start_with, starting_text, with_tree
+from kanon.studio.choices import (
+    Choice,
+    choose,
+    drawn,
+    imported,
+    start_with,
+    starting_text,
+    with_tree,
+)
+from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
 __all__ = [
+    "LONGEST_METRIC_NAME",
     "Compared",
+    "MatrixView",
     "Result",
+    "Waiting",
     "Work",
     "adult_work",
+    "built",
     "compared_metrics",
     "comparison_settings",
+    "equal_metrics",
+    "import_meant_for",
     "incomplete_records",
     "k_grid",
+    "metric_called",
+    "metrics_of",
     "plan_of",
+    "redone",
     "reread",
     "sample_work",
     "settings_of",
     "settings_shown",
     "shown_k",
+    "undone",
     "uploaded_work",
     "usable_metrics",
     "with_builder",
+    "with_choice",
+    "with_composed",
+    "with_imported",
+    "with_imports",
     "with_missing",
     "with_role",
+    "without_composed",
 ]
 
 Missing = Literal["drop-records", "as-value"]
+
+LONGEST_METRIC_NAME = 40
+"""The most characters in the name of a metric of one's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +111,55 @@ class Compared:
     comparison: Comparison
     settings: str
     seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A hierarchy file that was read and waits to be looked through.
+
+    Attributes
+    ----------
+    file
+        Its name.
+    column
+        The column that it is meant for, or None.
+    choice
+        What would be chosen for that column.
+    problem
+        Why it cannot be used at all, in a sentence.
+    """
+
+    file: str
+    found: Imported | None
+    column: str | None
+    choice: Choice | None
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class MatrixView:
+    """How the cost matrices of a column are shown.
+
+    Attributes
+    ----------
+    mode
+        One metric, two side by side, or their difference.
+    first, second
+        The metrics; without a first, it is the one that guides.
+    share
+        Whether costs are shown as a share of what losing a value completely costs.
+    focus
+        The group whose values are shown; the root if there is none of that name.
+    cell
+        The values whose cell is looked at: from, to.
+    """
+
+    mode: Literal["one", "two", "difference"] = "one"
+    first: str = ""
+    second: str = "total"
+    share: bool = False
+    focus: str = ""
+    cell: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +200,25 @@ class Work:
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     started
         Whether the first run was started by itself.
+    column
+        The column that the pages on hierarchies and metrics look at; see :attr:`looked_at`.
+    view, shown
+        How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the
+        drawn ones, or none.
+    matrix
+        How its cost matrices are shown.
+    histories
+        Undo and redo of each column's choice.
+    previews
+        Hierarchies that are shown and not in use yet, by column.
+    imports
+        Hierarchy files that wait to be looked through.
+    composed
+        The metrics composed by the user, by name.
+    attribute_weights
+        How much more it hurts to lose a column; 1 where nothing is said.
+    what_if
+        The comparison before an edit and the one after it.
     """
 
     version: int
@@ -151,6 +249,16 @@ class Work:
     problem: str | None = None
     notice: str | None = None
     started: bool = False
+    column: str | None = None
+    view: Literal["tree", "levels", "edges"] = "tree"
+    shown: str = ""
+    matrix: MatrixView = MatrixView()
+    histories: Mapping[str, History] = field(default_factory=dict)
+    previews: Mapping[str, Choice] = field(default_factory=dict)
+    imports: tuple[Waiting, ...] = ()
+    composed: Mapping[str, MetricPlan] = field(default_factory=dict)
+    attribute_weights: Mapping[str, float] = field(default_factory=dict)
+    what_if: tuple[Compared, Compared] | None = None
 
     @property
     def table(self) -> pd.DataFrame:
@@ -161,6 +269,20 @@ class Work:
     def quasi_identifiers(self) -> list[str]:
         """The columns with that role, in the table's order."""
         return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
+
+    @property
+    def looked_at(self) -> str | None:
+        """The quasi-identifier that was chosen to be looked at, or the first."""
+        columns = self.quasi_identifiers
+        if self.column in columns:
+            return self.column
+        return columns[0] if columns else None
+
+    @property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies of the quasi-identifiers that have one, complete or not."""
+        found = {name: self.choices[name].tree for name in self.quasi_identifiers}
+        return {name: tree for name, tree in found.items() if tree is not None}
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -269,18 +391,164 @@ def with_missing(work: Work, missing: Missing) -> Work:
     return _with_choices(replace(work, missing=missing, problem=None))
 
 
+def with_choice(work: Work, column: str, choice: Choice) -> Work:
+    """The work with another hierarchy for a column; the old one can be had back."""
+    old, history = work.choices.get(column), work.histories.get(column, History())
+    if old is not None:
+        history = history.after(old)
+    return replace(
+        work,
+        choices={**work.choices, column: choice},
+        histories={**work.histories, column: history},
+        problem=None,
+        notice=None,
+    )
+
+
 def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
-    """The work with another hierarchy for a column, from what was typed for it.
+    """The work with another hierarchy for a column, from what was typed for it."""
+    return with_choice(work, column, built(work, column, work.choices[column], builder, typed))
+
+
+def built(
+    work: Work, column: str, old: Choice, builder: str, typed: Mapping[str, object]
+) -> Choice:
+    """What a builder makes of a column.
 
     Nothing typed earlier is lost, and a new builder starts from what fits the values.
     """
-    old, values = work.choices[column], work.kept[column]
+    values = work.kept[column]
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
+    if "content" in typed:
+        entered.pop("imported", None)  # another file takes its place
+    if builder == "drawn":
+        return drawn(old, old.tree) if old.tree is not None else old
     if builder != old.builder:
         given = {key: value for key, value in entered.items() if value != ""}
         entered = {**starting_text(builder, values), **given}
-    choice = choose(builder, entered, column, values)
-    return replace(work, choices={**work.choices, column: choice}, problem=None)
+    return choose(builder, entered, column, values)
+
+
+def undone(work: Work, column: str) -> Work:
+    """The work before the last change of a column's hierarchy."""
+    return _stepped(work, column, History.back)
+
+
+def redone(work: Work, column: str) -> Work:
+    """The work with the change that was undone last."""
+    return _stepped(work, column, History.forward)
+
+
+def _stepped(
+    work: Work, column: str, step: Callable[[History, Choice], tuple[Choice, History]]
+) -> Work:
+    found, history = step(work.histories[column], work.choices[column])
+    # The records may have changed meanwhile: what the tree lacks is counted again.
+    choice = choose(found.builder, found.typed, column, work.kept[column])
+    return replace(
+        work,
+        choices={**work.choices, column: choice},
+        histories={**work.histories, column: history},
+        problem=None,
+        notice=None,
+    )
+
+
+def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
+    """The work with hierarchy files to look through, matched with columns by name.
+
+    A single file without a match is meant for the column that is looked at.
+    """
+    columns = list(work.roles)
+    found = read_bundle(files, columns)
+    only = work.looked_at if len(found) == 1 else None
+    waiting = [Waiting(one.file, one.imported, None, None, one.problem) for one in found]
+    return replace(
+        work,
+        imports=tuple(
+            _meant_for(work, one, match.column or only)
+            for one, match in zip(waiting, found, strict=True)
+        ),
+        problem=None,
+        notice=None,
+    )
+
+
+def import_meant_for(work: Work, place: int, column: str | None) -> Work:
+    """The work with one of the waiting files meant for another column."""
+    changed = _meant_for(work, work.imports[place], column)
+    imports = (*work.imports[:place], changed, *work.imports[place + 1 :])
+    return replace(work, imports=imports, problem=None, notice=None)
+
+
+def _meant_for(work: Work, waiting: Waiting, column: str | None) -> Waiting:
+    if waiting.found is None or column is None:
+        return replace(waiting, column=column, choice=None)
+    choice = imported(waiting.file, waiting.found, column, work.kept[column])
+    return replace(waiting, column=column, choice=choice)
+
+
+def with_imported(work: Work) -> Work:
+    """The work with every waiting file that is meant for a column taken over."""
+    for waiting in work.imports:
+        if waiting.column is not None and waiting.choice is not None:
+            work = with_choice(work, waiting.column, waiting.choice)
+    return replace(work, imports=())
+
+
+def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
+    """The work with a metric of the user's own, composed of two phases.
+
+    Raises
+    ------
+    MetricError
+        The name is empty, too long or taken.
+    """
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_METRIC_NAME:
+        raise MetricError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
+    taken = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
+    if name.casefold() in taken | {one.casefold() for one in work.composed}:
+        raise MetricError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
+    part = MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
+    composed = {**work.composed, name: part}
+    return replace(work, composed=composed, problem=None, notice=None)
+
+
+def without_composed(work: Work, name: str) -> Work:
+    """The work without one of the user's metrics; where it was chosen, the default is."""
+    made = work.comparison
+    lines = () if made is None else made.comparison.lines
+    compared = any(line.configuration.metric == name for line in lines)
+    return replace(
+        work,
+        composed={other: part for other, part in work.composed.items() if other != name},
+        compared=tuple(other for other in work.compared if other != name),
+        metric="nllm" if work.metric == name else work.metric,
+        shown="" if work.shown == name else work.shown,
+        matrix=MatrixView(),
+        comparison=None if compared else made,
+        what_if=None,
+        problem=None,
+        notice=None,
+    )
+
+
+def equal_metrics(work: Work, metric: Metric) -> list[str]:
+    """What the other metrics are called that count exactly as this one does."""
+    others = [metric_called(work, name) for name in (*PUBLISHED, *work.composed)]
+    phases = (metric.intermediate, metric.multiplier)
+    return [one.card.title for one in others if (one.intermediate, one.multiplier) == phases]
+
+
+def metrics_of(work: Work) -> dict[str, Metric]:
+    """The metrics composed by the user, by name."""
+    return composed_metrics(work.composed)
+
+
+def metric_called(work: Work, name: str) -> Metric:
+    """The metric of a name, composed ones too."""
+    return metric_named(name, metrics_of(work))
 
 
 def incomplete_records(work: Work) -> int:
@@ -305,7 +573,7 @@ def plan_of(work: Work) -> Plan:
     if unfit:
         raise PlanError(
             f"{listing(unfit)} {'has' if len(unfit) == 1 else 'have'} no usable hierarchy yet; "
-            "see the page Data."
+            "see the page Hierarchies."
         )
     if not work.quasi_identifiers:
         raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
@@ -336,7 +604,13 @@ def plan_of(work: Work) -> Plan:
                 "metric": work.metric,
                 "cost": work.cost,
                 "tie_seed": work.tie_seed,
+                "attribute_weights": {
+                    column: weight
+                    for column, weight in work.attribute_weights.items()
+                    if column in work.quasi_identifiers and weight != 1
+                },
             },
+            "metrics": work.composed,
             "privacy": [{"model": "k-anonymity", "k": work.k}],
         }
     )
@@ -347,6 +621,7 @@ def settings_of(work: Work, plan: Plan) -> str:
     content = plan.model_dump(mode="json")
     if serves_every_k(plan.algorithm.name):
         content["privacy"] = []
+    content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     return _fingerprint(work, content)
 
 
@@ -354,7 +629,7 @@ def comparison_settings(work: Work, plan: Plan) -> str:
     """A fingerprint of all that every line of a comparison depends on; each has its own metric."""
     content = plan.model_dump(mode="json")
     content["privacy"] = []
-    content["algorithm"]["metric"] = None
+    content["algorithm"]["metric"] = content["metrics"] = None
     return _fingerprint(work, content)
 
 
@@ -363,10 +638,10 @@ def _fingerprint(work: Work, content: Mapping[str, object]) -> str:
 
 
 def usable_metrics(work: Work) -> list[str]:
-    """The metrics that the chosen hierarchies allow: drawn weights only where all have them."""
+    """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
     trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, "custom"] if drawn else [*PUBLISHED]
+    return [*PUBLISHED, *work.composed, *(["custom"] if drawn else [])]
 
 
 def compared_metrics(work: Work) -> list[str]:
@@ -423,14 +698,17 @@ def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
 
     What was chosen and typed stays; the trees follow the records.
     """
-    kept, choices = work.kept, dict(work.choices)
+    kept, choices, histories = work.kept, dict(work.choices), dict(work.histories)
     for column in work.quasi_identifiers:
         old = choices.get(column)
         if old is None:
             choices[column] = _first_choice(folder, column, kept[column])
-        else:
-            choices[column] = choose(old.builder, old.typed, column, kept[column])
-    return replace(work, choices=choices)
+            continue
+        choices[column] = choose(old.builder, old.typed, column, kept[column])
+        if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
+            history = histories.get(column, History())
+            histories[column] = replace(history, version=history.version + 1)
+    return replace(work, choices=choices, histories=histories, previews={})
 
 
 def _first_choice(folder: str, column: str, values: pd.Series) -> Choice:
@@ -438,7 +716,7 @@ def _first_choice(folder: str, column: str, values: pd.Series) -> Choice:
     path = bundled_file(folder, column)
     if path is not None:
         choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, values)
-        if choice.tree is not None:
+        if choice.plan is not None:
             if folder != ADULT_FOLDER:
                 return choice
             return replace(choice, notes=(*choice.notes, "It comes with kanon."))

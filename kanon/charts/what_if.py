@@ -1,0 +1,65 @@
+"""What an edit of hierarchies changed: before and after, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.style import colour_of_metric, escaped, lay_out
+from kanon.words import thin
+
+__all__ = ["what_if_chart", "what_if_title"]
+
+
+def what_if_title(found: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """The finding: which way the alteration went, for the metric where it moved most."""
+    change = found["own_after"] - found["own_before"]
+    name = str(change.abs().idxmax())
+    title = titles.get(name, name)
+    before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
+    if f"{before:.1f}" == f"{after:.1f}":
+        return f"At k = {thin(found.loc[name, 'k_after'])} the edit changed no alteration by 0.1 %"
+    way = "less" if after < before else "more"
+    return (
+        f"At k = {thin(found.loc[name, 'k_after'])} releases now lose {way}: "
+        f"{title} {before:.1f} % → {after:.1f} %"
+    )
+
+
+def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
+    """One line per metric that guided, from its alteration before to the one after.
+
+    Parameters
+    ----------
+    found
+        See :func:`kanon.comparison.before_and_after`; not empty.
+    titles
+        What the metrics are called.
+    """
+    figure = go.Figure()
+    names = [str(name) for name in found.index][::-1]
+    for name in names:
+        before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
+        colour, title = colour_of_metric(name), escaped(titles.get(name, name))
+        figure.add_scatter(
+            x=[before, after], y=[title, title], mode="lines",
+            line={"color": colour, "width": 3}, hoverinfo="skip",
+        )  # fmt: skip
+        for x, symbol, when in ((before, "circle-open", "before"), (after, "circle", "after")):
+            figure.add_scatter(
+                x=[x], y=[title], mode="markers+text" if symbol == "circle" else "markers",
+                marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
+                text=[f"  {before:.1f} → {after:.1f} %"],
+                textposition="middle right" if after >= before else "middle left",
+                hovertemplate=f"{title} {when}: %{{x:.1f}} %<extra></extra>",
+                cliponaxis=False,
+            )  # fmt: skip
+    lay_out(figure, escaped(what_if_title(found, titles), longest=120), 90 + 34 * len(names))
+    figure.update_layout(hovermode="closest", margin={"l": 110})
+    figure.update_xaxes(
+        title="Alteration as the guiding metric counts, % (↓ better); ○ before, ● after",
+        range=[-8, 112],
+    )
+    return figure

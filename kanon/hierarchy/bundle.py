@@ -1,0 +1,274 @@
+"""Several hierarchies at once: files and zips matched to the columns of a table, and back.
+
+Everything happens in memory; nothing is unpacked to a disk.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_csv, to_json
+from kanon.hierarchy.tree import Hierarchy
+from kanon.words import thin
+
+__all__ = ["LARGEST_UNPACKED", "MOST_MEMBERS", "Found", "read_bundle", "write_bundle"]
+
+LARGEST_UNPACKED = 100_000_000
+"""The most bytes that the members of a zip may unpack to."""
+
+MOST_MEMBERS = 1_000
+"""The most members that a zip may have."""
+
+_PREFIX = "hierarchy_"
+_LONGEST_SAFE = 50
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,  # zipfile's word for "encrypted"; NotImplementedError (unknown method) is one
+    ValueError,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of one file.
+
+    Attributes
+    ----------
+    file
+        Its name in the upload, or inside the zip.
+    column
+        The column that it stands for, or None.
+    imported
+        The hierarchy with its notes, or None.
+    problem
+        What is wrong, in a sentence, or None. A file without a column and without a problem is
+        for the user to assign.
+    """
+
+    file: str
+    column: str | None = None
+    imported: Imported | None = None
+    problem: str | None = None
+
+
+def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> tuple[Found, ...]:
+    """Read hierarchies from CSV, JSON and zip files, and match them to columns.
+
+    A file stands for the column that its JSON names, or that its own name ends with: ``age.csv``,
+    ``hierarchy_age.csv``, ``adult_hierarchy_age.csv``; the longest column that fits wins. If none
+    does, capitals, blanks, underscores and hyphens count as alike. Of a CSV and a JSON for one
+    column in one zip the JSON is taken, because it can hold weights.
+
+    Parameters
+    ----------
+    files
+        Names and contents.
+    columns
+        The columns of the table.
+
+    Returns
+    -------
+    tuple of Found
+        One per file, in the order of the upload; a mistake in one is its own problem.
+
+    Examples
+    --------
+    >>> found = read_bundle([("adult_hierarchy_sex.csv", b"F;*\\nM;*")], ["age", "sex"])
+    >>> found[0].column, found[0].imported.hierarchy.labels
+    ('sex', ('F', 'M', '*'))
+    """
+    found: list[Found] = []
+    for name, content in files:
+        if _ending(name) == "zip":
+            found += _read_zip(name, content, columns)
+        else:
+            found.append(_read_one(name, content, columns))
+    return tuple(_each_column_once(found))
+
+
+def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
+    """A zip with a CSV and a JSON (which has the weights and the column's name) per column.
+
+    The same hierarchies give the same bytes. :func:`read_bundle` gives the same trees back,
+    whatever the columns are called.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> data = write_bundle({"a/b": suppression(["x", "y"])})
+    >>> zipfile.ZipFile(io.BytesIO(data)).namelist()
+    ['hierarchy_a_b.csv', 'hierarchy_a_b.json']
+    """
+    out = io.BytesIO()
+    taken: set[str] = set()
+    with zipfile.ZipFile(out, "w") as archive:
+        for column, tree in hierarchies.items():
+            name = _safe(column, taken)
+            taken.add(name.casefold())
+            for ending, text in (("csv", to_csv(tree)), ("json", to_json(tree, column))):
+                member = zipfile.ZipInfo(f"{_PREFIX}{name}.{ending}")  # dated 1980, always
+                member.compress_type = zipfile.ZIP_DEFLATED
+                member.create_system = 3
+                member.external_attr = 0o644 << 16
+                archive.writestr(member, text.encode())
+    return out.getvalue()
+
+
+def _safe(column: str, taken: set[str]) -> str:
+    """A part of a file name that every system allows, and that no other column has."""
+    kept = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
+    base = name = kept[:_LONGEST_SAFE]
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{base} {number}"
+    return name
+
+
+def _ending(name: str) -> str:
+    return _base(name).rpartition(".")[2].lower()
+
+
+def _base(name: str) -> str:
+    return re.split(r"[/\\]", name)[-1]
+
+
+def _stem(name: str) -> str:
+    return _base(name).rpartition(".")[0]
+
+
+# Reading
+
+
+def _read_one(name: str, content: bytes, columns: Sequence[str]) -> Found:
+    ending = _ending(name)
+    if ending == "zip":
+        problem = f"{quoted(_base(name))} is a zip inside a zip; unpack it first."
+        return Found(name, problem=problem)
+    if ending not in ("csv", "json"):
+        return Found(name, problem=f"{quoted(_base(name))} is neither CSV nor JSON.")
+    try:
+        imported = read_hierarchy(content, name)
+    except HierarchyError as error:
+        return Found(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
+    named = column_of_json(content.decode("utf-8-sig")) if ending == "json" else None
+    column = None if named is None else _column_by_key(named, columns)
+    if column is None:
+        column = _column_by_stem(_stem(name), columns)
+    return Found(name, column, imported)
+
+
+def _read_zip(name: str, content: bytes, columns: Sequence[str]) -> list[Found]:
+    """What the members of a zip are, or the one problem of the zip."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_zip(archive)
+            members = list(_members(archive))
+    except HierarchyError as error:
+        return [Found(name, problem=f"{quoted(_base(name))}: {error.sentence}")]
+    except _UNREADABLE:
+        problem = f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked or no zip."
+        return [Found(name, problem=problem)]
+    if not members:
+        return [Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")]
+    return _json_before_csv([_read_one(member, data, columns) for member, data in members])
+
+
+def _check_zip(archive: zipfile.ZipFile) -> None:
+    members = archive.infolist()
+    if len(members) > MOST_MEMBERS:
+        raise HierarchyError(
+            f"it has {thin(len(members))} members; at most {thin(MOST_MEMBERS)} are read."
+        )
+    if sum(member.file_size for member in members) > LARGEST_UNPACKED:
+        raise _too_large()
+
+
+def _too_large() -> HierarchyError:
+    return HierarchyError(
+        f"it unpacks to more than {thin(LARGEST_UNPACKED / 1e6)} MB, the most that is read."
+    )
+
+
+def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
+    """The members that count, with their contents; never more bytes than allowed."""
+    left = LARGEST_UNPACKED
+    for member in archive.infolist():
+        parts = [part for part in re.split(r"[/\\]", member.filename) if part != "."]
+        if member.is_dir() or any(part == "__MACOSX" or part.startswith(".") for part in parts):
+            continue
+        with archive.open(member) as stream:
+            data = stream.read(left + 1)
+        left -= len(data)
+        if left < 0:  # the sizes that the zip told were not true
+            raise _too_large()
+        yield member.filename, data
+
+
+# Matching
+
+
+def _column_by_key(named: str, columns: Sequence[str]) -> str | None:
+    if named in columns:
+        return named
+    alike = [column for column in columns if _alike(column) and _alike(column) == _alike(named)]
+    return alike[0] if alike else None
+
+
+def _column_by_stem(stem: str, columns: Sequence[str]) -> str | None:
+    """The longest column that a file's name says, to the letter if possible."""
+    exact = [column for column in columns if _says(stem, column, "_")]
+    if not exact:
+        named = _alike(stem)
+        exact = [c for c in columns if _alike(c) and _says(named, _alike(c), " ")]
+    return max(exact, key=len, default=None)
+
+
+def _says(stem: str, column: str, between: str) -> bool:
+    prefixed = f"hierarchy{between}{column}"
+    return stem in (column, prefixed) or stem.endswith(between + prefixed)
+
+
+def _alike(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+
+
+def _json_before_csv(found: Sequence[Found]) -> list[Found]:
+    """Without each CSV whose column, or whose name, a readable JSON of the same zip has too."""
+    better = [one for one in found if one.imported and _ending(one.file) == "json"]
+    columns = {one.column for one in better if one.column is not None}
+    names = {one.file.rpartition(".")[0] for one in better}
+    return [
+        one
+        for one in found
+        if _ending(one.file) != "csv"
+        or (one.column not in columns and one.file.rpartition(".")[0] not in names)
+    ]
+
+
+def _each_column_once(found: Sequence[Found]) -> Iterator[Found]:
+    """The first file for a column stands for it; a later one says so and leaves it free."""
+    first: dict[str, str] = {}
+    for one in found:
+        if one.imported is None or one.column is None:
+            yield one
+        elif one.column in first:
+            problem = (
+                f"{quoted(_base(one.file))} also stands for the column {quoted(one.column)}, which "
+                f"{quoted(_base(first[one.column]))} is taken for."
+            )
+            yield replace(one, column=None, problem=problem)
+        else:
+            first[one.column] = one.file
+            yield one

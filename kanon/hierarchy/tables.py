@@ -1,0 +1,340 @@
+"""A hierarchy as a table that can be edited and pasted: a row per leaf, or a row per edge."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.edit import with_weights
+from kanon.hierarchy.files import LARGEST_HIERARCHY, SEPARATORS, Imported, parse_csv
+from kanon.hierarchy.lines import tree_from_lines
+from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
+from kanon.values import canonical_text
+from kanon.words import thin
+
+__all__ = [
+    "edge_table",
+    "level_table",
+    "tree_from_edges",
+    "tree_from_levels",
+    "tree_from_text",
+]
+
+_EDGE_COLUMNS = ("parent", "child", "weight")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
+def level_table(tree: Hierarchy) -> pd.DataFrame:
+    """One row per leaf: the leaf, and in "level c" the highest node above it of level <= c.
+
+    A cell that repeats its left neighbour means that the edge skips that level, as in a CSV.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (L, h)
+        Columns "leaf", "level 1", …, "level h-1"; all text.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> level_table(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]))
+       leaf level 1 level 2
+    0   Cat   Felid       *
+    1  Lion   Felid       *
+    2   Dog     Dog       *
+    """
+    labels = np.array(tree.labels, dtype=object)
+    node = np.arange(tree.n_leaves)
+    columns = {"leaf": labels[node]}
+    for level in range(1, tree.height):
+        # Levels rise with every edge, so that a node climbs at most one of them per column.
+        above = tree.parent[node]
+        node = np.where((above >= 0) & (tree.level[above] <= level), above, node)
+        columns[f"level {level}"] = labels[node]
+    return pd.DataFrame(columns, dtype=object)
+
+
+def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
+    """The tree of a table with one row per leaf.
+
+    Blank rows and blank columns are ignored. A blank cell repeats the cell to its left; in the
+    last column it is the root that the other rows name.
+
+    Parameters
+    ----------
+    table
+        As :func:`level_table` gives it, whatever its columns are called.
+    weights_from
+        The tree before the edit. If it has weights, an edge that it has too keeps its weight, and
+        a new edge weighs as much as the heaviest such edge beside it, or 1.
+
+    Raises
+    ------
+    HierarchyError
+        There is no row, or the rows do not describe a tree; the sentence names the row.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame([["Cat", "Felid", "*"], ["Lion", "Felid", ""], ["Dog", "", ""]])
+    >>> tree_from_levels(table).labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+    """
+    cells = [[_text(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
+    used = [column for column in range(table.shape[1]) if any(row[column] for row in cells)]
+    rows = [
+        (f"Row {place}", [row[column] for column in used])
+        for place, row in enumerate(cells, start=1)
+        if any(row)
+    ]
+    if not rows:
+        raise HierarchyError("The table has no rows; it needs one per value.")
+    root = next(row[-1] for _, row in rows if row[-1])
+    tree = tree_from_lines((place, list(_filled(row, root))) for place, row in rows)
+    if weights_from is None or weights_from.weight is None or tree.n_nodes == 1:
+        return tree
+    return with_weights(tree, _kept_weights(tree, weights_from, weights_from.weight))
+
+
+def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
+    """One row per edge, parents first; siblings in their order.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    weights
+        Shape (N,): the weight of the edge above each node, such as a metric's; if not given,
+        those that were drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns "parent" and "child" (text) and "weight" (NaN where there is none). A tree of one
+        node has one row without a parent.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> edge_table(groups([{"Felid": ["Cat"]}, {"*": ["Felid", "Dog"]}]), np.array([1, 3, 2, 0]))
+      parent  child  weight
+    0      *  Felid     2.0
+    1  Felid    Cat     1.0
+    2      *    Dog     3.0
+    """
+    shown = tree.weight if weights is None else weights
+    rows: list[tuple[str, str, float]] = []
+    for label, above, _ in tree.entries():
+        if above is not None or tree.n_nodes == 1:
+            weight = np.nan if shown is None else float(shown[tree.node_of[label]])
+            rows.append((above or "", label, weight))
+    return pd.DataFrame(rows, columns=list(_EDGE_COLUMNS)).astype({"weight": np.float64})
+
+
+def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
+    """The tree of a table with one row per edge.
+
+    The root is the one parent that is no child; a row without a parent may name it too. Siblings
+    stand in the order of their rows. Blank rows are ignored. If all weights are blank, or there
+    is no such column, the tree has none.
+
+    Parameters
+    ----------
+    table
+        Columns "parent", "child" and "weight", in any order; the last may be absent.
+
+    Raises
+    ------
+    HierarchyError
+        A column is missing, a cell is blank, a child has two parents, there is not one root, or a
+        weight is no number; the sentence names the row.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame([["*", "a", "1.5"], ["*", "b", 2]],
+    ...                      columns=["parent", "child", "weight"])
+    >>> tree_from_edges(table).weight.tolist()
+    [1.5, 2.0, 0.0]
+    """
+    place = {_text(name).casefold(): column for column, name in enumerate(table.columns)}
+    absent = [name for name in ("parent", "child") if name not in place]
+    if absent:
+        raise HierarchyError(
+            f'The table has no column "{absent[0]}"; it needs "parent" and "child", and may have '
+            '"weight".'
+        )
+    chosen = [place[name] for name in _EDGE_COLUMNS if name in place]
+    rows = table.iloc[:, chosen].itertuples(index=False, name=None)
+    return _from_edges((f"Row {row}", cells) for row, cells in enumerate(rows, start=1))
+
+
+def tree_from_text(text: str) -> Imported:
+    """The tree of a text pasted from a spreadsheet or an editor.
+
+    With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
+    a row per value, as a CSV file. The cells are parted by tab, ``;``, ``,`` or ``|``.
+
+    Raises
+    ------
+    HierarchyError
+        The text is no such table, or does not describe a tree; the sentence names the line.
+
+    Examples
+    --------
+    >>> tree_from_text("parent\\tchild\\n*\\tCat\\n*\\tDog").hierarchy.labels
+    ('Cat', 'Dog', '*')
+    """
+    found = _edge_header(text)
+    if found is None:
+        return parse_csv(text)
+    separator, header = found
+    order = [header.index(name) for name in _EDGE_COLUMNS if name in header]
+    return Imported(_from_edges(_edge_lines(text, separator, len(header), order)))
+
+
+# Rows per leaf
+
+
+def _text(cell: Any) -> str:
+    """The text of a cell; None, NaN and their kind are blank."""
+    if isinstance(cell, str):
+        return canonical_text(cell)
+    return "" if cell is None or bool(pd.isna(cell)) else canonical_text(cell)
+
+
+def _filled(row: list[str], root: str) -> Iterator[str]:
+    """The cells, the blank ones filled; a blank first cell stays, and is an error later."""
+    last = row[0]
+    for cell in row[:-1]:
+        last = cell or last
+        yield last
+    yield row[-1] or root
+
+
+def _kept_weights(tree: Hierarchy, old: Hierarchy, drawn: np.ndarray) -> np.ndarray:
+    """The old weight of each edge that was there, else that of the heaviest beside it, else 1."""
+    before = {label: (above, weight) for label, above, weight in old.entries()}
+    weights = np.full(tree.n_nodes, np.nan)
+    heaviest: dict[int, float] = {}
+    for node in range(tree.root):
+        parent = int(tree.parent[node])
+        above, weight = before.get(tree.labels[node], (None, None))
+        if weight is not None and above == tree.labels[parent]:
+            weights[node] = weight
+            heaviest[parent] = max(heaviest.get(parent, 0.0), weight)
+    for node in np.flatnonzero(np.isnan(weights)).tolist():
+        weights[node] = heaviest.get(int(tree.parent[node]), 1.0)
+    return weights
+
+
+# Rows per edge
+
+
+def _from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
+    """The tree of ``(place, (parent, child[, weight]))``; the place is named in an error."""
+    place_of: dict[str, str] = {}
+    parent_of: dict[str, str | None] = {}
+    weight_of: dict[str, float | None] = {}
+    for place, cells in rows:
+        parent, child, weight = (*map(_text, cells), "")[:3]
+        if not parent and not child and not weight:
+            continue
+        if not child:
+            raise HierarchyError(f"{place}: the child is blank; every edge has one.")
+        if child in place_of:
+            raise HierarchyError(
+                f"{place}: {{cells}} is listed as a child a second time (first: "
+                f"{place_of[child]}); every node has one parent.",
+                [child],
+            )
+        if child == parent:
+            raise HierarchyError(f"{place}: {{cells}} is its own parent.", [child])
+        place_of[child], parent_of[child] = place, parent or None
+        weight_of[child] = _weight(place, weight)
+    if not place_of:
+        raise HierarchyError("The table has no rows; it needs one per edge.")
+    _add_root(place_of, parent_of)
+    try:
+        return Hierarchy.from_entries((x, up, weight_of.get(x)) for x, up in parent_of.items())
+    except HierarchyError as error:
+        first = place_of.get(str(error.cells[0])) if error.cells else None
+        raise (error if first is None else error.within(first)) from None
+
+
+def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> None:
+    """Find the one node without a parent; if there is none, the parents form a cycle."""
+    roots: list[str] = []
+    for child, parent in list(parent_of.items()):
+        if parent is None:
+            roots.append(child)
+        elif parent not in parent_of:
+            parent_of[parent] = None
+            roots.append(parent)
+        if len(roots) > 1:
+            raise HierarchyError(
+                f"{place_of[child]}: the tree would have two roots ({{cells}}); one of them has "
+                "to be a child.",
+                roots[:2],
+            )
+
+
+def _weight(place: str, text: str) -> float | None:
+    if not text:
+        return None
+    number = float(text) if _NUMBER.fullmatch(text) else -1.0
+    if not 0 <= number <= LARGEST_WEIGHT:
+        raise HierarchyError(
+            f"{place}: the weight {quoted(text)} is not allowed; it is a number with a decimal "
+            f"point, at least 0 and at most {LARGEST_WEIGHT:g}."
+        )
+    return number
+
+
+# Pasted text
+
+
+def _edge_header(text: str) -> tuple[str, list[str]] | None:
+    """The separator and the names of a header that speaks of edges."""
+    for separator in SEPARATORS:
+        _, cells = next(_cells(text.removeprefix("\ufeff"), separator), (0, []))
+        names = [cell.strip().casefold() for cell in cells]
+        known = len(set(names)) == len(names) and set(names) <= set(_EDGE_COLUMNS)
+        if known and {"parent", "child"} <= set(names):
+            return separator, names
+    return None
+
+
+def _cells(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        yield from ((reader.line_num, row) for row in reader if any(cell.strip() for cell in row))
+    except csv.Error:
+        raise HierarchyError(
+            "The text is no table: a cell is too long, or a quote is never closed."
+        ) from None
+
+
+def _edge_lines(
+    text: str, separator: str, width: int, order: list[int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    lines = _cells(text, separator)
+    next(lines)
+    for number, (line, cells) in enumerate(lines):
+        if number >= 2 * LARGEST_HIERARCHY:
+            raise HierarchyError(
+                f"The text has more than {thin(2 * LARGEST_HIERARCHY)} edges, the most that can "
+                "be read."
+            )
+        if len(cells) > width:
+            raise HierarchyError(
+                f"Line {line} has {len(cells)} cells and the header has {width}; put cells that "
+                "hold the separator in quotes."
+            )
+        filled = [*cells, *[""] * (width - len(cells))]
+        yield f"Line {line}", tuple(filled[place] for place in order)

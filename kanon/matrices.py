@@ -1,0 +1,408 @@
+"""Cost matrices for showing: which nodes they hold, their values, and the paths behind a value.
+
+A matrix of a large hierarchy can be neither drawn nor read. It then shows groups, and a cell is
+the mean over the pairs of their values; so a reader begins with groups and goes on to a subtree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from kanon.hierarchy import Hierarchy
+from kanon.words import thin
+
+__all__ = [
+    "LARGEST_MATRIX",
+    "CostMatrix",
+    "as_share",
+    "common_ancestors",
+    "cut",
+    "difference",
+    "grouped_matrix",
+    "matrix_of",
+    "matrix_table",
+    "number_text",
+    "path_edges",
+    "path_text",
+]
+
+LARGEST_MATRIX = 200
+"""The most nodes of a matrix whose rows can still be told apart."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CostMatrix:
+    """A cost matrix as it is shown.
+
+    Attributes
+    ----------
+    nodes : tuple of int, length n
+        The nodes of its rows, which are those of its columns.
+    labels : tuple of str, length n
+        Their labels.
+    values : numpy.ndarray, shape (n, n)
+        The cost of raising the row to its lowest common ancestor with the column, at least 0.
+        In a difference of two matrices the values may be negative.
+    grouped : bool
+        Whether a row stands for all values of a group; its costs are then means.
+    left_out : int
+        How many values below the common ancestor of all nodes are below none of them.
+    largest : float
+        The largest cost in the whole hierarchy: what it costs to lose a value completely.
+    """
+
+    nodes: tuple[int, ...]
+    labels: tuple[str, ...]
+    values: np.ndarray
+    grouped: bool
+    left_out: int
+    largest: float
+
+
+def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, ...]:
+    """The nodes that a matrix of the subtree of ``focus`` shows.
+
+    All nodes of the subtree, by number (leaves first), if they are at most ``most``. Otherwise
+    groups that are disjoint, from left to right: every value is raised to the lowest level at
+    which at most ``most`` nodes remain. If even the children of ``focus`` are more, no grouping
+    is possible: then those ``most`` children with the most leaves stay, and
+    :attr:`CostMatrix.left_out` tells how many values are missing.
+
+    Parameters
+    ----------
+    tree
+        The hierarchy.
+    focus
+        The node whose subtree is shown. A single child below it is passed through if the subtree
+        is too large: it groups nothing.
+    most
+        The largest number of nodes, at least 2.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> tree = groups([{"A": ["a", "b", "c"], "B": ["d"]}, {"*": ["A", "B", "e"]}])
+    >>> [tree.labels[node] for node in cut(tree, tree.root)]
+    ['a', 'b', 'c', 'd', 'e', 'A', 'B', '*']
+    >>> [tree.labels[node] for node in cut(tree, tree.root, most=5)]
+    ['a', 'b', 'c', 'd', 'e']
+    >>> [tree.labels[node] for node in cut(tree, tree.root, most=4)]
+    ['A', 'B', 'e']
+    >>> [tree.labels[node] for node in cut(tree, tree.root, most=2)]
+    ['A', 'B']
+    """
+    if most < 2:
+        raise ValueError("A matrix needs room for at least 2 nodes.")
+    while len(below := _subtree(tree, focus)) > most and len(tree.children[focus]) == 1:
+        focus = tree.children[focus][0]
+    if len(below) <= most:
+        return tuple(below.tolist())
+    found: np.ndarray | None = None
+    for level in range(int(tree.level[focus]) - 1, -1, -1):
+        raised = below[(tree.level[below] <= level) & (tree.level[tree.parent[below]] > level)]
+        if len(raised) > most:
+            break
+        found = raised
+    if found is None:
+        children = np.array(tree.children[focus])
+        found = children[np.argsort(-tree.leaves_below[children], kind="stable")[:most]]
+    return tuple(found[np.argsort(tree.first[found])].tolist())
+
+
+def _subtree(tree: Hierarchy, focus: int) -> np.ndarray:
+    """A node and all nodes below it, by number."""
+    within = (tree.first >= tree.first[focus]) & (tree.last <= tree.last[focus])
+    return np.flatnonzero(within[: focus + 1])
+
+
+def common_ancestors(tree: Hierarchy, nodes: Sequence[int]) -> np.ndarray:
+    """LCA(u, v) for all pairs of some nodes. Shape (n, n).
+
+    >>> from kanon.hierarchy.build import groups
+    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
+    >>> common_ancestors(tree, [0, 1, 2]).tolist()
+    [[0, 3, 4], [3, 1, 4], [4, 4, 2]]
+    """
+    shown = np.asarray(nodes)
+    first, last = tree.first[shown], tree.last[shown]
+    found = np.empty((len(shown), len(shown)), dtype=np.int64)
+    for row, node in enumerate(nodes):
+        # From the root downwards: each step overwrites what lies below a lower ancestor.
+        for above in reversed(tree.path(node)):
+            below = (first >= tree.first[above]) & (last <= tree.last[above]) & (shown <= above)
+            found[row, below] = above
+    return found
+
+
+def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> np.ndarray:
+    """The mean cost between the values of disjoint groups.
+
+    M(U, V) = mean over leaves u below U and v below V of cost(u, LCA(u, v)). For two groups this
+    is the mean cost of raising a value to its group, the sum over x below U of ω(x) · nl(x) /
+    nl(U), plus D(U) − D(LCA(U, V)), D being the potential. Within one group, the edge above x
+    counts for the pairs with u below x and v not: the sum over x below U of
+    ω(x) · nl(x) · (nl(U) − nl(x)) / nl(U)².
+
+    Parameters
+    ----------
+    tree
+        The hierarchy.
+    potential : numpy.ndarray, shape (N,)
+        Its part of :func:`kanon.metrics.potentials`.
+    nodes
+        n nodes, none of which is an ancestor of another.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        At least 0, in the metric's own unit. Where a row is a leaf it holds that leaf's costs;
+        every leaf counts once, however often it occurs in a table.
+
+    Raises
+    ------
+    ValueError
+        A node is an ancestor of another.
+
+    Notes
+    -----
+    The mean of Mauger, Le Mahec, Dequen 2023, Definition 6, over pairs of leaves.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
+    >>> depth, = potentials(metric_named("llm"), [tree])
+    >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
+    [[0.5, 3.0], [3.0, 0.0]]
+    """
+    if not _disjoint(tree, nodes):
+        raise ValueError("The groups of a matrix have to be disjoint.")
+    groups = np.asarray(nodes)
+    owner, edges = _edges_within(tree, groups)
+    weights = potential[edges] - potential[tree.parent[edges]]
+    below = tree.leaves_below[edges] / tree.leaves_below[owner]  # of the group's leaves
+    raised, within = (
+        np.bincount(owner, weights * share, minlength=tree.n_nodes)[groups]
+        for share in (below, below * (1 - below))
+    )
+    onwards = potential[groups][:, None] - potential[common_ancestors(tree, nodes)]
+    values: np.ndarray = raised[:, None] + onwards
+    np.fill_diagonal(values, within)
+    return values
+
+
+def _disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
+    """Whether no node is an ancestor of another, nor listed twice."""
+    shown = np.asarray(nodes)
+    shown = shown[np.argsort(tree.first[shown])]
+    return bool((tree.last[shown][:-1] <= tree.first[shown][1:]).all())
+
+
+def _edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes below disjoint groups: the group of each, and the nodes themselves."""
+    groups = groups[np.argsort(tree.first[groups])]
+    nodes = np.arange(tree.root)
+    # The group that a node may be below is the last one that begins before it.
+    place = np.searchsorted(tree.first[groups], tree.first[nodes], side="right") - 1
+    owner = groups[place]
+    below = (place >= 0) & (tree.last[nodes] <= tree.last[owner]) & (nodes < owner)
+    return owner[below], nodes[below]
+
+
+def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> CostMatrix:
+    """The cost matrix of some nodes: of groups if they are disjoint, otherwise node by node.
+
+    Parameters
+    ----------
+    tree
+        The hierarchy.
+    potential : numpy.ndarray, shape (N,)
+        Its part of :func:`kanon.metrics.potentials`.
+    nodes
+        At least one node, each once; see :func:`cut`.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6; see :func:`grouped_matrix` for groups.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = suppression(["a", "b", "c"])
+    >>> depth, = potentials(metric_named("total"), [tree])
+    >>> matrix_of(tree, depth, cut(tree, tree.root)).values.tolist()[0]
+    [0.0, 1.0, 1.0, 1.0]
+    """
+    shown = np.asarray(nodes)
+    if _disjoint(tree, nodes):
+        values = grouped_matrix(tree, potential, nodes)
+        grouped = bool((tree.level[shown] > 0).any())
+    else:
+        values = potential[shown][:, None] - potential[common_ancestors(tree, nodes)]
+        grouped = False
+    return CostMatrix(
+        nodes=tuple(int(node) for node in nodes),
+        labels=tuple(tree.labels[node] for node in nodes),
+        values=values,
+        grouped=grouped,
+        left_out=_left_out(tree, shown),
+        largest=float(potential.max()),
+    )
+
+
+def _left_out(tree: Hierarchy, nodes: np.ndarray) -> int:
+    """How many leaves below the common ancestor of some nodes are below none of them."""
+    above = reduce(tree.lca, (int(node) for node in nodes))
+    covered = np.zeros(tree.n_leaves, dtype=bool)
+    for node in nodes:
+        covered[tree.first[node] : tree.last[node]] = True
+    return int(tree.leaves_below[above]) - int(covered.sum())
+
+
+def as_share(matrix: CostMatrix) -> CostMatrix:
+    """The same matrix as a share of the cost of losing a value completely, 0 to 1.
+
+    So matrices of metrics in different units can be compared. Nothing costs anything if the
+    largest cost is 0.
+
+    >>> half = as_share(CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, largest=6.0))
+    >>> half.values.tolist(), half.largest
+    ([[0.5]], 1.0)
+    """
+    return replace(matrix, values=matrix.values / (matrix.largest or 1.0), largest=1.0)
+
+
+def difference(one: CostMatrix, other: CostMatrix) -> CostMatrix:
+    """One matrix minus another of the same nodes: above 0 where the first costs more.
+
+    What differs by a rounding alone does not differ: metrics that are multiples of each other
+    are the same as shares.
+
+    Raises
+    ------
+    ValueError
+        The nodes differ.
+
+    >>> one = CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, largest=6.0)
+    >>> difference(one, replace(one, values=one.values / 2)).values.tolist()
+    [[1.5]]
+    """
+    if one.nodes != other.nodes or one.labels != other.labels:
+        raise ValueError("Two matrices have to be of the same nodes.")
+    largest = max(one.largest, other.largest)
+    values = one.values - other.values
+    values[np.abs(values) <= _ROUNDING * largest] = 0.0
+    return replace(one, values=values, largest=largest)
+
+
+def path_edges(
+    tree: Hierarchy, weights: np.ndarray, low: int, high: int
+) -> list[tuple[int, int, float]]:
+    """The edges from a node up to one of its ancestors: both ends and the weight.
+
+    Parameters
+    ----------
+    tree
+        The hierarchy.
+    weights : numpy.ndarray, shape (N,)
+        Its part of :func:`kanon.metrics.edge_weights`.
+    low, high
+        The node and its ancestor; no edges if they are the same.
+
+    Raises
+    ------
+    ValueError
+        ``high`` is not an ancestor of ``low``.
+
+    Notes
+    -----
+    The weights sum up to the cost: Mauger, Le Mahec, Dequen 2023, Definition 6.
+    """
+    if not tree.is_ancestor(high, low):
+        raise ValueError(f"Node {high} is not an ancestor of node {low}.")
+    nodes = tree.path(low)
+    nodes = nodes[: nodes.index(high) + 1]
+    return [(below, above, float(weights[below])) for below, above in pairwise(nodes)]
+
+
+def path_text(
+    tree: Hierarchy,
+    weights: np.ndarray,
+    low: int,
+    high: int,
+    *,
+    start: float | None = None,
+    longest: int = 40,
+    most: int | None = None,
+) -> str:
+    """How a cost adds up, in a line: the steps from a node up to one of its ancestors.
+
+    Parameters
+    ----------
+    tree, weights, low, high
+        See :func:`path_edges`.
+    start
+        For a group: the mean cost of raising its values to it, where the path begins.
+    longest
+        Longer labels are shortened.
+    most
+        The most steps to write down, at least 2; those before the last one are left out.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.files import parse_nodes
+    >>> tree = parse_nodes([
+    ...     {"name": "Mammal"}, {"name": "Felid", "parent": "Mammal", "weight": 3},
+    ...     {"name": "Cat", "parent": "Felid", "weight": 1}])
+    >>> path_text(tree, tree.weight, tree.node_of["Cat"], tree.root)
+    'Cat → Felid 1 → Mammal 3 = 4'
+    >>> path_text(tree, tree.weight, tree.root, tree.root)
+    'Mammal = 0'
+    >>> path_text(tree, tree.weight, tree.node_of["Felid"], tree.root, start=1.0)
+    'its values → Felid 1 → Mammal 3 = 4'
+    """
+    edges = path_edges(tree, weights, low, high)
+    begin = _short(tree.labels[low], longest)
+    if start is not None:
+        begin = f"its values → {begin} {number_text(start)}"
+    steps = [f"{_short(tree.labels[above], longest)} {number_text(w)}" for _, above, w in edges]
+    if most is not None and len(steps) > most:
+        steps = [*steps[: most - 1], "…", steps[-1]]
+    total = number_text(sum((weight for *_, weight in edges), start or 0.0))
+    return f"{' → '.join([begin, *steps])} = {total}"
+
+
+def _short(label: str, longest: int) -> str:
+    return label if len(label) <= longest else label[: longest - 1] + "…"
+
+
+def number_text(number: float) -> str:
+    """A cost with up to three significant digits, a large one as a whole number.
+
+    >>> number_text(4.0), number_text(1 / 3), number_text(-0.25)
+    ('4', '0.333', '−0.25')
+    >>> number_text(1234.5) == "1\\u202f234", number_text(2.5e9)
+    (True, '2.5e+09')
+    """
+    text = thin(number) if 999.5 <= abs(number) < 1e6 else f"{number + 0.0:.3g}"
+    return text.replace("-", "−")
+
+
+def matrix_table(matrix: CostMatrix) -> pd.DataFrame:
+    """The matrix as a table to save: the rows are the values that are raised.
+
+    >>> matrix_table(CostMatrix((0,), ("a",), np.array([[0.0]]), False, 0, 1.0)).index.name
+    'from \\\\ to'
+    """
+    rows = pd.Index(matrix.labels, name="from \\ to")
+    return pd.DataFrame(matrix.values, index=rows, columns=list(matrix.labels))

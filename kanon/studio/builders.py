@@ -1,0 +1,51 @@
+"""The controls of a builder: what is typed for a hierarchy, on every page where it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kanon.studio import state
+from kanon.studio.choices import BUILDERS, FIELDS, Choice
+
+__all__ = ["builder_fields", "typed_fields"]
+
+
+def builder_fields(
+    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, row: bool = False
+) -> None:
+    """Draw the controls of a choice's builder, as they were filled in.
+
+    Parameters
+    ----------
+    choice
+        The builder and what was typed for it.
+    prefix
+        The keys of the controls start with it.
+    change, arguments
+        Called when something was typed.
+    row
+        Whether the controls stand in a row, the first one widest.
+    """
+    parameters = BUILDERS[choice.builder].parameters
+    widths = [2, *(1 for _ in parameters[1:])]
+    places = st.columns(widths) if row and parameters else [st.container() for _ in parameters]
+    for parameter, place in zip(parameters, places, strict=True):
+        given: dict[str, Any] = {"on_change": change, "args": arguments, "help": parameter.help}
+        value = choice.typed.get(parameter.name) or ""
+        if parameter.kind == "choice":
+            value = value or parameter.options[0]
+        key = state.seeded(f"{prefix}-{parameter.name}", value)
+        if parameter.kind == "choice":
+            place.selectbox(parameter.label, parameter.options, key=key, **given)
+        elif parameter.kind == "lines":
+            place.text_area(parameter.label, key=key, height=200, **given)
+        else:
+            place.text_input(parameter.label, key=key, **given)
+
+
+def typed_fields(prefix: str) -> dict[str, Any]:
+    """What stands in the controls with that prefix; None where there is no such control."""
+    return {field: state.typed(f"{prefix}-{field}") for field in FIELDS}

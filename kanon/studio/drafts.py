@@ -1,0 +1,71 @@
+"""A table to edit: what was typed stays until it is applied, and after an error and a page too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from kanon.studio import state
+
+__all__ = ["table_editor"]
+
+
+@dataclass
+class _Draft:
+    """The table that the editor began with, and as it stands now."""
+
+    began: pd.DataFrame
+    now: pd.DataFrame
+
+
+def table_editor(
+    name: str,
+    key: Hashable,
+    fresh: Callable[[], pd.DataFrame],
+    apply: Callable[[pd.DataFrame], None],
+) -> None:
+    """Draw a table to edit, and the buttons that apply or forget what was edited.
+
+    Parameters
+    ----------
+    name
+        What is edited; each has a draft of its own.
+    key
+        When it changes, the draft is forgotten.
+    fresh
+        Makes the table without edits.
+    apply
+        Called with the edited table.
+    """
+
+    def begin() -> _Draft:
+        table = fresh()
+        return _Draft(table, table)
+
+    draft = state.remembered(f"draft-{name}", key, begin)
+    widget = f"draft-{abs(hash((name, key)))}"
+    if state.typed(widget) is None:
+        # The editor is new on the page: it begins with what was typed before the page was left.
+        draft.began = draft.now
+    draft.now = st.data_editor(
+        draft.began, key=widget, num_rows="dynamic", hide_index=True, height=420, width="stretch"
+    )
+    changed = not draft.now.equals(state.remembered(f"fresh-{name}", key, fresh))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Apply the table",
+            type="primary" if changed else "secondary",
+            disabled=not changed,
+            key=f"{widget}-apply",
+            on_click=lambda: apply(draft.now),
+        )
+        st.button(
+            "Forget the changes",
+            disabled=not changed,
+            key=f"{widget}-forget",
+            on_click=state.forget,
+            args=(f"draft-{name}",),
+        )

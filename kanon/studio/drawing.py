@@ -1,0 +1,330 @@
+"""The drawing of a hierarchy: what the browser shows of it, and what it asks to be changed.
+
+The browser is not trusted: every operation is checked, and done on a copy or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kanon.errors import HierarchyError, KanonError, listing, quoted
+from kanon.hierarchy import Hierarchy, edit
+from kanon.metrics import edge_weights
+from kanon.studio.choices import Choice, drawn
+from kanon.studio.history import History
+from kanon.studio.work import Work, metric_called, redone, undone, with_choice
+from kanon.words import counted, thin
+
+__all__ = [
+    "DRAWN",
+    "LARGEST_DRAWING",
+    "edited",
+    "picture",
+    "shown_weights",
+    "summary",
+    "weight_text",
+    "with_added",
+    "with_drawn_weights",
+    "with_tree_drawn",
+    "without_unused",
+]
+
+LARGEST_DRAWING = 5_000
+"""A tree with more values than this is not drawn."""
+
+DRAWN = "drawn"
+"""Shows the weights of the user on the edges, where a metric's name shows those of the metric."""
+
+
+# --- operations -----------------------------------------------------------------------------
+def edited(work: Work, column: str, operation: Mapping[str, Any], shown: str = "") -> Work:
+    """The work after an operation of the browser; refused, it changes nothing but what is said.
+
+    Parameters
+    ----------
+    work, column
+        Whose hierarchy is drawn.
+    operation
+        ``id``, ``base`` (the version it was drawn on), ``kind``, and what that kind needs.
+    shown
+        The metric whose weights stand on the edges: a weight that is changed starts from them.
+    """
+    history = work.histories.get(column, History())
+    name = str(operation.get("id", ""))[:64]
+    if name and name == history.answered:
+        return work  # sent twice
+    try:
+        if operation.get("base") != history.version:
+            raise HierarchyError(
+                "The tree has changed since this was drawn, so nothing was done; please try again."
+            )
+        done, select, said = _performed(work, column, operation, shown)
+    except KanonError as error:
+        refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
+        return replace(work, histories={**work.histories, column: refused})
+    after = done.histories[column]
+    after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
+    return replace(done, histories={**done.histories, column: after})
+
+
+def _performed(
+    work: Work, column: str, operation: Mapping[str, Any], shown: str
+) -> tuple[Work, Sequence[str], str]:
+    """The work after an operation, the nodes to select, and what to say."""
+    kind, history = operation.get("kind"), work.histories.get(column, History())
+    if kind in ("undo", "redo"):
+        steps, step = (history.past, undone) if kind == "undo" else (history.future, redone)
+        if not steps:
+            raise HierarchyError(f"There is nothing to {kind}.")
+        return step(work, column), (), f"{str(kind).capitalize()}ne."
+    choice = work.choices[column]
+    tree = choice.tree
+    perform = _OPERATIONS.get(str(kind))
+    if tree is None or perform is None:
+        raise HierarchyError(f"The operation {quoted(kind)} is not known.")
+    made, select = perform(_Asked(work, column, tree, operation, shown))
+    if made == tree:
+        # Nothing to undo; the browser learns that its operation was dealt with.
+        return replace(work, histories={**work.histories, column: history}), select, ""
+    left = [label for label in _groups(tree) if label not in made.node_of]
+    empty = kind in ("move", "group") and left
+    said = f"{listing(left)} had no members left and went; undo brings it back." if empty else ""
+    return with_choice(work, column, drawn(choice, made)), select, said
+
+
+class _Asked:
+    """What an operation asks for, checked while it is read."""
+
+    def __init__(
+        self,
+        work: Work,
+        column: str,
+        tree: Hierarchy,
+        operation: Mapping[str, Any],
+        shown: str,
+    ) -> None:
+        self.work, self.column, self.tree, self.shown = work, column, tree, shown
+        self._operation = operation
+
+    def text(self, key: str) -> str:
+        found = self._operation.get(key)
+        if not isinstance(found, str):
+            raise self._incomplete()
+        return found
+
+    def node(self, key: str) -> str:
+        return self._label(self._operation.get(key))
+
+    def nodes(self) -> list[str]:
+        found = self._operation.get("nodes")
+        if not isinstance(found, list):
+            raise self._incomplete()
+        return [self._label(node) for node in found]
+
+    def _label(self, node: object) -> str:
+        if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < self.tree.n_nodes:
+            return self.tree.labels[node]
+        raise self._incomplete()
+
+    def _incomplete(self) -> HierarchyError:
+        kind = quoted(self._operation.get("kind"))
+        return HierarchyError(f"The operation {kind} came without what it needs.")
+
+
+def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    nodes = asked.nodes()
+    return edit.move(asked.tree, nodes, asked.node("to")), nodes
+
+
+def _grouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.group(asked.tree, asked.nodes(), asked.text("name"))
+    return made, _new(asked.tree, made)
+
+
+def _renamed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.rename(asked.tree, asked.node("node"), asked.text("name"))
+    return made, _new(asked.tree, made)
+
+
+def _ungrouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    return edit.ungroup(asked.tree, asked.nodes()), ()
+
+
+def _levelled(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.insert_level(asked.tree, asked.nodes())
+    return made, _new(asked.tree, made)
+
+
+def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    text, node = asked.text("weight").strip(), asked.node("node")
+    try:
+        weight = float(text)
+    except ValueError:
+        raise HierarchyError(
+            f"The weight {quoted(text)} is not allowed; it has to be a number of at least 0, such "
+            "as 0.5."
+        ) from None
+    start = shown_weights(asked.work, asked.column, asked.tree, asked.shown)
+    tree = asked.tree if start is None else edit.with_weights(asked.tree, start)
+    return edit.set_weight(tree, node, weight), [node]
+
+
+def _sorted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    by_records = asked.text("by") == "records"
+    records = _records(asked.tree, asked.work.choices[asked.column]) if by_records else None
+    return edit.sort(asked.tree, asked.node("node"), records), ()
+
+
+_OPERATIONS: Mapping[str, Callable[[_Asked], tuple[Hierarchy, Sequence[str]]]] = {
+    "move": _moved,
+    "group": _grouped,
+    "rename": _renamed,
+    "ungroup": _ungrouped,
+    "level": _levelled,
+    "weigh": _weighed,
+    "sort": _sorted,
+}
+"""What the browser may ask for, beside undo and redo."""
+
+
+def _groups(tree: Hierarchy) -> tuple[str, ...]:
+    return tree.labels[tree.n_leaves :]
+
+
+def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
+    return [label for label in _groups(made) if label not in old.node_of]
+
+
+# --- changes from beside the drawing --------------------------------------------------------
+def with_tree_drawn(work: Work, column: str, tree: Hierarchy) -> Work:
+    """The work with a tree that was made from the one in use: a step that can be undone."""
+    return with_choice(work, column, drawn(work.choices[column], tree))
+
+
+def with_added(work: Work, column: str, parent: str) -> Work:
+    """The work with all values that a hierarchy lacks added under one of its groups.
+
+    Raises
+    ------
+    HierarchyError
+        The parent is not a group of the tree.
+    """
+    choice = work.choices[column]
+    if choice.tree is None or not choice.lacking:
+        return work
+    tree = edit.add_leaves(choice.tree, list(choice.lacking), parent)
+    return with_tree_drawn(work, column, tree)
+
+
+def without_unused(work: Work, column: str) -> Work:
+    """The work with the leaves gone that stand for no record.
+
+    Raises
+    ------
+    HierarchyError
+        No leaf would stay.
+    """
+    choice = work.choices[column]
+    if choice.tree is None or not choice.unused:
+        return work
+    return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, choice.unused))
+
+
+def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
+    """The work with the weights of a metric drawn on the edges of these columns' hierarchies.
+
+    An empty name takes their weights away.
+    """
+    trees = work.trees
+    made = {
+        column: edit.with_weights(
+            trees[column], shown_weights(work, column, trees[column], shown) if shown else None
+        )
+        for column in columns
+        if column in trees
+    }
+    for column, tree in made.items():
+        work = with_tree_drawn(work, column, tree)
+    return work
+
+
+# --- what the browser draws -----------------------------------------------------------------
+def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
+    """The weights to show on the edges of a column's tree: a metric's, those drawn, or none.
+
+    Multipliers compare the heights of all hierarchies, so the others count too.
+    """
+    if not shown:
+        return None
+    if shown == DRAWN:
+        return tree.weight
+    trees = {**work.trees, column: tree}
+    found = edge_weights(metric_called(work, shown), list(trees.values()))
+    return np.maximum(found[list(trees).index(column)], 0)
+
+
+def _records(tree: Hierarchy, choice: Choice) -> np.ndarray:
+    return tree.sum_below(np.array([choice.counts.get(label, 0) for label in tree.labels]))
+
+
+def picture(
+    work: Work, column: str, choice: Choice, shown: str = "", editable: bool = True
+) -> dict[str, Any]:
+    """What the browser needs to draw a hierarchy; every number is text already.
+
+    Parameters
+    ----------
+    work, column
+        Whose hierarchy it is.
+    choice
+        What to draw: the choice in use, or a preview. It has a tree.
+    shown
+        The metric whose weights stand on the edges, :data:`DRAWN`, or nothing.
+    editable
+        Whether it may be changed.
+    """
+    tree, history = choice.tree, work.histories.get(column, History())
+    assert tree is not None
+    weights = shown_weights(work, column, tree, shown)
+    records = _records(tree, choice)
+    return {
+        "about": f"{work.version}|{column}|{editable}",
+        "version": history.version,
+        "answered": history.answered,
+        "said": history.said,
+        "bad": history.refused,
+        "select": [tree.node_of[label] for label in history.select if label in tree.node_of],
+        "labels": list(tree.labels),
+        "parents": tree.parent.tolist(),
+        "leaves": tree.n_leaves,
+        "records": [thin(count) for count in records.tolist()],
+        "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
+        "weights": None if weights is None else [weight_text(w) for w in weights.tolist()],
+        "weighable": editable and weights is not None,
+        "editable": editable,
+        "undo": len(history.past),
+        "redo": len(history.future),
+        "lit": [],
+        "height": 560,
+    }
+
+
+def weight_text(weight: float) -> str:
+    """A weight as it stands on an edge, and as it can be typed again.
+
+    >>> weight_text(0.03333333), weight_text(12345.0), weight_text(2.0)
+    ('0.03333', '12345', '2')
+    """
+    return f"{weight:.4g}" if weight < 1000 else f"{weight:.10g}"
+
+
+def summary(choice: Choice) -> str:
+    """The size of a tree, in words."""
+    tree = choice.tree
+    assert tree is not None
+    size = f"{counted(tree.n_nodes, 'node')} over {counted(tree.n_leaves, 'value')}"
+    return f"{size}, height {tree.height}"

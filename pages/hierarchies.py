@@ -1,0 +1,574 @@
+"""How may each value be blurred? Draw a hierarchy, edit it as a table, build it, load it."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.charts.what_if import what_if_chart
+from kanon.comparison import before_and_after
+from kanon.hierarchy import bundle, tables
+from kanon.hierarchy.files import to_csv, to_json
+from kanon.studio import drawing, running, state
+from kanon.studio.builders import builder_fields, typed_fields
+from kanon.studio.choices import BUILDERS, suggested
+from kanon.studio.drafts import table_editor
+from kanon.studio.explain import how_hierarchies
+from kanon.studio.files import content, file_name
+from kanon.studio.frame import head, metric_titles
+from kanon.studio.picture import picture
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain, shortened
+from kanon.studio.tree import tree_editor
+from kanon.studio.work import (
+    built,
+    import_meant_for,
+    usable_metrics,
+    with_choice,
+    with_imported,
+    with_imports,
+)
+from kanon.words import counted, thin
+
+VIEWS = {
+    "tree": ":material/account_tree: Tree",
+    "levels": ":material/view_column: Levels",
+    "edges": ":material/table_rows: Edges",
+}
+SHOWN_AT_ONCE = 12
+
+
+# --- which column -----------------------------------------------------------------------------
+def columns_row(work, column):
+    """One chip per quasi-identifier; those without a usable hierarchy say so."""
+    st.pills(
+        "Quasi-identifier",
+        work.quasi_identifiers,
+        key=state.seeded(f"tree-column-{work.version}", column),
+        format_func=lambda name: (
+            ("" if work.choices[name].plan else ":material/error: ") + plain(shortened(name))
+        ),
+        on_change=take_column,
+        args=(f"tree-column-{work.version}",),
+        label_visibility="collapsed",
+    )
+
+
+def take_column(key):
+    """Look at another column; the chip that is chosen already stays chosen."""
+    chosen = state.typed(key)
+    if chosen is not None:
+        state.change(column=chosen)
+
+
+# --- coverage ---------------------------------------------------------------------------------
+def listed(counts):
+    """Values with their records, the first few of them."""
+    some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:SHOWN_AT_ONCE]]
+    rest = len(counts) - len(some)
+    return ", ".join(some) + (f" and {thin(rest)} more" if rest else "")
+
+
+def coverage_strip(work, column, choice):
+    """The values without a place and the leaves without a record, each mended in a click."""
+    tree = choice.tree
+    if tree is None:
+        said = choice.problem or choice.hint or "It has no hierarchy yet."
+        st.error(plain(said), icon=":material/error:")
+        return
+    if choice.lacking:
+        groups = tree.labels[: tree.n_leaves - 1 : -1]  # the root first
+        records = sum(choice.lacking.values())
+        with st.container(border=True):
+            st.markdown(
+                f":red[:material/error: **{counted(len(choice.lacking), 'value')} of "
+                f"{counted(records, 'record')} without a place:** "
+                f"{plain(listed(choice.lacking))}.] This hierarchy cannot be used until they have "
+                "one."
+            )
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                under = st.selectbox(
+                    "Add under",
+                    groups,
+                    format_func=lambda name: shortened(name, 60),
+                    key=f"tree-under-{work.version}-{column}",
+                    width=320,
+                )
+                st.button(
+                    f"Add {counted(len(choice.lacking), 'value')}",
+                    type="primary",
+                    icon=":material/add:",
+                    key="tree-add",
+                    on_click=lambda: state.attempt(
+                        lambda: drawing.with_added(state.work(), column, under)
+                    ),
+                )
+    else:
+        records = sum(choice.counts.values())
+        values = len(choice.counts)
+        st.markdown(
+            f":material/check_circle: Every value has a place: {counted(values, 'value')} of "
+            f"{counted(records, 'record')}. {plain(drawing.summary(choice))}."
+        )
+    if choice.unused:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(
+                f"{counted(len(choice.unused), 'leaf has', 'leaves have')} no record, which is "
+                f"fine: {plain(', '.join(shortened(one) for one in choice.unused[:SHOWN_AT_ONCE]))}"
+                + (" …" if len(choice.unused) > SHOWN_AT_ONCE else ""),
+                width="content",
+            )
+            st.button(
+                "Remove them",
+                type="tertiary",
+                key="tree-remove",
+                on_click=lambda: state.attempt(
+                    lambda: drawing.without_unused(state.work(), column)
+                ),
+            )
+
+
+# --- the drawing and its tables ---------------------------------------------------------------
+def view_row(work, column, choice):
+    """How the hierarchy is shown, whose weights stand on its edges, and where it comes from."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "Shown as",
+            list(VIEWS),
+            key=state.seeded("tree-view", work.view),
+            format_func=VIEWS.get,
+            on_change=lambda: state.change(view=state.typed("tree-view") or work.view),
+            label_visibility="collapsed",
+            width="content",
+        )
+        weights_choice(work, column, choice)
+        with st.popover("Build", icon=":material/construction:"):
+            build_panel(work, column)
+        with st.popover("Files", icon=":material/folder_open:"):
+            files_panel(work, column, choice)
+
+
+def weights_choice(work, column, choice):
+    """Whose weights stand on the edges, and whether they become the user's own."""
+    has_weights = choice.tree is not None and choice.tree.weight is not None
+    known = [name for name in usable_metrics(work) if name != "custom"]
+    options = ["", *([drawing.DRAWN] if has_weights else []), *known]
+    titles = {drawing.DRAWN: "yours", **metric_titles(work)}
+    key = f"tree-shown-{work.version}"
+    st.selectbox(
+        "Weights on the edges",
+        options,
+        key=state.seeded(key, shown_now(work, choice)),
+        format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
+        on_change=state.take,
+        args=("shown", key),
+        label_visibility="collapsed",
+        width=190,
+    )
+    if work.shown and work.shown != drawing.DRAWN:
+        columns = work.quasi_identifiers
+        st.button(
+            "Make them mine",
+            key="tree-take",
+            on_click=lambda: take_weights(work.shown, columns),
+            help="Draws these weights on the edges of every hierarchy, to be changed: then the "
+            "metric Custom counts them. A click on one weight does the same for this column.",
+        )
+    elif has_weights:
+        st.button(
+            "Drop mine",
+            key="tree-drop",
+            type="tertiary",
+            on_click=lambda: take_weights("", [column]),
+            help="Takes your weights away from the edges of this hierarchy.",
+        )
+
+
+def shown_now(work, choice):
+    """Whose weights are on the edges: those asked for, as far as there are any."""
+    if work.shown == drawing.DRAWN and (choice.tree is None or choice.tree.weight is None):
+        return ""
+    return work.shown
+
+
+def take_weights(shown, columns):
+    """Draw weights on the edges of some columns, or take them away."""
+    if state.attempt(lambda: drawing.with_drawn_weights(state.work(), shown, columns)):
+        state.change(shown=drawing.DRAWN if shown else "")
+
+
+def take_operation(column, operation):
+    """Do what the browser asks for; a changed weight shows the weights that are yours now."""
+    work = state.work()
+    shown = shown_now(work, work.choices[column])
+    done = drawing.edited(work, column, operation, shown)
+    if operation.get("kind") == "weigh" and not done.histories[column].refused:
+        done = replace(done, shown=drawing.DRAWN)
+    state.put(done)
+
+
+def tree_view(work, column, choice):
+    """The tree, to be edited in place."""
+    if choice.tree.n_leaves > drawing.LARGEST_DRAWING:
+        st.info(
+            f"A tree of {counted(choice.tree.n_leaves, 'value')} is not drawn; up to "
+            f"{thin(drawing.LARGEST_DRAWING)} are. Builders and files work on it all the same."
+        )
+        return
+    tree_editor(
+        drawing.picture(work, column, choice, shown_now(work, choice)),
+        key="tree-editor",
+        edited=lambda operation: take_operation(column, operation),
+    )
+
+
+def levels_view(work, column, choice, version):
+    """One line per value, one column per level."""
+    st.caption(
+        "A line per value: its groups from fine to coarse. A cell that repeats its left neighbour "
+        "skips that level. Cells can be pasted from a spreadsheet; nothing counts until you apply."
+    )
+    tree = choice.tree
+    table_editor(
+        f"levels-{column}",
+        (work.version, column, version),
+        lambda: tables.level_table(tree),
+        lambda edited: take_tree(column, lambda: tables.tree_from_levels(edited, tree)),
+    )
+
+
+def edges_view(work, column, choice, version):
+    """One line per edge, with its weight."""
+    st.caption(
+        "A line per edge; give every edge a weight, or none. A group is made by naming it as a "
+        "parent. Nothing counts until you apply."
+    )
+    shown = shown_now(work, choice)
+    weights = drawing.shown_weights(work, column, choice.tree, shown or drawing.DRAWN)
+    table_editor(
+        f"edges-{column}",
+        (work.version, column, version, shown),
+        lambda: tables.edge_table(choice.tree, weights),
+        lambda edited: take_tree(column, lambda: tables.tree_from_edges(edited)),
+    )
+
+
+def take_tree(column, make):
+    """Take a tree that was made from a table; what is wrong with it is said, the table stays."""
+    state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
+
+
+def preview_view(work, column, preview):
+    """A hierarchy that is not in use yet: what was typed for it, and what comes of it."""
+    prefix = build_prefix(work, column)
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            builder = BUILDERS[preview.builder]
+            about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
+            st.markdown(
+                f":orange[:material/visibility: **Preview, not in use yet:** {builder.title}.] "
+                f"{builder.about}{about}",
+                width="stretch",
+            )
+            st.button(
+                "Use it",
+                type="primary",
+                key="preview-use",
+                disabled=preview.tree is None,
+                on_click=lambda: use_preview(column),
+            )
+            st.button("Discard", key="preview-discard", on_click=lambda: discard_preview(column))
+        builder_fields(preview, prefix, take_builder, column, prefix, row=True)
+        for note in preview.notes:
+            st.caption(plain(note))
+        if preview.problem:
+            st.error(plain(preview.problem), icon=":material/error:")
+    if preview.tree is not None and preview.tree.n_leaves <= drawing.LARGEST_DRAWING:
+        shown = shown_now(work, preview)
+        data = drawing.picture(work, column, preview, shown, editable=False)
+        tree_editor(data, key="tree-preview", edited=lambda operation: None)
+
+
+def use_preview(column):
+    """Take the preview; what was in use can be had back."""
+    work = state.work()
+    preview = work.previews[column]
+    previews = {name: one for name, one in work.previews.items() if name != column}
+    state.put(replace(with_choice(work, column, preview), previews=previews))
+
+
+def discard_preview(column):
+    """Show what is in use again."""
+    previews = state.work().previews
+    state.change(previews={name: one for name, one in previews.items() if name != column})
+
+
+# --- builders ---------------------------------------------------------------------------------
+def choose_builder(column, key):
+    """Show what another builder makes of the values; nothing is in use before it is taken."""
+    builder = state.typed(key)
+    if builder is None:
+        discard_preview(column)
+        return
+    work = state.work()
+    old = work.previews.get(column) or work.choices[column]
+    show_preview(column, built(work, column, old, builder, {}))
+
+
+def take_builder(column, prefix):
+    """Show what the builder makes of what was typed."""
+    work = state.work()
+    old = work.previews.get(column)
+    if old is not None:
+        show_preview(column, built(work, column, old, old.builder, typed_fields(prefix)))
+
+
+def show_preview(column, preview):
+    """Show a hierarchy that is not in use yet."""
+    state.change(previews={**state.work().previews, column: preview})
+
+
+def take_suggestion(column):
+    """Show the hierarchy that is suggested from the values and their records."""
+    work = state.work()
+    show_preview(column, suggested(column, work.kept[column]))
+
+
+def build_prefix(work, column):
+    """What the keys of the builders' controls start with."""
+    return f"build-{work.version}-{work.quasi_identifiers.index(column)}"
+
+
+def build_panel(work, column):
+    """Which builder; what it makes is shown in place of the tree, to be taken or not."""
+    prefix = build_prefix(work, column)
+    preview = work.previews.get(column)
+    usable = [name for name in BUILDERS if name not in ("file", "drawn")]
+    st.button(
+        "Suggest one from the data",
+        icon=":material/lightbulb:",
+        key="build-suggest",
+        on_click=take_suggestion,
+        args=(column,),
+        width="stretch",
+    )
+    chosen = preview.builder if preview is not None else None
+    # The key holds the value: a closed popover would answer with an old one.
+    key = f"{prefix}-builder-{chosen}"
+    st.selectbox(
+        "Build from the values",
+        usable,
+        index=None,
+        placeholder="Choose a builder",
+        key=state.seeded(key, chosen),
+        format_func=lambda name: BUILDERS[name].title,
+        on_change=choose_builder,
+        args=(column, key),
+    )
+
+
+# --- files ------------------------------------------------------------------------------------
+def take_files(key):
+    """Read hierarchy files and show them for review."""
+    files = state.typed(key) or []
+    state.attempt(
+        lambda: with_imports(state.work(), [(file.name, file.getvalue()) for file in files])
+    )
+
+
+def take_pasted(column, key):
+    """Take lines that were pasted; they stay where they are if something is wrong."""
+    text = state.typed(key) or ""
+    take_tree(column, lambda: tables.tree_from_text(text).hierarchy)
+
+
+def files_panel(work, column, choice):
+    """Files in, files out."""
+    key = f"tree-files-{work.version}"
+    st.file_uploader(
+        "CSV, JSON or ZIP, several at once; matched with columns by name",
+        accept_multiple_files=True,
+        key=key,
+        on_change=take_files,
+        args=(key,),
+    )
+    with st.popover("Paste lines", icon=":material/content_paste:", width="stretch"):
+        pasted = f"tree-pasted-{work.version}-{column}"
+        st.text_area(
+            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
+            key=pasted,
+            height=200,
+        )
+        st.button("Take these lines", key="tree-paste", on_click=take_pasted, args=(column, pasted))
+    if choice.tree is not None:
+        tree = choice.tree
+        about = f"{column}|{work.histories[column].version if column in work.histories else 0}"
+        downloads = (
+            ("CSV", "csv", "text/csv", lambda: to_csv(tree).encode()),
+            (
+                "JSON with weights",
+                "json",
+                "application/json",
+                lambda: to_json(tree, column).encode(),
+            ),
+        )
+        for label, ending, mime, make in downloads:
+            st.download_button(
+                label,
+                data=content(make),
+                file_name=file_name(
+                    f"hierarchy-{work.quasi_identifiers.index(column) + 1}", ending, about
+                ),
+                mime=mime,
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"tree-{ending}",
+                width="stretch",
+            )
+    trees = work.trees
+    if trees:
+        versions = [work.histories[name].version if name in work.histories else 0 for name in trees]
+        st.download_button(
+            f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP",
+            data=content(lambda: bundle.write_bundle(trees)),
+            file_name=file_name("hierarchies", "zip", f"{list(trees)}|{versions}"),
+            mime="application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+            key="tree-zip",
+            width="stretch",
+            help="They list the values that may occur in the table.",
+        )
+
+
+def review(work):
+    """The files that were read, each with the column it is meant for, before anything changes."""
+    st.subheader(f"Look through {counted(len(work.imports), 'file')} before they are used")
+    columns = list(work.roles)
+    for place, waiting in enumerate(work.imports):
+        name, meant, said = st.columns([3, 2, 6], vertical_alignment="center")
+        name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
+        if waiting.problem:
+            said.error(plain(waiting.problem), icon=":material/error:")
+            continue
+        key = f"import-{work.version}-{place}"
+        meant.selectbox(
+            f"Column of file {place + 1}",
+            columns,
+            index=None,
+            placeholder="No column",
+            key=state.seeded(key, waiting.column),
+            on_change=take_import_column,
+            args=(place, key),
+            label_visibility="collapsed",
+        )
+        if waiting.choice is None:
+            said.caption("It is not used: choose the column it is meant for.")
+            continue
+        said.caption(plain(about_import(work, waiting)))
+    ready = [one for one in work.imports if one.choice is not None]
+    with st.container(horizontal=True):
+        st.button(
+            f"Use {counted(len(ready), 'hierarchy', 'hierarchies')}",
+            type="primary",
+            disabled=not ready,
+            key="import-use",
+            on_click=lambda: state.put(with_imported(state.work())),
+        )
+        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
+
+
+def take_import_column(place, key):
+    """Mean a file for another column."""
+    state.attempt(lambda: import_meant_for(state.work(), place, state.typed(key)))
+
+
+def about_import(work, waiting):
+    """The size of an imported hierarchy, and how it fits its column."""
+    choice = waiting.choice
+    parts = [f"{drawing.summary(choice)}."]
+    if choice.lacking:
+        records = counted(sum(choice.lacking.values()), "record")
+        lacks = counted(len(choice.lacking), "value")
+        parts.append(f"LACKS {lacks} of {records}: {listed(choice.lacking)}.")
+    else:
+        parts.append("Every value has a place.")
+    if choice.unused:
+        leaves = counted(len(choice.unused), "leaf has", "leaves have")
+        some = ", ".join(shortened(one) for one in choice.unused[:SHOWN_AT_ONCE])
+        more = " …" if len(choice.unused) > SHOWN_AT_ONCE else ""
+        parts.append(f"{leaves} no record, which is fine: {some}{more}.")
+    if waiting.column not in work.quasi_identifiers:
+        parts.append("That column is not a quasi-identifier now; it is kept for when it is.")
+    return " ".join([*parts, *choice.notes])
+
+
+# --- what if ----------------------------------------------------------------------------------
+def what_if(work):
+    """Compare again with the hierarchies as they are now, and show what changed."""
+    st.subheader("What if you anonymised with these hierarchies?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        first = work.comparison is None
+        st.button(
+            "Compare, to have a before" if first else "Compare again: before and after",
+            icon=":material/play_arrow:",
+            key="what-if",
+            disabled=work.busy,
+            on_click=running.compare,
+            kwargs={"what_if": True},
+        )
+        cancel_button()
+        with st.container():
+            progress()
+    if work.what_if is None:
+        st.caption(
+            "Every metric runs with the hierarchies as they are. "
+            + (
+                "Then change something and compare again."
+                if first
+                else "Change something above, then compare again."
+            )
+        )
+        return
+    before, after = (one.comparison for one in work.what_if)
+    found = before_and_after(before, after, work.k)
+    if not len(found):
+        st.info("The two comparisons have no metric in common; compare again.")
+        return
+    if running.comparison_outdated(work):
+        st.caption("Something has changed since; compare again to see it.")
+    about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
+    titles = {metric.name: metric.card.title for metric in after.measured}
+    picture(what_if_chart(found, titles), lambda: found.reset_index(), "what-if", about)
+    st.caption(
+        "Each percentage is of all that the hierarchies of its time could lose: the two have "
+        "different yardsticks where the tree has changed."
+    )
+
+
+# --- the page ---------------------------------------------------------------------------------
+work = head("How may each value be blurred?")
+column = work.looked_at
+if column is None:
+    st.info("No column is a quasi-identifier yet: only those are blurred.")
+    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.stop()
+choice = work.choices[column]
+columns_row(work, column)
+if work.imports:
+    review(work)
+coverage_strip(work, column, choice)
+preview = work.previews.get(column)
+history = work.histories.get(column)
+version = history.version if history is not None else 0
+view_row(work, column, choice)
+if preview is not None:
+    preview_view(work, column, preview)
+elif choice.tree is not None and work.view == "tree":
+    tree_view(work, column, choice)
+elif choice.tree is not None and work.view == "levels":
+    levels_view(work, column, choice, version)
+elif choice.tree is not None:
+    edges_view(work, column, choice, version)
+what_if(work)
+with st.expander("How it is computed"):
+    st.markdown(how_hierarchies())

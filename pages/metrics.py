@@ -1,0 +1,250 @@
+"""What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.matrices import LARGEST_MATRIX
+from kanon.metrics import INTERMEDIATES, MULTIPLIERS
+from kanon.plan import MetricPlan, composed_metrics
+from kanon.studio import state
+from kanon.studio.costs import costs_of, drillable
+from kanon.studio.drawing import LARGEST_DRAWING
+from kanon.studio.explain import formula, how_metric
+from kanon.studio.frame import head, metric_titles
+from kanon.studio.matrix import matrix_with_cells
+from kanon.studio.picture import data_button
+from kanon.studio.text import plain, shortened
+from kanon.studio.tree import tree_editor
+from kanon.studio.work import equal_metrics, usable_metrics, with_composed, without_composed
+from kanon.words import counted
+
+MODES = {"one": "One metric", "two": "Two side by side", "difference": "Difference"}
+INTERMEDIATE_NAMES = {
+    "harmonic-levels": "harmonic levels",
+    "levels": "levels",
+    "leaves": "lost leaves",
+    "leaves-normalised": "lost leaves / all leaves",
+}
+MULTIPLIER_NAMES = {
+    "none": "1 for every attribute",
+    "w1": "w1: tall hierarchies weigh less",
+    "w2": "w2: flat hierarchies weigh more",
+}
+
+
+def take_view(**fields):
+    """Change how the matrices are shown."""
+    state.change(matrix=replace(state.work().matrix, **fields))
+
+
+def choices(work, column, view):
+    """Which column, how many metrics, which."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = f"costs-column-{work.version}"
+        st.selectbox(
+            "Quasi-identifier",
+            list(work.trees),
+            key=state.seeded(key, column),
+            format_func=shortened,
+            on_change=state.take,
+            args=("column", key),
+            width=200,
+        )
+        st.segmented_control(
+            "Show",
+            list(MODES),
+            key=state.seeded("costs-mode", view.mode),
+            format_func=MODES.get,
+            on_change=lambda: take_view(mode=state.typed("costs-mode") or view.mode),
+        )
+        titles, usable = metric_titles(work), usable_metrics(work)
+        wanted = [("first", "Metric", view.first)]
+        if view.mode != "one":
+            wanted = [("first", "First metric", view.first), ("second", "Second", view.second)]
+        for field, label, chosen in wanted:
+            key = f"costs-{field}"
+            st.selectbox(
+                label,
+                usable,
+                key=state.seeded(key, chosen),
+                format_func=titles.get,
+                on_change=lambda field=field, key=key: take_view(**{field: state.typed(key)}),
+                width=170,
+            )
+        if view.mode != "one":
+            st.toggle(
+                "As shares",
+                key=state.seeded("costs-share", view.share),
+                on_change=lambda: take_view(share=bool(state.typed("costs-share"))),
+                help="Each cost divided by what it costs to lose a value completely: metrics in "
+                "different units become comparable.",
+            )
+
+
+def narrowed(work, column, tree, view):
+    """For a large hierarchy: which group the matrix shows."""
+    if tree.n_nodes <= LARGEST_MATRIX:
+        return
+    groups = drillable(tree)
+    key = f"costs-focus-{work.version}-{column}"
+    st.selectbox(
+        f"{counted(tree.n_nodes, 'node')} are more than {LARGEST_MATRIX}, so groups stand for "
+        "their values. Look into",
+        groups,
+        key=state.seeded(key, view.focus if view.focus in groups else groups[0]),
+        format_func=lambda name: shortened(name, 60),
+        on_change=lambda: take_view(focus=state.typed(key)),
+        width=420,
+    )
+
+
+def cell_choice(work, costs):
+    """The cell that is looked at, by two lists: the same as a click, without a pointer."""
+    row, column = costs.cell
+    labels = costs.labels
+    places = range(len(labels))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for end, label, place in ((0, "From", row), (1, "to", column)):
+            key = f"costs-cell-{end}-{work.version}"
+            st.selectbox(
+                label,
+                places,
+                key=state.seeded(key, place),
+                format_func=lambda place: shortened(labels[place], 60),
+                on_change=lambda end=end, key=key: pick(
+                    *(state.typed(key) if other == end else costs.cell[other] for other in (0, 1)),
+                    labels,
+                ),
+            )
+    for sentence in costs.sentences():
+        st.markdown(plain(sentence))
+
+
+def pick(row, column, labels):
+    """Look at another cell."""
+    take_view(cell=(labels[row], labels[column]))
+
+
+def matrices(work, column, view):
+    """The matrices, and the tree with the path of a cell lit up."""
+    trees = work.trees
+    tree = trees[column]
+    narrowed(work, column, tree, view)
+    key = (
+        view,
+        work.metric,
+        column,
+        tuple(work.composed.items()),
+        tuple(trees.items()),
+    )
+    costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
+    figure = state.remembered("costs-figure", key, costs.figure)
+    picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
+    with picture:
+        matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
+        about = f"{view}|{column}|{work.metric}|{work.composed}|{sorted_versions(work)}"
+        data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
+    with beside:
+        cell_choice(work, costs)
+        if tree.n_leaves <= LARGEST_DRAWING:
+            tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
+    with st.expander("How it is computed"):
+        for metric in costs.metrics:
+            st.markdown(how_metric(metric, trees, column))
+
+
+def sorted_versions(work):
+    """What tells the hierarchies in use apart from those before."""
+    return [(name, work.histories[name].version) for name in sorted(work.histories)]
+
+
+def compose(work):
+    """A metric of one's own from the two phases."""
+    st.subheader("Compose a metric")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        intermediate = st.selectbox(
+            "What a rise counts",
+            list(INTERMEDIATES),
+            key="compose-intermediate",
+            format_func=INTERMEDIATE_NAMES.get,
+            width=220,
+        )
+        multiplier = st.selectbox(
+            "times, per attribute",
+            list(MULTIPLIERS),
+            key="compose-multiplier",
+            format_func=MULTIPLIER_NAMES.get,
+            width=260,
+        )
+        name = st.text_input("Name", key=f"compose-name-{len(work.composed)}", width=180)
+        st.button(
+            "Keep it",
+            key="compose-keep",
+            on_click=lambda: state.attempt(
+                lambda: with_composed(state.work(), name, intermediate, multiplier)
+            ),
+        )
+    part = MetricPlan(intermediate=intermediate, multiplier=multiplier)
+    metric = composed_metrics({"this": part})["this"]
+    same = equal_metrics(work, metric)
+    st.markdown(plain(formula(metric)) + (f", which is {plain(', '.join(same))}." if same else ""))
+    for kept in work.composed:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            one = composed_metrics(work.composed)[kept]
+            st.markdown(f"**{plain(kept)}**: {plain(formula(one))}", width="content")
+            st.button(
+                "Remove",
+                key=f"compose-remove-{kept}",
+                type="tertiary",
+                on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
+            )
+
+
+def attribute_weights(work):
+    """How much losing a column hurts."""
+    st.subheader("How much does losing a column hurt?")
+    st.caption(
+        "A column with 2 counts twice while partners are chosen, so that less of it is lost; 0 "
+        "means that it may go. It guides the search only: alteration is measured as before."
+    )
+    columns = work.quasi_identifiers
+    for start in range(0, len(columns), 5):
+        places = st.columns(5)
+        for place, name in zip(places, columns[start : start + 5], strict=False):
+            key = f"attribute-weight-{work.version}-{columns.index(name)}"
+            place.number_input(
+                shortened(name),
+                min_value=0.0,
+                max_value=1000.0,
+                step=0.5,
+                key=state.seeded(key, float(work.attribute_weights.get(name, 1.0))),
+                on_change=take_weight,
+                args=(name, key),
+            )
+
+
+def take_weight(name, key):
+    """Count a column more or less; an emptied field changes nothing."""
+    weight = state.typed(key)
+    if weight is not None:
+        state.change(attribute_weights={**state.work().attribute_weights, name: weight})
+
+
+work = head("What does blurring cost?")
+if not work.trees:
+    st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
+    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.stop()
+column = work.looked_at if work.looked_at in work.trees else next(iter(work.trees))
+usable = usable_metrics(work)
+view = work.matrix
+view = replace(
+    view,
+    first=view.first if view.first in usable else work.metric if work.metric in usable else "nllm",
+    second=view.second if view.second in usable else "total",
+)
+choices(work, column, view)
+matrices(work, column, view)
+compose(work)
+attribute_weights(work)
