@@ -86,11 +86,12 @@ def coverage_strip(work, column, choice):
                 "one."
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                under = st.selectbox(
+                key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
+                st.selectbox(
                     "Add under",
                     groups,
                     format_func=lambda name: shortened(name, 60),
-                    key=f"tree-under-{work.version}-{column}",
+                    key=key,
                     width=320,
                 )
                 st.button(
@@ -99,7 +100,7 @@ def coverage_strip(work, column, choice):
                     icon=":material/add:",
                     key="tree-add",
                     on_click=lambda: state.attempt(
-                        lambda: drawing.with_added(state.work(), column, under)
+                        lambda: drawing.with_added(state.work(), column, state.typed(key))
                     ),
                 )
     else:
@@ -260,15 +261,14 @@ def take_tree(column, make):
 def preview_view(work, column, preview):
     """A hierarchy that is not in use yet: what was typed for it, and what comes of it."""
     prefix = build_prefix(work, column)
+    builder = BUILDERS[preview.builder]
     with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            builder = BUILDERS[preview.builder]
-            about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
-            st.markdown(
-                f":orange[:material/visibility: **Preview, not in use yet:** {builder.title}.] "
-                f"{builder.about}{about}",
-                width="stretch",
-            )
+        text, buttons = st.columns([7, 2], vertical_alignment="center")
+        about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
+        text.markdown(
+            f":orange[:material/visibility: **Preview, not in use yet:** {builder.title}.]{about}"
+        )
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
             st.button(
                 "Use it",
                 type="primary",
@@ -278,8 +278,7 @@ def preview_view(work, column, preview):
             )
             st.button("Discard", key="preview-discard", on_click=lambda: discard_preview(column))
         builder_fields(preview, prefix, take_builder, column, prefix, row=True)
-        for note in preview.notes:
-            st.caption(plain(note))
+        st.caption(" ".join([builder.about, *map(plain, preview.notes)]))
         if preview.problem:
             st.error(plain(preview.problem), icon=":material/error:")
     if preview.tree is not None and preview.tree.n_leaves <= drawing.LARGEST_DRAWING:
@@ -538,7 +537,7 @@ def what_if(work):
         st.caption("Something has changed since; compare again to see it.")
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
     titles = {metric.name: metric.card.title for metric in after.measured}
-    picture(what_if_chart(found, titles), lambda: found.reset_index(), "what-if", about)
+    picture(what_if_chart(found, titles), lambda: found.reset_index(), "before-and-after", about)
     st.caption(
         "Each percentage is of all that the hierarchies of its time could lose: the two have "
         "different yardsticks where the tree has changed."

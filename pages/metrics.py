@@ -177,14 +177,9 @@ def compose(work):
             format_func=MULTIPLIER_NAMES.get,
             width=260,
         )
-        name = st.text_input("Name", key=f"compose-name-{len(work.composed)}", width=180)
-        st.button(
-            "Keep it",
-            key="compose-keep",
-            on_click=lambda: state.attempt(
-                lambda: with_composed(state.work(), name, intermediate, multiplier)
-            ),
-        )
+        field = f"compose-name-{len(work.composed)}"
+        st.text_input("Name", key=field, width=180)
+        st.button("Keep it", key="compose-keep", on_click=keep_metric, args=(field,))
     part = MetricPlan(intermediate=intermediate, multiplier=multiplier)
     metric = composed_metrics({"this": part})["this"]
     same = equal_metrics(work, metric)
@@ -199,6 +194,12 @@ def compose(work):
                 type="tertiary",
                 on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
             )
+
+
+def keep_metric(field):
+    """Keep the metric under the name that was typed; a name that will not do stays in its field."""
+    phases = (state.typed("compose-intermediate"), state.typed("compose-multiplier"))
+    state.attempt(lambda: with_composed(state.work(), state.typed(field) or "", *phases))
 
 
 def attribute_weights(work):

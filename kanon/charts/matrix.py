@@ -33,7 +33,7 @@ _SHARE_SAID = "<br>%{z:.1f} % of the cost of losing a value completely"
 _WRITTEN = {1: 15, 2: 10}  # up to so many nodes, the values stand in the cells
 _ROW, _CELL = 11, 52  # pixels: a row that can just be labelled, the largest cell
 _SIDE = {1: 500, 2: 400}  # pixels: the height of all cells, until rows would become too low
-_SQUARE = {1: 72, 2: 36}  # of more nodes, square cells would not fit the width of a page
+_SQUARE = {1: 46, 2: 36}  # of more nodes, square cells would be lower than a row in 3/5 of a page
 _LABEL, _HOVERED = 20, 16  # characters: the longest labels of rows and columns, and in a hover
 _STEPS = 4  # the most steps of a path in a hover
 _TEXTS = 2_500_000  # bytes: the most that all hovers of a chart may take
@@ -242,13 +242,20 @@ class _Layout:
         self.height = int(self.top + n * cell + 12)
 
 
+def _written(value: float, nodes: int) -> str:
+    """A cost in its cell: of more nodes, cells are too narrow for a third digit."""
+    return (
+        number_text(value) if nodes <= 8 or abs(value) >= 10 else number_text(float(f"{value:.2g}"))
+    )
+
+
 def _heatmap(cells: np.ndarray, texts: Texts, said: str, layout: _Layout) -> go.Heatmap:
     """One matrix. Its places are called by number: two labels may look alike once shortened."""
     places = [str(place) for place in range(len(cells))]
     written: dict[str, Any] = {}
     if layout.written:
         written = {
-            "text": [[number_text(value) for value in row] for row in cells.tolist()],
+            "text": [[_written(value, len(cells)) for value in row] for row in cells.tolist()],
             "texttemplate": "%{text}",
             "textfont": {"size": layout.font},
         }

@@ -183,7 +183,7 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
         for first in range(0, len(texts), length):
             last = min(first + length, len(texts)) - 1
             name = _run(texts, first, last, " – ")
-            if start_of.setdefault(name, first) != first:
+            if last > first and start_of.setdefault(name, first) != first:
                 raise HierarchyError("Two groups would be called {cells}; change a size.", [name])
             for place in range(first, last + 1):
                 paths[place].append(name)

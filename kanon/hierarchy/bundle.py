@@ -206,7 +206,7 @@ def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
     left = LARGEST_UNPACKED
     for member in archive.infolist():
         parts = [part for part in re.split(r"[/\\]", member.filename) if part != "."]
-        if member.is_dir() or any(part == "__MACOSX" or part.startswith(".") for part in parts):
+        if not parts[-1] or any(part == "__MACOSX" or part.startswith(".") for part in parts):
             continue
         with archive.open(member) as stream:
             data = stream.read(left + 1)

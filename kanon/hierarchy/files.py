@@ -133,8 +133,8 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
     if _is_header([(1, lines[0])]) or lines[0][0].startswith("\ufeff"):
         # A value that is called "leaf" would pass for a header, so it gets one above it.
         lines.insert(0, ["leaf", *(f"level {level}" for level in range(1, len(lines[0])))])
-    # A bare carriage return would pass for the end of a line unless it is quoted, and a separator
-    # that is looked for earlier might pass for the one of the file.
+    # Unless they are quoted, a bare carriage return would pass for the end of a line, and a
+    # separator that is looked for earlier for the one of the file.
     risky = ("\r", *SEPARATORS[: SEPARATORS.index(separator)])
     quote_all = any(mark in label for label in hierarchy.labels for mark in risky)
     out = io.StringIO()
@@ -253,8 +253,9 @@ def _check_size(leaves: int) -> None:
 def _rows(text: str) -> list[tuple[int, list[str]]]:
     """The lines with their numbers, by the separator that fits all of them."""
     best: list[tuple[int, list[str]]] | None = None
-    for separator in SEPARATORS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    # First with quotes taken strictly: in "a;b","c" a semicolon parts nothing.
+    for strict, separator in itertools.product((True, False), SEPARATORS):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
         try:
             filled = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
             # One line more than allowed, and a header, are enough to see that it is too large.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import dates
+from kanon.hierarchy.build import by_frequency, dates, mask, quantile_intervals, suppression
+from kanon.hierarchy.tree import Hierarchy
 from kanon.values import canonical_text, numbers
 from kanon.words import counted, thin
 
@@ -69,26 +70,55 @@ def propose(counts: Mapping[str, int]) -> Proposal:
     >>> propose({"F": 10, "M": 20}).reason
     'It holds 2 values: each is kept or lost.'
     """
+    return next(one for one in _candidates(counts) if _can_be_built(one, counts))
+
+
+def _candidates(counts: Mapping[str, int]) -> Iterator[Proposal]:
+    """What fits the values, best first; the last of them can always be built."""
     values = [canonical_text(value) for value in counts]
     records = [int(count) for count in counts.values()]
-    kept = Proposal("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
     parsed = numbers(values)
     codes = bool(values) and _same_length(values) and " " not in "".join(values)
+    as_codes = codes and 4 <= len(values[0]) <= 12
     if parsed is not None and not (codes and np.all(parsed >= 10_000)):
-        return _quantiles(records) if len(values) > _FEW else kept
-    if values and _are_dates(values):
-        levels = starting_parameters("dates", values)
-        reason = f"It holds {counted(len(values), 'date')}: they share months, quarters, years."
-        return Proposal("dates", reason, levels)
-    if len(values) <= _FEW:
-        return kept
-    if codes and 4 <= len(values[0]) <= 12:
+        if len(values) > _FEW:
+            yield _quantiles(records)
+    elif _are_dates(values):
+        yield from _periods(len(values))
+    elif as_codes and len(values) > _FEW:
         length = counted(len(values[0]), "character")
         reason = (
             f"It holds {counted(len(values), 'code')} of {length}: they are masked from the right."
         )
-        return Proposal("mask", reason, starting_parameters("mask", values))
-    return _frequency(records) or kept
+        yield Proposal("mask", reason, starting_parameters("mask", values))
+    elif len(values) > _FEW:
+        yield from _frequency(records)
+    yield Proposal("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
+
+
+def _can_be_built(proposal: Proposal, counts: Mapping[str, int]) -> bool:
+    """Whether no value is called like a group that would be made, such as "47***"."""
+    try:
+        _BUILDERS[proposal.builder](counts, *proposal.parameters.values())
+    except HierarchyError:
+        return proposal.builder == "suppression"
+    return True
+
+
+_BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
+    "dates": lambda counts, levels: dates(list(counts), levels),
+    "frequency": by_frequency,
+    "mask": lambda counts, keep: mask(list(counts), keep),
+    "quantiles": quantile_intervals,
+    "suppression": lambda counts: suppression(list(counts)),
+}
+
+
+def _periods(values: int) -> Iterator[Proposal]:
+    """From months up, or from years up if some of the values are years."""
+    for levels in (["month", "quarter", "year", "decade"], ["year", "decade"], ["decade"]):
+        reason = f"It holds {counted(values, 'date')}: they are joined by {', '.join(levels)}."
+        yield Proposal("dates", reason, {"levels": levels})
 
 
 def _quantiles(records: Sequence[int]) -> Proposal:
@@ -106,16 +136,16 @@ def _quantiles(records: Sequence[int]) -> Proposal:
     return Proposal("quantiles", reason + rest, {"parts": parts})
 
 
-def _frequency(records: Sequence[int]) -> Proposal | None:
+def _frequency(records: Sequence[int]) -> Iterator[Proposal]:
     least = max(5, sum(records) // 100)
     rare = sum(count < least for count in records)
     if rare < 2 or rare == len(records):  # one rare value alone would hide in no group
-        return None
+        return
     reason = (
         f"It holds {counted(len(records), 'text')}, {thin(rare)} of them with fewer than "
         f"{counted(least, 'record')}: these share a group first."
     )
-    return Proposal("frequency", reason, {"least": least})
+    yield Proposal("frequency", reason, {"least": least})
 
 
 def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import CostMatrix, cut, difference, matrix_of, matrix_table, path_text
+from kanon.matrices import CostMatrix, as_share, cut, difference, matrix_of, matrix_table, path_text
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.drawing import picture, weight_text
 from kanon.studio.work import MatrixView, Work, metric_called
@@ -73,12 +73,12 @@ class Costs:
             start = None
             if matrix.grouped and low >= self.tree.n_leaves:
                 if low == high:
-                    cost = weight_text(float(matrix.values[row, column]))
-                    found.append(f"{metric.card.title}: {cost}, the mean over pairs of its values")
+                    mean = weight_text(float(matrix.values[row, column]))
+                    found.append(f"{metric.card.title}: {mean}, the mean over pairs of its values")
                     continue
-                start = float(matrix.values[row, column]) - float(
-                    sum(weights[node] for node in self.path[:-1])
-                )
+                cost = float(matrix.values[row, column])
+                start = cost - float(sum(weights[node] for node in self.path[:-1]))
+                start = start if start > 1e-9 * cost else 0.0  # else it is but rounding
             text = path_text(self.tree, weights, low, high, start=start)
             found.append(f"{metric.card.title}: {text}")
         return found
@@ -102,10 +102,11 @@ class Costs:
         )
 
     def table(self) -> pd.DataFrame:
-        """The numbers behind the picture, in the metrics' own units."""
+        """The numbers behind the picture: in the metrics' own units, or as shares."""
+        shown = [as_share(one) if self.view.share else one for one in self.matrices]
         if self.view.mode == "difference":
-            return matrix_table(difference(*self.matrices)).reset_index()
-        tables = [matrix_table(matrix).reset_index() for matrix in self.matrices]
+            return matrix_table(difference(*shown)).reset_index()
+        tables = [matrix_table(matrix).reset_index() for matrix in shown]
         if len(tables) == 1:
             return tables[0]
         named = zip(self.metrics, tables, strict=True)
@@ -141,5 +142,7 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
 
 def drillable(tree: Hierarchy, most: int = 500) -> list[str]:
     """The groups that a large matrix can be narrowed to, the root first."""
-    large = sorted(range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_below[node]))
+    large = sorted(
+        range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_below[node])
+    )
     return [tree.labels[node] for node in large[:most]]

@@ -8,7 +8,7 @@ const MOST = 100; // groups offered at once
 const SLOW = 150, LOST = 10000; // milliseconds
 const DEFAULTS = {
   about: "", version: 0, answered: "", said: "", bad: false, select: [], labels: [], parents: [], leaves: 0,
-  records: null, empty: [], weights: null, weighable: false, editable: false, undo: 0, redo: 0, lit: [],
+  records: null, empty: [], weights: null, weighable: false, editable: true, undo: 0, redo: 0, lit: [],
   height: 520,
 };
 const KEYS = [
@@ -120,7 +120,7 @@ function editorOf(root) {
   const boxes = new Map(); // the nodes that are in the document
   let data = { ...DEFAULTS, about: null }, tree = treeOf(data), plan, columns = [], tell;
   let folded, selected, cursor, anchor, passing, zoom, matches, found, unsearched, marks;
-  let queue = [], flight = null, waited = 0, timers = [], note = "", heard = "";
+  let queue = [], flight = null, waited = 0, timers = [], note = "", heard = null;
   let press = null, editing = null, coming = 0;
 
   const isGroup = (id) => id >= data.leaves;
@@ -132,11 +132,11 @@ function editorOf(root) {
   const meant = () => upper(inOrder(selected));
 
   // --- new data --------------------------------------------------------------------------------
-  function take(found, trigger) {
+  function take(given, trigger) {
     const began = performance.now(), before = { data, tree };
-    endPress();
+    if (given.about !== data.about) endPress();
     tell = trigger;
-    data = { ...DEFAULTS, ...found };
+    data = { ...DEFAULTS, ...given };
     tree = treeOf(data);
     const done = flight && flight.id === data.answered ? flight : null;
     if (before.data.about !== data.about) startAnew();
@@ -150,6 +150,7 @@ function editorOf(root) {
     refresh();
     if (data.answered !== before.data.answered && before.data.about === data.about) pickAnswered();
     if (data.lit.join() !== before.data.lit.join() || before.data.about !== data.about) showLit();
+    if (press && press.drag) hover();
     if (done) settle(done);
     root.dataset.version = data.version;
     root.dataset.answered = data.answered;
@@ -167,7 +168,8 @@ function editorOf(root) {
     anchor = undefined;
     passing = true;
     zoom = 1;
-    search.value = note = heard = "";
+    search.value = note = "";
+    heard = null;
     matches = [];
     unsearched = null;
     queue = [];
@@ -197,6 +199,8 @@ function editorOf(root) {
       for (const id of fresh) if (id !== tree.root && !data.select.includes(id)) folded.add(id);
     }
     if (renamed) for (const wish of queue) rewrite(wish, label);
+    if (press && press.id !== undefined) press.id = now(press.id);
+    if (press && press.drag) Object.assign(press.drag, { nodes: all(press.drag.nodes), to: undefined });
     if (editing) editing.label = label(editing.label);
     if (editing && !tree.ids.has(editing.label)) endEdit();
   }
@@ -225,7 +229,7 @@ function editorOf(root) {
   // --- operations ------------------------------------------------------------------------------
   // An operation that waits names nodes by label, because their numbers may change meanwhile.
   function submit(kind, fields = {}) {
-    if (!data.editable) return;
+    if (!data.editable || !tree.labels.length) return;
     note = "";
     queue.push({ id: unique(), kind, ...fields });
     pump();
@@ -270,11 +274,11 @@ function editorOf(root) {
     flight = null;
     calm();
     if (!data.bad) return;
-    if (done.kind === "group") askName(done.nodes, done.name);
     const id = tree.ids.get(done.node);
-    if (id === undefined) return;
-    if (done.kind === "rename") edit(id, "name", done.name);
-    if (done.kind === "weigh") edit(id, "weight", done.weight);
+    if (done.kind === "group") askName(done.nodes, done.name);
+    if (done.kind === "rename" && has(id)) edit(id, "name", done.name);
+    if (done.kind === "weigh" && has(id)) edit(id, "weight", done.weight);
+    heard = null; // opening these has not ended what is said
   }
 
   // The steps that there are once all that waits is answered.
@@ -289,6 +293,12 @@ function editorOf(root) {
   }
 
   // --- what is said and can be done ------------------------------------------------------------
+  function begin() { // what was said of the last operation no longer matters
+    heard = data.answered + data.said;
+    note = "";
+    say();
+  }
+
   function write(element, text) { // an unchanged text is not read out again
     if (element.textContent !== text) element.textContent = text;
   }
@@ -299,7 +309,7 @@ function editorOf(root) {
     const sum = counted(data.leaves, "value", "values") + within;
     write(part("sum"), selected.size ? `${sum}, ${thin(selected.size)} selected` : sum);
     const lost = "The last change was not answered; the connection may be lost.";
-    const news = data.answered !== heard;
+    const news = heard !== data.answered + data.said;
     const told = waited === 2 ? lost : waited === 1 ? "Saving…" : note || (news ? data.said : "");
     const bad = waited === 2 || (!waited && (note !== "" || (news && data.bad)));
     write(part("said"), told && bad ? `⚠ ${told}` : told);
@@ -309,7 +319,8 @@ function editorOf(root) {
   }
 
   function bar() {
-    const nodes = data.editable ? [...selected] : [], movable = nodes.length > 0 && !nodes.includes(tree.root);
+    const nodes = data.editable ? [...selected] : [];
+    const movable = nodes.length > 0 && !nodes.includes(tree.root);
     const one = nodes.length === 1 ? nodes[0] : undefined, { undo, redo } = steps();
     const group = one !== undefined && isGroup(one), what = group ? "the selected group" : "the whole tree";
     const can = {
@@ -378,7 +389,7 @@ function editorOf(root) {
       lines[marks.lit.has(id) && marks.lit.has(parent) ? 1 : 0] += edge(spot(parent), at);
     });
     paths.forEach((path, place) => path.setAttribute("d", lines[place]));
-    if (cursor >= 0) frame.setAttribute("aria-activedescendant", `node-${cursor}`);
+    if (has(cursor)) frame.setAttribute("aria-activedescendant", `node-${cursor}`);
     else frame.removeAttribute("aria-activedescendant");
     placeInput();
   }
@@ -588,10 +599,7 @@ function editorOf(root) {
   }
 
   function useButton(name) {
-    if (button(name).disabled) return;
-    if (!["fold", "unfold", "smaller", "larger", "fit"].includes(name)) heard = data.answered;
-    actions[name]();
-    say();
+    if (!button(name).disabled) actions[name]();
   }
 
   // Keys mean the selected nodes; if there are none, the one that the keys have reached.
@@ -602,6 +610,7 @@ function editorOf(root) {
 
   // --- panels ----------------------------------------------------------------------------------
   function openPanel(...inside) {
+    begin();
     endEdit();
     panel.replaceChildren(...inside);
     panel.hidden = false;
@@ -640,7 +649,7 @@ function editorOf(root) {
 
   // Whether nodes can be moved to a group, and whether that would change anything.
   function mayHold(nodes, group) {
-    return isGroup(group) && ![group, ...above(tree, group)].some((id) => nodes.has(id)) &&
+    return nodes.size > 0 && isGroup(group) && ![group, ...above(tree, group)].some((id) => nodes.has(id)) &&
       [...nodes].some((id) => tree.parents[id] !== group);
   }
 
@@ -705,6 +714,7 @@ function editorOf(root) {
   function edit(id, field, typed) {
     if (!data.editable || (field === "name" ? !isGroup(id) : !data.weights || !data.weighable ||
       id === tree.root)) return;
+    begin();
     endEdit();
     unfoldAbove([id]);
     cursor = id;
@@ -773,13 +783,14 @@ function editorOf(root) {
 
   function pressMove(event) {
     if (!press || event.pointerId !== press.pointer) return;
+    if (!event.buttons) return endPress(); // let go outside the drawing
     press.at = event;
     if (!press.kind) {
       if (Math.hypot(event.clientX - press.x, event.clientY - press.y) < 5) return;
       if (press.touch) return endPress(); // a finger scrolls
       startMoving(event);
     }
-    follow();
+    return follow();
   }
 
   function startMoving(event) {
@@ -790,7 +801,8 @@ function editorOf(root) {
     if (press.kind === "band") press.band = canvas.appendChild(make("div", { class: "band" }));
     if (press.kind !== "drag") return;
     if (!selected.has(press.id)) click(press.id, {});
-    press.drag = { nodes: new Set(meant()), to: undefined, ghost: root.appendChild(make("div", { class: "ghost" })) };
+    const ghost = root.appendChild(make("div", { class: "ghost" }));
+    press.drag = { nodes: new Set(meant()), to: undefined, ghost };
     roll();
   }
 
@@ -935,7 +947,7 @@ function editorOf(root) {
   }
 
   function pressKey(event) {
-    if (event.target !== frame || event.altKey || cursor < 0) return;
+    if (event.target !== frame || event.altKey || !has(cursor)) return;
     const one = event.key.length === 1, letter = /^[a-z]$/i.test(event.key);
     const name = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") +
       (event.shiftKey && (letter || !one) ? "Shift+" : "") + (letter ? event.key.toLowerCase() : event.key);
