@@ -19,7 +19,7 @@ from kanon.studio.tree import tree_editor
 from kanon.studio.work import equal_metrics, usable_metrics, with_composed, without_composed
 from kanon.words import counted
 
-MODES = {"one": "One metric", "two": "Two side by side", "difference": "Difference"}
+MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
 INTERMEDIATE_NAMES = {
     "harmonic-levels": "harmonic levels",
     "levels": "levels",
@@ -40,7 +40,7 @@ def take_view(**fields):
 
 def choices(work, column, view):
     """Which column, how many metrics, which."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
         st.selectbox(
             "Quasi-identifier",
@@ -49,7 +49,8 @@ def choices(work, column, view):
             format_func=shortened,
             on_change=state.take,
             args=("column", key),
-            width=200,
+            label_visibility="collapsed",
+            width=190,
         )
         st.segmented_control(
             "Show",
@@ -57,11 +58,16 @@ def choices(work, column, view):
             key=state.seeded("costs-mode", view.mode),
             format_func=MODES.get,
             on_change=lambda: take_view(mode=state.typed("costs-mode") or view.mode),
+            label_visibility="collapsed",
+            width="content",
         )
         titles, usable = metric_titles(work), usable_metrics(work)
         wanted = [("first", "Metric", view.first)]
         if view.mode != "one":
-            wanted = [("first", "First metric", view.first), ("second", "Second", view.second)]
+            wanted = [
+                ("first", "First metric", view.first),
+                ("second", "Second metric", view.second),
+            ]
         for field, label, chosen in wanted:
             key = f"costs-{field}"
             st.selectbox(
@@ -70,7 +76,8 @@ def choices(work, column, view):
                 key=state.seeded(key, chosen),
                 format_func=titles.get,
                 on_change=lambda field=field, key=key: take_view(**{field: state.typed(key)}),
-                width=170,
+                label_visibility="collapsed",
+                width=150,
             )
         if view.mode != "one":
             st.toggle(

@@ -32,7 +32,17 @@ from kanon.studio import drawing, tree
 from kanon.studio.work import sample_work
 
 ADULT_FILES = sorted(
-    "age education marital-status native-country occupation race salary-class sex workclass".split()
+    [
+        "age",
+        "education",
+        "marital-status",
+        "native-country",
+        "occupation",
+        "race",
+        "salary-class",
+        "sex",
+        "workclass",
+    ]
 )
 
 

@@ -96,7 +96,7 @@ class Costs:
             ]
         titles = [metric.card.title for metric in self.metrics]
         if len(titles) == 1:
-            titles = [f"What does raising a value cost, as {titles[0]} counts?"]
+            titles = [f"{titles[0]}: the cost of raising a value"]
         return matrix_chart(
             self.matrices, titles, hovers, apart, marked=self.cell, share=self.view.share
         )

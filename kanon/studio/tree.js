@@ -134,12 +134,13 @@ function editorOf(root) {
   // --- new data --------------------------------------------------------------------------------
   function take(given, trigger) {
     const began = performance.now(), before = { data, tree };
-    if (given.about !== data.about) endPress();
+    const other = given.about !== data.about;
+    if (other) endPress();
     tell = trigger;
     data = { ...DEFAULTS, ...given };
     tree = treeOf(data);
-    const done = flight && flight.id === data.answered ? flight : null;
-    if (before.data.about !== data.about) startAnew();
+    const done = !other && flight && flight.id === data.answered ? flight : null;
+    if (other) startAnew();
     else carryOver(before, done);
     columns = columnsOf(tree, data, getComputedStyle(root).fontFamily);
     boxes.clear();
@@ -148,8 +149,8 @@ function editorOf(root) {
     frame.style.maxHeight = `${data.height}px`;
     find(search.value, false);
     refresh();
-    if (data.answered !== before.data.answered && before.data.about === data.about) pickAnswered();
-    if (data.lit.join() !== before.data.lit.join() || before.data.about !== data.about) showLit();
+    if (!other && data.answered !== before.data.answered) pickAnswered();
+    if (other || data.lit.join() !== before.data.lit.join()) showLit();
     if (press && press.drag) hover();
     if (done) settle(done);
     root.dataset.version = data.version;
@@ -173,6 +174,7 @@ function editorOf(root) {
     matches = [];
     unsearched = null;
     queue = [];
+    flight = null;
     calm();
     closePanel(false);
     endEdit();
