@@ -217,7 +217,7 @@ def take_choice(name: str, prefix: str) -> None:
 
 def parameters(name: str, choice: Choice, prefix: str) -> None:
     """The controls of a builder, and what came of it."""
-    builder_fields(choice, prefix, take_choice, name, prefix, row=True)
+    builder_fields(choice, prefix, take_choice, name, prefix)
     if choice.builder == "file":
         label = "Another file" if choice.tree else "Choose a file"
         with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):

@@ -6,27 +6,18 @@ import streamlit as st
 
 from kanon.charts.what_if import what_if_chart
 from kanon.comparison import before_and_after
-from kanon.hierarchy import bundle, tables
-from kanon.hierarchy.files import to_csv, to_json
+from kanon.hierarchy import tables
 from kanon.studio import drawing, running, state
-from kanon.studio.builders import builder_fields, typed_fields
-from kanon.studio.choices import BUILDERS, suggested
 from kanon.studio.drafts import table_editor
 from kanon.studio.explain import how_hierarchies
-from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, metric_titles
+from kanon.studio.hierarchy_files import files_panel, review, said_unused, said_values
 from kanon.studio.picture import picture
+from kanon.studio.previews import build_panel, preview_head
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
-from kanon.studio.work import (
-    built,
-    import_meant_for,
-    usable_metrics,
-    with_choice,
-    with_imported,
-    with_imports,
-)
+from kanon.studio.work import usable_metrics
 from kanon.words import counted, thin
 
 VIEWS = {
@@ -34,7 +25,6 @@ VIEWS = {
     "levels": ":material/view_column: Levels",
     "edges": ":material/table_rows: Edges",
 }
-SHOWN_AT_ONCE = 12
 
 
 # --- which column -----------------------------------------------------------------------------
@@ -61,13 +51,6 @@ def take_column(key):
 
 
 # --- coverage ---------------------------------------------------------------------------------
-def listed(counts):
-    """Values with their records, the first few of them."""
-    some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:SHOWN_AT_ONCE]]
-    rest = len(counts) - len(some)
-    return ", ".join(some) + (f" and {thin(rest)} more" if rest else "")
-
-
 def coverage_strip(work, column, choice):
     """The values without a place and the leaves without a record, each mended in a click."""
     tree = choice.tree
@@ -82,8 +65,8 @@ def coverage_strip(work, column, choice):
             st.markdown(
                 f":red[:material/error: **{counted(len(choice.lacking), 'value')} of "
                 f"{counted(records, 'record')} without a place:** "
-                f"{plain(listed(choice.lacking))}.] This hierarchy cannot be used until they have "
-                "one."
+                f"{plain(said_values(choice.lacking))}.] This hierarchy cannot be used before they "
+                "have one."
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
@@ -112,12 +95,7 @@ def coverage_strip(work, column, choice):
         )
     if choice.unused:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                f"{counted(len(choice.unused), 'leaf has', 'leaves have')} no record, which is "
-                f"fine: {plain(', '.join(shortened(one) for one in choice.unused[:SHOWN_AT_ONCE]))}"
-                + (" …" if len(choice.unused) > SHOWN_AT_ONCE else ""),
-                width="content",
-            )
+            st.caption(plain(said_unused(choice.unused)), width="content")
             st.button(
                 "Remove them",
                 type="tertiary",
@@ -259,246 +237,12 @@ def take_tree(column, make):
 
 
 def preview_view(work, column, preview):
-    """A hierarchy that is not in use yet: what was typed for it, and what comes of it."""
-    prefix = build_prefix(work, column)
-    builder = BUILDERS[preview.builder]
-    with st.container(border=True):
-        text, buttons = st.columns([7, 2], vertical_alignment="center")
-        about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
-        text.markdown(
-            f":orange[:material/visibility: **Preview, not in use yet:** {builder.title}.]{about}"
-        )
-        with buttons.container(horizontal=True, horizontal_alignment="right"):
-            st.button(
-                "Use it",
-                type="primary",
-                key="preview-use",
-                disabled=preview.tree is None,
-                on_click=lambda: use_preview(column),
-            )
-            st.button("Discard", key="preview-discard", on_click=lambda: discard_preview(column))
-        builder_fields(preview, prefix, take_builder, column, prefix, row=True)
-        st.caption(" ".join([builder.about, *map(plain, preview.notes)]))
-        if preview.problem:
-            st.error(plain(preview.problem), icon=":material/error:")
+    """A hierarchy that is not in use yet, and its tree."""
+    preview_head(work, column, preview)
     if preview.tree is not None and preview.tree.n_leaves <= drawing.LARGEST_DRAWING:
         shown = shown_now(work, preview)
         data = drawing.picture(work, column, preview, shown, editable=False)
         tree_editor(data, key="tree-preview", edited=lambda operation: None)
-
-
-def use_preview(column):
-    """Take the preview; what was in use can be had back."""
-    work = state.work()
-    preview = work.previews[column]
-    previews = {name: one for name, one in work.previews.items() if name != column}
-    state.put(replace(with_choice(work, column, preview), previews=previews))
-
-
-def discard_preview(column):
-    """Show what is in use again."""
-    previews = state.work().previews
-    state.change(previews={name: one for name, one in previews.items() if name != column})
-
-
-# --- builders ---------------------------------------------------------------------------------
-def choose_builder(column, key):
-    """Show what another builder makes of the values; nothing is in use before it is taken."""
-    builder = state.typed(key)
-    if builder is None:
-        discard_preview(column)
-        return
-    work = state.work()
-    old = work.previews.get(column) or work.choices[column]
-    show_preview(column, built(work, column, old, builder, {}))
-
-
-def take_builder(column, prefix):
-    """Show what the builder makes of what was typed."""
-    work = state.work()
-    old = work.previews.get(column)
-    if old is not None:
-        show_preview(column, built(work, column, old, old.builder, typed_fields(prefix)))
-
-
-def show_preview(column, preview):
-    """Show a hierarchy that is not in use yet."""
-    state.change(previews={**state.work().previews, column: preview})
-
-
-def take_suggestion(column):
-    """Show the hierarchy that is suggested from the values and their records."""
-    work = state.work()
-    show_preview(column, suggested(column, work.kept[column]))
-
-
-def build_prefix(work, column):
-    """What the keys of the builders' controls start with."""
-    return f"build-{work.version}-{work.quasi_identifiers.index(column)}"
-
-
-def build_panel(work, column):
-    """Which builder; what it makes is shown in place of the tree, to be taken or not."""
-    prefix = build_prefix(work, column)
-    preview = work.previews.get(column)
-    usable = [name for name in BUILDERS if name not in ("file", "drawn")]
-    st.button(
-        "Suggest one from the data",
-        icon=":material/lightbulb:",
-        key="build-suggest",
-        on_click=take_suggestion,
-        args=(column,),
-        width="stretch",
-    )
-    chosen = preview.builder if preview is not None else None
-    # The key holds the value: a closed popover would answer with an old one.
-    key = f"{prefix}-builder-{chosen}"
-    st.selectbox(
-        "Build from the values",
-        usable,
-        index=None,
-        placeholder="Choose a builder",
-        key=state.seeded(key, chosen),
-        format_func=lambda name: BUILDERS[name].title,
-        on_change=choose_builder,
-        args=(column, key),
-    )
-
-
-# --- files ------------------------------------------------------------------------------------
-def take_files(key):
-    """Read hierarchy files and show them for review."""
-    files = state.typed(key) or []
-    state.attempt(
-        lambda: with_imports(state.work(), [(file.name, file.getvalue()) for file in files])
-    )
-
-
-def take_pasted(column, key):
-    """Take lines that were pasted; they stay where they are if something is wrong."""
-    text = state.typed(key) or ""
-    take_tree(column, lambda: tables.tree_from_text(text).hierarchy)
-
-
-def files_panel(work, column, choice):
-    """Files in, files out."""
-    key = f"tree-files-{work.version}"
-    st.file_uploader(
-        "CSV, JSON or ZIP, several at once; matched with columns by name",
-        accept_multiple_files=True,
-        key=key,
-        on_change=take_files,
-        args=(key,),
-    )
-    with st.popover("Paste lines", icon=":material/content_paste:", width="stretch"):
-        pasted = f"tree-pasted-{work.version}-{column}"
-        st.text_area(
-            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
-            key=pasted,
-            height=200,
-        )
-        st.button("Take these lines", key="tree-paste", on_click=take_pasted, args=(column, pasted))
-    if choice.tree is not None:
-        tree = choice.tree
-        about = f"{column}|{work.histories[column].version if column in work.histories else 0}"
-        downloads = (
-            ("CSV", "csv", "text/csv", lambda: to_csv(tree).encode()),
-            (
-                "JSON with weights",
-                "json",
-                "application/json",
-                lambda: to_json(tree, column).encode(),
-            ),
-        )
-        for label, ending, mime, make in downloads:
-            st.download_button(
-                label,
-                data=content(make),
-                file_name=file_name(
-                    f"hierarchy-{work.quasi_identifiers.index(column) + 1}", ending, about
-                ),
-                mime=mime,
-                icon=":material/download:",
-                on_click="ignore",
-                key=f"tree-{ending}",
-                width="stretch",
-            )
-    trees = work.trees
-    if trees:
-        versions = [work.histories[name].version if name in work.histories else 0 for name in trees]
-        st.download_button(
-            f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP",
-            data=content(lambda: bundle.write_bundle(trees)),
-            file_name=file_name("hierarchies", "zip", f"{list(trees)}|{versions}"),
-            mime="application/zip",
-            icon=":material/download:",
-            on_click="ignore",
-            key="tree-zip",
-            width="stretch",
-            help="They list the values that may occur in the table.",
-        )
-
-
-def review(work):
-    """The files that were read, each with the column it is meant for, before anything changes."""
-    st.subheader(f"Look through {counted(len(work.imports), 'file')} before they are used")
-    columns = list(work.roles)
-    for place, waiting in enumerate(work.imports):
-        name, meant, said = st.columns([3, 2, 6], vertical_alignment="center")
-        name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
-        if waiting.problem:
-            said.error(plain(waiting.problem), icon=":material/error:")
-            continue
-        key = f"import-{work.version}-{place}"
-        meant.selectbox(
-            f"Column of file {place + 1}",
-            columns,
-            index=None,
-            placeholder="No column",
-            key=state.seeded(key, waiting.column),
-            on_change=take_import_column,
-            args=(place, key),
-            label_visibility="collapsed",
-        )
-        if waiting.choice is None:
-            said.caption("It is not used: choose the column it is meant for.")
-            continue
-        said.caption(plain(about_import(work, waiting)))
-    ready = [one for one in work.imports if one.choice is not None]
-    with st.container(horizontal=True):
-        st.button(
-            f"Use {counted(len(ready), 'hierarchy', 'hierarchies')}",
-            type="primary",
-            disabled=not ready,
-            key="import-use",
-            on_click=lambda: state.put(with_imported(state.work())),
-        )
-        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
-
-
-def take_import_column(place, key):
-    """Mean a file for another column."""
-    state.attempt(lambda: import_meant_for(state.work(), place, state.typed(key)))
-
-
-def about_import(work, waiting):
-    """The size of an imported hierarchy, and how it fits its column."""
-    choice = waiting.choice
-    parts = [f"{drawing.summary(choice)}."]
-    if choice.lacking:
-        records = counted(sum(choice.lacking.values()), "record")
-        lacks = counted(len(choice.lacking), "value")
-        parts.append(f"LACKS {lacks} of {records}: {listed(choice.lacking)}.")
-    else:
-        parts.append("Every value has a place.")
-    if choice.unused:
-        leaves = counted(len(choice.unused), "leaf has", "leaves have")
-        some = ", ".join(shortened(one) for one in choice.unused[:SHOWN_AT_ONCE])
-        more = " …" if len(choice.unused) > SHOWN_AT_ONCE else ""
-        parts.append(f"{leaves} no record, which is fine: {some}{more}.")
-    if waiting.column not in work.quasi_identifiers:
-        parts.append("That column is not a quasi-identifier now; it is kept for when it is.")
-    return " ".join([*parts, *choice.notes])
 
 
 # --- what if ----------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ from kanon.studio.drawing import LARGEST_DRAWING
 from kanon.studio.explain import formula, how_metric
 from kanon.studio.frame import head, metric_titles
 from kanon.studio.matrix import matrix_with_cells
+from kanon.studio.own_metrics import equal_metrics, with_composed, without_composed
 from kanon.studio.picture import data_button
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
-from kanon.studio.work import equal_metrics, usable_metrics, with_composed, without_composed
+from kanon.studio.work import usable_metrics
 from kanon.words import counted
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}

@@ -19,6 +19,7 @@ from kanon.schema import Role
 from kanon.studio import drawing
 from kanon.studio.choices import BUILDERS, Choice, choose, drawn, suggested
 from kanon.studio.history import STEPS
+from kanon.studio.own_metrics import with_composed, without_composed
 from kanon.studio.work import (
     plan_of,
     redone,
@@ -28,9 +29,7 @@ from kanon.studio.work import (
     usable_metrics,
     with_builder,
     with_choice,
-    with_composed,
     with_role,
-    without_composed,
 )
 
 CSV = b"animal,sex\n" + b"".join(

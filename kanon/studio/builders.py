@@ -14,9 +14,9 @@ __all__ = ["builder_fields", "typed_fields"]
 
 
 def builder_fields(
-    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, row: bool = False
+    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any
 ) -> None:
-    """Draw the controls of a choice's builder, as they were filled in.
+    """Draw the controls of a choice's builder in a row, as they were filled in.
 
     Parameters
     ----------
@@ -26,12 +26,11 @@ def builder_fields(
         The keys of the controls start with it.
     change, arguments
         Called when something was typed.
-    row
-        Whether the controls stand in a row, the first one widest.
     """
     parameters = BUILDERS[choice.builder].parameters
-    widths = [2, *(1 for _ in parameters[1:])]
-    places = st.columns(widths) if row and parameters else [st.container() for _ in parameters]
+    if not parameters:
+        return
+    places = st.columns([2, *(1 for _ in parameters[1:])])
     for parameter, place in zip(parameters, places, strict=True):
         given: dict[str, Any] = {"on_change": change, "args": arguments, "help": parameter.help}
         value = choice.typed.get(parameter.name) or ""

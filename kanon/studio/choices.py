@@ -39,6 +39,7 @@ __all__ = [
     "Builder",
     "Choice",
     "Parameter",
+    "Waiting",
     "choose",
     "drawn",
     "imported",
@@ -165,6 +166,29 @@ class Choice:
             return []
         leaves = self.tree.labels[: self.tree.n_leaves]
         return [leaf for leaf in leaves if leaf not in self.counts]
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A hierarchy file that was read and waits to be looked through.
+
+    Attributes
+    ----------
+    file
+        Its name.
+    column
+        The column that it is meant for, or None.
+    choice
+        What would be chosen for that column.
+    problem
+        Why it cannot be used at all, in a sentence.
+    """
+
+    file: str
+    found: Imported | None
+    column: str | None
+    choice: Choice | None
+    problem: str | None
 
 
 def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Series) -> Choice:

@@ -117,7 +117,13 @@ class Costs:
         first = self.metrics[0].name
         shown = "drawn" if first == "custom" else first
         data = picture(work, column, work.choices[column], shown, editable=False)
-        return {**data, "about": f"{data['about']}|costs", "lit": self.path, "height": 460}
+        return {
+            **data,
+            "about": f"{data['about']}|costs",
+            "lit": self.path,
+            "height": 520,
+            "bare": True,
+        }
 
 
 def costs_of(work: Work, column: str, view: MatrixView) -> Costs:

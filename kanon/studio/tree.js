@@ -9,7 +9,7 @@ const SLOW = 150, LOST = 10000; // milliseconds
 const DEFAULTS = {
   about: "", version: 0, answered: "", said: "", bad: false, select: [], labels: [], parents: [], leaves: 0,
   records: null, empty: [], weights: null, weighable: false, editable: true, undo: 0, redo: 0, lit: [],
-  height: 520,
+  height: 520, bare: false,
 };
 const KEYS = [
   ["↑ ↓ Home End", "walk through the visible nodes"], ["→ ←", "unfold, fold, or go in and out"],
@@ -146,6 +146,7 @@ function editorOf(root) {
     boxes.clear();
     layer.replaceChildren();
     part("edits").hidden = !data.editable;
+    root.classList.toggle("bare", data.bare);
     frame.style.maxHeight = `${data.height}px`;
     find(search.value, false);
     refresh();

@@ -118,6 +118,8 @@ def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]
             Nodes whose path is lit up.
         height : int
             The largest height of the drawing in pixels.
+        bare : bool
+            Whether only the tree itself is drawn, without tools around it.
 
         All but the tree itself may be missing.
     key

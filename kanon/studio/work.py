@@ -6,7 +6,7 @@ Pure functions from one state to the next; nothing here knows Streamlit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,11 +14,9 @@ import numpy as np
 import pandas as pd
 
 from kanon.comparison import PAPER_K, Comparison
-from kanon.errors import MetricError, PlanError, listing, quoted
+from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.bundle import read_bundle
-from kanon.hierarchy.files import Imported
-from kanon.metrics import METRICS, PUBLISHED, Metric, metric_named
+from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, singles_out, suggest_roles
@@ -28,9 +26,9 @@ from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.choices import (
     Choice,
+    Waiting,
     choose,
     drawn,
-    imported,
     start_with,
     starting_text,
     with_tree,
@@ -40,18 +38,14 @@ from kanon.studio.jobs import Job
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
 __all__ = [
-    "LONGEST_METRIC_NAME",
     "Compared",
     "MatrixView",
     "Result",
-    "Waiting",
     "Work",
     "adult_work",
     "built",
     "compared_metrics",
     "comparison_settings",
-    "equal_metrics",
-    "import_meant_for",
     "incomplete_records",
     "k_grid",
     "metric_called",
@@ -68,18 +62,11 @@ __all__ = [
     "usable_metrics",
     "with_builder",
     "with_choice",
-    "with_composed",
-    "with_imported",
-    "with_imports",
     "with_missing",
     "with_role",
-    "without_composed",
 ]
 
 Missing = Literal["drop-records", "as-value"]
-
-LONGEST_METRIC_NAME = 40
-"""The most characters in the name of a metric of one's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,29 +98,6 @@ class Compared:
     comparison: Comparison
     settings: str
     seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Waiting:
-    """A hierarchy file that was read and waits to be looked through.
-
-    Attributes
-    ----------
-    file
-        Its name.
-    column
-        The column that it is meant for, or None.
-    choice
-        What would be chosen for that column.
-    problem
-        Why it cannot be used at all, in a sentence.
-    """
-
-    file: str
-    found: Imported | None
-    column: str | None
-    choice: Choice | None
-    problem: str | None
 
 
 @dataclass(frozen=True)
@@ -452,93 +416,6 @@ def _stepped(
         problem=None,
         notice=None,
     )
-
-
-def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
-    """The work with hierarchy files to look through, matched with columns by name.
-
-    A single file without a match is meant for the column that is looked at.
-    """
-    columns = list(work.roles)
-    found = read_bundle(files, columns)
-    only = work.looked_at if len(found) == 1 else None
-    waiting = [Waiting(one.file, one.imported, None, None, one.problem) for one in found]
-    return replace(
-        work,
-        imports=tuple(
-            _meant_for(work, one, match.column or only)
-            for one, match in zip(waiting, found, strict=True)
-        ),
-        problem=None,
-        notice=None,
-    )
-
-
-def import_meant_for(work: Work, place: int, column: str | None) -> Work:
-    """The work with one of the waiting files meant for another column."""
-    changed = _meant_for(work, work.imports[place], column)
-    imports = (*work.imports[:place], changed, *work.imports[place + 1 :])
-    return replace(work, imports=imports, problem=None, notice=None)
-
-
-def _meant_for(work: Work, waiting: Waiting, column: str | None) -> Waiting:
-    if waiting.found is None or column is None:
-        return replace(waiting, column=column, choice=None)
-    choice = imported(waiting.file, waiting.found, column, work.kept[column])
-    return replace(waiting, column=column, choice=choice)
-
-
-def with_imported(work: Work) -> Work:
-    """The work with every waiting file that is meant for a column taken over."""
-    for waiting in work.imports:
-        if waiting.column is not None and waiting.choice is not None:
-            work = with_choice(work, waiting.column, waiting.choice)
-    return replace(work, imports=())
-
-
-def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
-    """The work with a metric of the user's own, composed of two phases.
-
-    Raises
-    ------
-    MetricError
-        The name is empty, too long or taken.
-    """
-    name = " ".join(name.split())
-    if not name or len(name) > LONGEST_METRIC_NAME:
-        raise MetricError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
-    taken = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
-    if name.casefold() in taken | {one.casefold() for one in work.composed}:
-        raise MetricError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
-    part = MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
-    composed = {**work.composed, name: part}
-    return replace(work, composed=composed, problem=None, notice=None)
-
-
-def without_composed(work: Work, name: str) -> Work:
-    """The work without one of the user's metrics; where it was chosen, the default is."""
-    made = work.comparison
-    lines = () if made is None else made.comparison.lines
-    compared = any(line.configuration.metric == name for line in lines)
-    return replace(
-        work,
-        composed={other: part for other, part in work.composed.items() if other != name},
-        compared=tuple(other for other in work.compared if other != name),
-        metric="nllm" if work.metric == name else work.metric,
-        shown="" if work.shown == name else work.shown,
-        matrix=MatrixView(),
-        comparison=None if compared else made,
-        what_if=None,
-        problem=None,
-        notice=None,
-    )
-
-
-def equal_metrics(work: Work, metric: Metric) -> list[str]:
-    """What the other metrics are called that count exactly as this one does."""
-    others = [metric_called(work, name) for name in (*PUBLISHED, *work.composed)]
-    phases = (metric.intermediate, metric.multiplier)
-    return [one.card.title for one in others if (one.intermediate, one.multiplier) == phases]
 
 
 def metrics_of(work: Work) -> dict[str, Metric]:

@@ -1,0 +1,162 @@
+"""Hierarchy files on their way in and out: upload, review, paste, download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from kanon.hierarchy import Hierarchy, tables
+from kanon.hierarchy.bundle import write_bundle
+from kanon.hierarchy.files import to_csv, to_json
+from kanon.studio import drawing, state
+from kanon.studio.choices import Choice, Waiting
+from kanon.studio.files import content, file_name
+from kanon.studio.imports import import_meant_for, with_imported, with_imports
+from kanon.studio.text import plain, shortened
+from kanon.studio.work import Work
+from kanon.words import counted, thin
+
+__all__ = ["files_panel", "review", "said_unused", "said_values"]
+
+_NAMED = 12  # values; the rest is counted
+
+
+def said_values(counts: Mapping[str, int]) -> str:
+    """Values with their records, the first few of them."""
+    some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
+    rest = len(counts) - len(some)
+    return ", ".join(some) + (f" and {thin(rest)} more" if rest else "")
+
+
+def said_unused(leaves: Sequence[str]) -> str:
+    """Leaves without a record, the first few of them."""
+    some = ", ".join(map(shortened, leaves[:_NAMED]))
+    more = f" and {thin(len(leaves) - _NAMED)} more" if len(leaves) > _NAMED else ""
+    have = counted(len(leaves), "leaf has", "leaves have")
+    return f"{have} no record, which is fine: {some}{more}."
+
+
+def files_panel(work: Work, column: str, choice: Choice) -> None:
+    """Files in, files out."""
+    key = f"tree-files-{work.version}"
+    st.file_uploader(
+        "CSV, JSON or ZIP, several at once; matched with columns by name",
+        accept_multiple_files=True,
+        key=key,
+        on_change=_take_files,
+        args=(key,),
+    )
+    pasted = f"tree-pasted-{work.version}-{column}"
+    with st.expander("Paste lines", icon=":material/content_paste:"):
+        st.text_area(
+            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
+            key=pasted,
+            height=160,
+        )
+        st.button(
+            "Take these lines", key="tree-paste", on_click=_take_pasted, args=(column, pasted)
+        )
+    if choice.tree is not None:
+        tree = choice.tree
+        _download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
+        make_json = lambda: to_json(tree, column).encode()  # noqa: E731
+        _download(work, "JSON with weights", "json", {column: tree}, make_json)
+    trees = work.trees
+    if trees:
+        label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
+        _download(work, label, "zip", trees, lambda: write_bundle(trees))
+    st.caption("Hierarchies list the values that may occur in the table.")
+
+
+def _download(
+    work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
+) -> None:
+    versions = [work.histories[name].version if name in work.histories else 0 for name in trees]
+    what = "hierarchy" if ending != "zip" else "hierarchies"
+    mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
+    st.download_button(
+        label,
+        data=content(make),
+        file_name=file_name(what, ending, f"{list(trees)}|{versions}"),
+        mime=mime,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"tree-{ending}",
+        width="stretch",
+    )
+
+
+def _take_files(key: str) -> None:
+    """Read hierarchy files and show them for review."""
+    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
+    state.attempt(lambda: with_imports(state.work(), files))
+
+
+def _take_pasted(column: str, key: str) -> None:
+    """Take lines that were pasted; they stay where they are if something is wrong."""
+    text = state.typed(key) or ""
+    state.attempt(
+        lambda: drawing.with_tree_drawn(state.work(), column, tables.tree_from_text(text).hierarchy)
+    )
+
+
+def review(work: Work) -> None:
+    """The files that were read, each with the column it is meant for, before anything changes."""
+    st.subheader(f"Look through {counted(len(work.imports), 'file')} before they are used")
+    for place, waiting in enumerate(work.imports):
+        name, meant, said = st.columns([3, 2, 6], vertical_alignment="center")
+        name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
+        if waiting.problem:
+            said.error(plain(waiting.problem), icon=":material/error:")
+            continue
+        key = f"import-{work.version}-{place}"
+        meant.selectbox(
+            f"Column of file {place + 1}",
+            list(work.roles),
+            index=None,
+            placeholder="No column",
+            key=state.seeded(key, waiting.column),
+            on_change=_take_column,
+            args=(place, key),
+            label_visibility="collapsed",
+        )
+        if waiting.choice is None:
+            said.caption("It is not used: choose the column it is meant for.")
+        elif waiting.choice.lacking:
+            said.warning(plain(_about(work, waiting, waiting.choice)), icon=":material/error:")
+        else:
+            said.caption(plain(_about(work, waiting, waiting.choice)))
+    ready = [one for one in work.imports if one.choice is not None]
+    with st.container(horizontal=True):
+        st.button(
+            f"Use {counted(len(ready), 'hierarchy', 'hierarchies')}",
+            type="primary",
+            disabled=not ready,
+            key="import-use",
+            on_click=lambda: state.put(with_imported(state.work())),
+        )
+        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
+
+
+def _take_column(place: int, key: str) -> None:
+    """Mean a file for another column."""
+    state.attempt(lambda: import_meant_for(state.work(), place, state.typed(key)))
+
+
+def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
+    """The size of an imported hierarchy, and how it fits its column."""
+    parts = [f"{drawing.summary(choice)}."]
+    if choice.lacking:
+        lacks = counted(len(choice.lacking), "value")
+        records = counted(sum(choice.lacking.values()), "record")
+        parts.append(f"It lacks {lacks} of {records}: {said_values(choice.lacking)}.")
+    else:
+        parts.append("Every value has a place.")
+    if choice.unused:
+        parts.append(said_unused(choice.unused))
+    if waiting.column not in work.quasi_identifiers:
+        parts.append("That column is not a quasi-identifier now; it is kept for when it is.")
+    if sum(one.column == waiting.column for one in work.imports) > 1:
+        parts.append("Another file is meant for that column too: the last one counts.")
+    return " ".join([*parts, *choice.notes])
