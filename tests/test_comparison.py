@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from random_tables import SEVEN, examples, problems
 
 from kanon.charts.board import board, board_cursor
+from kanon.charts.what_if import what_if_chart, what_if_title
 from kanon.comparison import (
     CRITERIA,
     INTERVALS,
     PAPER_K,
     Comparison,
     Line,
+    before_and_after,
     by_characteristic,
     lines_of,
 )
@@ -392,3 +394,27 @@ def test_curves_and_points_answer_alike():
         for part in parts:
             assert part in raised.value.sentence
     assert points.at([6, 3])["min_k"].tolist() == [6, 6]
+
+
+# --- before and after an edit -----------------------------------------------------------------
+def test_before_and_after_by_hand():
+    before = compared(line("ncp", [1, 2, 3]), line("llm", [4, 5, 6]), line("total", [7, 8, 9]))
+    after = compared(line("llm", [5, 4, 6]), line("ncp", [1, 1, 1]), line("wllm", [2, 2, 2]))
+    found = before_and_after(before, after, 4)
+    assert found.index.tolist() == ["llm", "ncp"], "what both have, in the order of the new one"
+    assert found[["own_before", "own_after"]].values.tolist() == [[5, 4], [2, 1]]
+    assert found[["k_before", "k_after"]].values.tolist() == [[4, 4], [4, 4]]
+    near = before_and_after(before, compared(line("ncp", [9, 9], ks=(2, 6)), ks=(2, 6)), 4)
+    assert near.values.tolist() == [[2, 9, 2, 9, 4, 2]], "each takes the nearest k that it knows"
+    assert before_and_after(before, compared(line("wllm", [2, 2, 2])), 4).empty
+
+
+def test_the_finding_says_which_way_it_went():
+    titles = {name: metric.card.title for name, metric in METRICS.items()}
+    before = compared(line("ncp", [1, 2, 3]), line("llm", [4, 5, 6]))
+    after = compared(line("ncp", [1, 2.5, 3]), line("llm", [4, 3, 6]))
+    found = before_and_after(before, after, 4)
+    assert what_if_title(found, titles) == "At k = 4 releases now lose less: LLM 5.0 % → 3.0 %"
+    same = before_and_after(before, before, 4)
+    assert what_if_title(same, titles) == "At k = 4 the edit changed no alteration by 0.1 %"
+    assert len(what_if_chart(found, titles).data) == 8

@@ -21,9 +21,11 @@ from kanon.studio.choices import BUILDERS, Choice, choose, drawn, suggested
 from kanon.studio.history import STEPS
 from kanon.studio.own_metrics import with_composed, without_composed
 from kanon.studio.work import (
+    comparison_settings,
     plan_of,
     redone,
     sample_work,
+    settings_of,
     undone,
     uploaded_work,
     usable_metrics,
@@ -359,3 +361,29 @@ def test_with_choice_keeps_other_columns(work):
     other = work.choices["sex"]
     changed = with_choice(work, "animal", work.choices["animal"])
     assert changed.choices["sex"] is other
+
+
+# --- what makes a result outdated -------------------------------------------------------------
+def test_only_what_a_result_depends_on_makes_it_outdated(work):
+    def settings(now):
+        return settings_of(now, plan_of(now))
+
+    def compared(now):
+        return comparison_settings(now, plan_of(now), ["ncp", "llm"])
+
+    weighed = drawing.with_drawn_weights(work, "llm", ["animal", "sex"])
+    assert settings(weighed) == settings(work) and compared(weighed) == compared(work)
+    custom = replace(weighed, metric="custom")
+    heavier = ask(custom, "weigh", shown=drawing.DRAWN, node="Cat", weight="99")
+    assert settings(heavier) != settings(custom) and settings(custom) != settings(work)
+    assert compared(heavier) == compared(custom)
+    assert comparison_settings(heavier, plan_of(heavier), ["custom"]) != comparison_settings(
+        custom, plan_of(custom), ["custom"]
+    )
+    composed = with_composed(work, "mine", "levels", "w1")
+    assert settings(composed) == settings(work) and compared(composed) == compared(work)
+    hurt = replace(work, attribute_weights={"sex": 3.0})
+    assert settings(hurt) != settings(work) and compared(hurt) != compared(work)
+    grouped = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    assert settings(grouped) != settings(work) and compared(grouped) != compared(work)
+    assert settings(undone(grouped, "animal")) == settings(work), "undo makes it fresh again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import zlib
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
@@ -32,7 +33,7 @@ METRIC_COLOURS: Mapping[str, str] = {
 }
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
-_COMPOSED_COLOUR = "#332288"
+_COMPOSED_COLOURS = ("#332288", "#117733", "#882255")
 
 ROLE_COLOURS: Mapping[str, str] = {
     "identifier": "#C0392B",
@@ -49,8 +50,9 @@ _INK, _GRID = "#1B1F24", "#E3E7EB"
 
 
 def colour_of_metric(name: str) -> str:
-    """The colour of a metric; composed ones share one."""
-    return METRIC_COLOURS.get(name, _COMPOSED_COLOUR)
+    """The colour of a metric: of a composed one, the same wherever it has that name."""
+    composed = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
+    return METRIC_COLOURS.get(name, composed)
 
 
 def escaped(text: object, longest: int = 40) -> str:

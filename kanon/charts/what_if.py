@@ -49,17 +49,20 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
         )  # fmt: skip
         for x, symbol, when in ((before, "circle-open", "before"), (after, "circle", "after")):
             figure.add_scatter(
-                x=[x], y=[title], mode="markers+text" if symbol == "circle" else "markers",
+                x=[x], y=[title], mode="markers",
                 marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
-                text=[f"  {before:.1f} → {after:.1f} %"],
-                textposition="middle right" if after >= before else "middle left",
-                hovertemplate=f"{title} {when}: %{{x:.1f}} %<extra></extra>",
-                cliponaxis=False,
+                hovertemplate=f"{title} {when}: %{{x:.1f}} %<extra></extra>", cliponaxis=False,
             )  # fmt: skip
+        figure.add_scatter(
+            x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,
+            text=[f"   {before:.1f} → {after:.1f} %"], textposition="middle right",
+        )  # fmt: skip
     lay_out(figure, escaped(what_if_title(found, titles), longest=120), 90 + 34 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 110})
+    most = max(4.0, float(found[["own_before", "own_after"]].to_numpy().max()))
     figure.update_xaxes(
         title="Alteration as the guiding metric counts, % (↓ better); ○ before, ● after",
-        range=[-8, 112],
+        range=[0, 1.3 * most],  # room for the numbers beside the marks
+        rangemode="tozero",
     )
     return figure

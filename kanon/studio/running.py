@@ -77,7 +77,8 @@ def compare(what_if: bool = False) -> None:
     measured = measured_metrics(plan, metrics)
     empty = Comparison((), tuple(measured), prepared.classes.n_records, tuple(ks))
     before = work.comparison if what_if else None
-    then = partial(_with_comparison, empty, wanted, comparison_settings(work, plan), before)
+    settings = comparison_settings(work, plan, metrics)
+    then = partial(_with_comparison, empty, wanted, settings, before)
     _submit("comparison", then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
 
 
@@ -154,7 +155,7 @@ def comparison_outdated(work: Work) -> bool:
     there = {line.configuration.metric for line in comparison.lines}
     if not there.issuperset(compared_metrics(work)) or (work.bands and not comparison.has_bands):
         return True
-    return _differ(work, comparison_settings, work.comparison.settings)
+    return _differ(work, partial(comparison_settings, metrics=there), work.comparison.settings)
 
 
 def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:

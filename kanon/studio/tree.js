@@ -150,6 +150,8 @@ function editorOf(root) {
     frame.style.maxHeight = `${data.height}px`;
     find(search.value, false);
     refresh();
+    // Beside other pictures there is little room, and nothing to zoom with.
+    if (other && data.bare) zoomTo(between(0.6, frame.clientWidth / size().width, 1), 0, 0);
     if (!other && data.answered !== before.data.answered) pickAnswered();
     if (other || data.lit.join() !== before.data.lit.join()) showLit();
     if (press && press.drag) hover();

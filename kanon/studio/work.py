@@ -6,7 +6,7 @@ Pure functions from one state to the next; nothing here knows Streamlit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -499,19 +499,29 @@ def settings_of(work: Work, plan: Plan) -> str:
     if serves_every_k(plan.algorithm.name):
         content["privacy"] = []
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
-    return _fingerprint(work, content)
+    return _fingerprint(work, content, [plan.algorithm.metric])
 
 
-def comparison_settings(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that every line of a comparison depends on; each has its own metric."""
+def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
+    """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
     content = plan.model_dump(mode="json")
     content["privacy"] = []
-    content["algorithm"]["metric"] = content["metrics"] = None
-    return _fingerprint(work, content)
+    content["algorithm"]["metric"] = None
+    content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
+    return _fingerprint(work, content, content["metrics"])
 
 
-def _fingerprint(work: Work, content: Mapping[str, object]) -> str:
-    return hashlib.sha256(f"{work.digest}{work.version}{content}".encode()).hexdigest()
+def _fingerprint(work: Work, content: dict[str, Any], metrics: Iterable[str]) -> str:
+    """A fingerprint of a plan's content; hierarchies count by their trees, however made."""
+    found = hashlib.sha256(f"{work.digest}{work.version}".encode())
+    for column, tree in work.trees.items():
+        content["columns"][column]["hierarchy"] = None
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+        if tree.weight is not None and "custom" in metrics:  # else nobody counts them
+            found.update(tree.weight.tobytes())
+    found.update(str(content).encode())
+    return found.hexdigest()
 
 
 def usable_metrics(work: Work) -> list[str]:

@@ -1,0 +1,675 @@
+"""The pages Hierarchies and Metrics in a real browser: drawn, edited and read with real input."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import browser as by
+import pandas as pd
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from kanon.hierarchy.edit import remove_leaves
+from kanon.hierarchy.files import read_hierarchy, to_csv
+
+pytestmark = pytest.mark.browser
+
+MEASURED: dict[str, object] = {}
+PAPERS = by.ROOT / "hierarchies" / "adult" / "education.csv"
+
+
+# --- a server and browser windows -----------------------------------------------------------
+@pytest.fixture(scope="module")
+def server(chromium, tmp_path_factory):
+    with by.serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+    by.OUTPUT.mkdir(exist_ok=True)
+    (by.OUTPUT / "timings-hierarchies.json").write_text(
+        json.dumps(MEASURED, indent=2) + "\n", "utf-8"
+    )
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=by.FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visitor(chrome, request):
+    """The window of one user; in the end, it has not left this machine and has no complaint."""
+    visitor = by.visit(chrome)
+    yield visitor
+    by.picture(visitor.page, re.sub(r"\W+", "-", request.node.name).strip("-"))
+    visitor.context.close()
+    assert visitor.asked, "nothing was watched"
+    assert visitor.left_the_host() == []
+    assert visitor.complaints == []
+
+
+@pytest.fixture
+def page(visitor):
+    return visitor.page
+
+
+# --- tables ---------------------------------------------------------------------------------
+def lines_of(path):
+    return list(csv.reader(io.StringIO(path.read_text("utf-8")), delimiter=";"))
+
+
+def educated():
+    """A table with Adult's values of education, each in some records, and ages."""
+    values = [line[0] for line in lines_of(PAPERS)]
+    ages = [20 + 3 * place for place in range(len(values))]
+    return pd.DataFrame({"education": values * 4, "years": ages * 4})
+
+
+def open_table(page, server, table, hierarchies):
+    """Upload a table and give its columns roles and builders; the first is looked at."""
+    page.goto(f"{server.url}/data")
+    content = table.to_csv(index=False).encode()
+    by.upload(page, by.in_memory("table.csv", content), f"{len(table):,}".replace(",", "\u202f"))
+    for column, builder in hierarchies.items():
+        by.give_role(page, column, "quasi-identifier")
+        by.build(page, column, builder)
+    look_at_hierarchies(page)
+
+
+def look_at_hierarchies(page):
+    by.go(page, "Hierarchies")
+    page.locator(".node").first.wait_for()
+
+
+def open_flat_education(page, server):
+    """An uploaded table whose education is a flat list, its tree on the screen."""
+    open_table(page, server, educated(), {"education": "Keep or lose"})
+    expect(page.locator(".sum")).to_have_text("16 values, no groups")
+
+
+# --- what a user does with the tree ---------------------------------------------------------
+def node(page, label):
+    text = label.replace("\\", "\\\\").replace('"', '\\"')
+    return page.locator(f'.node[data-label="{text}"]')
+
+
+def press(page, name):
+    """Click on a button of the editor."""
+    page.locator(f'[data-do="{name}"]').click()
+
+
+@contextlib.contextmanager
+def edited(page):
+    """Do something to the tree, and wait until the server has dealt with it."""
+    by.idle(page)
+    tree = page.locator(".tree")
+    before = tree.get_attribute("data-answered")
+    yield
+    expect(tree).not_to_have_attribute("data-answered", before)
+    by.idle(page)
+
+
+def whole(page):
+    """Roll the page until the whole drawing is on the screen."""
+    page.locator(".frame").evaluate("frame => frame.scrollIntoView({block: 'end'})")
+
+
+def click(page, label, *modifiers):
+    node(page, label).locator(".label").click(modifiers=modifiers)
+
+
+def select(page, *labels):
+    """Click on the first node, and with Ctrl on the others."""
+    click(page, labels[0])
+    for label in labels[1:]:
+        click(page, label, "Control")
+    expect(page.locator(".node.selected")).to_have_count(len(labels))
+
+
+def name_group(page, name):
+    """Put what is selected into a new group, with the pointer but for its name."""
+    press(page, "group")
+    expect(page.locator("#asked")).to_be_focused()
+    page.keyboard.type(name)
+    with edited(page):
+        page.locator(".panel").get_by_role("button", name="OK", exact=True).click()
+
+
+def middle(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, label, group):
+    """Take a node, and what is selected with it, to a group with the pointer."""
+    page.mouse.move(*middle(node(page, label).locator(".label")))
+    page.mouse.down()
+    page.mouse.move(*middle(node(page, group).locator(".label")), steps=6)
+    expect(node(page, group)).to_have_class(re.compile(r"\btarget\b"))
+    expect(page.locator(".ghost")).to_contain_text(f"→ {group}")
+    with edited(page):
+        page.mouse.up()
+
+
+def rename(page, label, name):
+    """A double click, and another name typed in place."""
+    node(page, label).locator(".label").dblclick()
+    expect(page.locator(".inline")).to_be_focused()
+    page.keyboard.type(name)
+    with edited(page):
+        page.keyboard.press("Enter")
+
+
+def weigh(page, label, weight):
+    """A click on the weight of an edge, and another one typed in place."""
+    node(page, label).locator(".weight").click()
+    expect(page.locator(".inline")).to_be_focused()
+    page.keyboard.type(weight)
+    with edited(page):
+        page.keyboard.press("Enter")
+
+
+def show_weights(page, of):
+    by.choose(page, page.get_by_role("combobox", name="Weights on the edges"), of)
+
+
+def step(page, *names):
+    """Press buttons of the editor one after the other, each after the answer to the last."""
+    for name in names:
+        with edited(page):
+            press(page, name)
+
+
+PARENTS = """root => {
+    const found = {}, above = [];
+    for (const node of root.querySelectorAll('.node')) {
+        const level = Number(node.getAttribute('aria-level'));
+        above[level] = node.dataset.label;
+        found[node.dataset.label] = level > 1 ? above[level - 1] : null;
+    }
+    return found;
+}"""
+
+
+def drawn(page):
+    """The parent of each node on the screen; of a small tree these are all."""
+    return page.locator(".tree").evaluate(PARENTS)
+
+
+def parents(tree):
+    """The parent of each node of a hierarchy, by label."""
+    return {
+        label: None if parent < 0 else tree.labels[parent]
+        for label, parent in zip(tree.labels, tree.parent.tolist(), strict=True)
+    }
+
+
+def weights(tree):
+    return None if tree.weight is None else dict(zip(tree.labels, tree.weight, strict=True))
+
+
+# --- files ----------------------------------------------------------------------------------
+@contextlib.contextmanager
+def popover(page, name):
+    """Open a popover of the page, and close it again."""
+    by.button(page, name).click()
+    body = page.get_by_test_id("stPopoverBody").first
+    body.wait_for()
+    yield body
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
+def exported(page):
+    """The hierarchy as its CSV and its JSON file have it; and the JSON file itself."""
+    found = []
+    with popover(page, "Files") as body:
+        for label in ("CSV", "JSON with weights"):
+            with page.expect_download() as coming:
+                body.get_by_role("button", name=label, exact=True).click()
+            found.append(Path(coming.value.path()).read_bytes())
+    trees = [read_hierarchy(found[0], "a.csv"), read_hierarchy(found[1], "a.json")]
+    return trees[0].hierarchy, trees[1].hierarchy, found[1]
+
+
+def drop_files(page, *files):
+    """Choose hierarchy files in the popover, and wait for their review."""
+    with popover(page, "Files") as body, by.answered(page):
+        body.locator('input[type="file"]').set_input_files(list(files))
+    expect(page.get_by_role("heading", name="Look through")).to_be_visible()
+
+
+def use(page, label):
+    with by.answered(page):
+        by.button(page, label).click()
+
+
+# --- from a flat list to the papers' tree ---------------------------------------------------
+def test_education_drawn_with_the_pointer(server, page):
+    open_flat_education(page, server)
+    whole(page)
+    page.locator(".search").click()
+    page.keyboard.type("th")
+    expect(page.locator(".count")).to_have_text("1 of 7")
+    press(page, "matches")
+    expect(page.locator(".node.selected")).to_have_count(7)
+    name_group(page, "Secondary school")
+    page.locator(".search").fill("")
+    select(page, "1st-4th", "5th-6th", "Preschool")
+    name_group(page, "Primary school")
+    select(page, "Masters", "Doctorate")
+    name_group(page, "Graduates")
+    select(page, "Some-college", "Assoc-voc")
+    name_group(page, "College")
+    whole(page)
+    drag(page, "HS-grad", "Secondary school")
+    drag(page, "Prof-school", "Graduates")
+    by.picture(page, "education-half-way")
+    whole(page)
+    select(page, "Assoc-acdm", "Bachelors")
+    drag(page, "Bachelors", "College")
+    rename(page, "Graduates", "Graduate school")
+    select(page, "Primary school", "Secondary school")
+    name_group(page, "School")
+
+    papers = parents(read_hierarchy(PAPERS).hierarchy)
+    assert len(papers) == 22 and drawn(page) == papers
+    expect(page.locator(".sum")).to_have_text("16 values in 5 groups, 1 selected")
+
+    show_weights(page, "Weights: NLLM")
+    weigh(page, "School", "3.5")
+    expect(node(page, "School").locator(".weight")).to_have_text("3.5")
+    expect(page.get_by_role("combobox", name="Weights on the edges")).to_have_value(
+        "Weights: yours"
+    )
+    weigh(page, "Masters", "0.25")
+    step(page, "undo", "undo")
+    assert page.locator(".weight", has_text="3.5").count() == 0 and drawn(page) == papers
+    step(page, "redo", "redo")
+    expect(node(page, "School").locator(".weight")).to_have_text("3.5")
+    expect(node(page, "Masters").locator(".weight")).to_have_text("0.25")
+    by.picture(page, "education-weighted")
+
+    lines, nodes, content = exported(page)
+    assert parents(lines) == parents(nodes) == papers
+    assert weights(nodes)["School"] == 3.5 and weights(nodes)["Masters"] == 0.25
+    click(page, "School")
+    step(page, "ungroup")
+    weigh(page, "College", "9")
+    assert "School" not in drawn(page)
+    drop_files(page, {"name": "education.json", "mimeType": "application/json", "buffer": content})
+    expect(page.get_by_text("Every value has a place").first).to_be_visible()
+    by.picture(page, "review-of-one")
+    use(page, "Use 1 hierarchy")
+    expect(node(page, "School")).to_be_visible()
+    again = exported(page)
+    assert (again[0], again[1]) == (lines, nodes)
+    assert weights(again[1]) == weights(nodes)
+
+
+# --- the same without a mouse ---------------------------------------------------------------
+def keyed_to(page, label):
+    """Walk with the arrow keys until the cursor stands on a node."""
+    at = page.locator(".node.cursor")
+    page.keyboard.press("Home")
+    for _ in range(60):
+        if at.get_attribute("data-label") == label:
+            return
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"the arrow keys do not reach {label}")
+
+
+def keyed_group(page, labels, name):
+    for label in labels:
+        keyed_to(page, label)
+        page.keyboard.press("Space")
+    expect(page.locator(".node.selected")).to_have_count(len(labels))
+    page.keyboard.press("g")
+    page.keyboard.type(name)
+    with edited(page):
+        page.keyboard.press("Enter")
+
+
+def keyed_move(page, label, group):
+    keyed_to(page, label)
+    page.keyboard.press("m")
+    page.keyboard.type(group)
+    with edited(page):
+        page.keyboard.press("Enter")
+
+
+def keyed_choice(page, combobox, text):
+    """Type into a select box that has the focus, and take the only option that is left."""
+    by.tab_to(page, combobox)
+    page.keyboard.type(text)
+    expect(page.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    with by.answered(page):
+        page.keyboard.press("Enter")
+
+
+def test_education_drawn_with_the_keyboard_only(server, page):
+    keys = page.keyboard
+    page.goto(f"{server.url}/data")
+    content = educated().to_csv(index=False).encode()
+    by.upload(page, by.in_memory("education.csv", content), "64")
+    by.tab_to(page, page.get_by_test_id("stSidebarNav").get_by_role("link", name="Hierarchies"))
+    keys.press("Enter")
+    by.tab_to(page, by.button(page, "Build"))
+    keys.press("Enter")
+    keyed_choice(page, page.get_by_role("combobox", name="Build from the values"), "Keep")
+    expect(page.get_by_text("Preview, not in use yet")).to_be_visible()
+    keys.press("Escape")
+    by.tab_to(page, by.button(page, "Use it"))
+    with by.answered(page):
+        keys.press("Enter")
+    expect(page.locator(".sum")).to_have_text("16 values, no groups")
+
+    frame = page.locator(".frame")
+    by.tab_to(page, frame)
+    keyed_group(page, ["Preschool", "1st-4th", "5th-6th"], "Primary school")
+    expect(frame).to_be_focused()
+    # A range with Shift, and the way in by the search.
+    keyed_to(page, "10th")
+    keys.press("Shift+ArrowDown")
+    keys.press("Shift+ArrowDown")
+    expect(page.locator(".node.selected")).to_have_count(3)
+    keys.press("g")
+    keys.type("Secondary")
+    with edited(page):
+        keys.press("Enter")
+    for label in ("7th-8th", "9th", "HS-grad"):
+        keyed_move(page, label, "Secondary")
+    keyed_to(page, "Secondary")
+    keys.press("F2")
+    keys.press("End")
+    keys.type(" school")
+    with edited(page):
+        keys.press("Enter")
+    expect(frame).to_be_focused()
+    keyed_group(page, ["Some-college", "Assoc-acdm", "Assoc-voc"], "College")
+    keys.press("/")
+    keys.type("bach")
+    expect(page.locator(".node.found")).to_have_attribute("data-label", "Bachelors")
+    keys.press("Escape")
+    expect(frame).to_be_focused()
+    keys.press("m")
+    keys.type("coll")
+    with edited(page):
+        keys.press("Enter")
+    keyed_to(page, "Masters")
+    keys.press("i")  # a group of its own, selected
+    expect(page.locator(".node.group.selected")).to_have_count(1)
+    by.idle(page)
+    keys.press("F2")
+    keys.type("Graduate school")
+    with edited(page):
+        keys.press("Enter")
+    keys.press("Escape")
+    for label in ("Prof-school", "Doctorate"):
+        keyed_move(page, label, "Graduate")
+    keyed_group(page, ["Primary school", "Secondary school"], "School")
+    papers = parents(read_hierarchy(PAPERS).hierarchy)
+    assert drawn(page) == papers
+
+    keyed_choice(page, page.get_by_role("combobox", name="Weights on the edges"), "Weights: NCP")
+    by.tab_to(page, frame)
+    keyed_to(page, "School")
+    keys.press("w")
+    keys.type("3.5")
+    with edited(page):
+        keys.press("Enter")
+    keyed_to(page, "College")
+    keys.press("Delete")
+    expect(node(page, "College")).to_have_count(0)
+    by.idle(page)
+    for press_key in ("Control+z", "Control+z", "Control+y"):
+        with edited(page):
+            keys.press(press_key)
+    assert drawn(page) == papers
+    expect(node(page, "School").locator(".weight")).to_have_text("3.5")
+
+    by.tab_to(page, by.button(page, "Files"))
+    keys.press("Enter")
+    by.tab_to(page, page.get_by_role("button", name="JSON with weights", exact=True))
+    with page.expect_download() as coming:
+        keys.press("Enter")
+    found = read_hierarchy(Path(coming.value.path()).read_bytes(), "a.json").hierarchy
+    assert parents(found) == papers and weights(found)["School"] == 3.5
+
+
+# --- what was done and said stays -----------------------------------------------------------
+def test_undo_survives_a_page_change_and_quick_fingers(server, page):
+    open_flat_education(page, server)
+    flat = drawn(page)
+    whole(page)
+    select(page, "Masters", "Doctorate")
+    name_group(page, "High")
+    select(page, "9th", "10th")
+    name_group(page, "Low")
+    drag(page, "11th", "Low")
+    rename(page, "Low", "Lower")
+    with edited(page):
+        page.keyboard.press("i")
+    five = drawn(page)
+    assert len(five) == len(flat) + 3
+    by.go(page, "Compare")
+    look_at_hierarchies(page)
+    assert drawn(page) == five
+    page.locator(".frame").focus()
+    for key, after, other, dead in (
+        ("Control+z", flat, five, "redo"),
+        ("Control+y", five, flat, "undo"),
+        ("Control+z", flat, five, "redo"),
+    ):
+        assert drawn(page) == other
+        for _ in range(5):  # none of them waits for the one before
+            page.keyboard.press(key)
+        by.idle(page)
+        expect(page.locator('[data-do="undo"], [data-do="redo"]').first).to_be_visible()
+        expect(page.locator(".said")).to_have_text("Undone." if key[-1] == "z" else "Redone.")
+        page.wait_for_function(f"count => {COUNT_NODES} === count", arg=len(after))
+        assert drawn(page) == after, dead
+    # The change of the builder on Data is the step before; nothing is lost below it.
+    expect(page.locator('[data-do="redo"]')).to_be_enabled()
+
+
+COUNT_NODES = (
+    "[...document.querySelectorAll('*')].find(one => one.shadowRoot?.querySelector('.tree'))"
+    ".shadowRoot.querySelectorAll('.node').length"
+)
+
+
+def test_an_operation_sent_twice_is_done_once(server, page):
+    open_flat_education(page, server)
+    whole(page)
+    select(page, "Masters", "Doctorate")
+    name_group(page, "High")
+    select(page, "9th", "10th")
+    name_group(page, "Low")
+    two = drawn(page)
+    with edited(page):  # the second click comes before the answer
+        page.locator('[data-do="ungroup"]').dblclick()
+    expect(node(page, "Low")).to_have_count(0)
+    assert len(drawn(page)) == len(two) - 1 and drawn(page)["9th"] == "*"
+    step(page, "undo")
+    assert drawn(page) == two
+    select(page, "Preschool", "1st-4th")
+    page.locator('[data-do="group"]').dblclick()
+    page.keyboard.type("Young")
+    with edited(page):
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+    assert len(drawn(page)) == len(two) + 1 and drawn(page)["Preschool"] == "Young"
+    with edited(page):
+        page.locator('[data-do="undo"]').dblclick()
+    expect(node(page, "Low")).to_have_count(0)
+    by.idle(page)
+    assert "Young" not in drawn(page) and "High" in drawn(page)
+
+
+def refused(page, sentence):
+    """The sentence that is said in place of what was asked for."""
+    expect(page.locator(".said.bad")).to_contain_text(sentence)
+    by.idle(page)
+
+
+def test_what_is_refused_says_why_and_keeps_what_was_typed(server, page):
+    open_flat_education(page, server)
+    whole(page)
+    select(page, "Masters", "Doctorate")
+    name_group(page, "High")
+    before = drawn(page)
+    rename(page, "High", "9th")
+    refused(page, "9th")
+    expect(page.locator(".inline")).to_have_value("9th")
+    by.picture(page, "refused-rename")
+    assert drawn(page) == before
+    page.locator(".inline").fill("")
+    with edited(page):
+        page.keyboard.press("Enter")
+    refused(page, "name")
+    expect(page.locator(".inline")).to_have_value("")
+    page.keyboard.press("Escape")
+    assert drawn(page) == before
+
+    select(page, "9th", "10th")
+    name_group(page, "High")
+    refused(page, "High")
+    expect(page.locator("#asked")).to_have_value("High")
+    expect(page.locator("#asked")).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type("er")
+    with edited(page):
+        page.keyboard.press("Enter")
+    expect(page.locator(".said.bad")).to_have_count(0)
+    assert drawn(page) == {**before, "Higher": "*", "9th": "Higher", "10th": "Higher"}
+
+    show_weights(page, "Weights: LLM")
+    before = [text.inner_text() for text in page.locator(".weight").all()]
+    for typed, sentence in (("-1", "at least 0"), ("1,5", "number")):
+        weigh(page, "High", typed)
+        refused(page, sentence)
+        expect(page.locator(".inline")).to_have_value(typed)
+        assert [text.inner_text() for text in page.locator(".weight").all()] == before
+        page.keyboard.press("Escape")
+    weigh(page, "High", "-1")
+    page.locator(".inline").fill("2")
+    with edited(page):
+        page.keyboard.press("Enter")
+    expect(node(page, "High").locator(".weight")).to_have_text("2")
+
+
+# --- text that would like to be more --------------------------------------------------------
+HARMFUL = [
+    '<img src="/x" onerror="window.harmed=1">',
+    "<img src=x onerror=window.harmed=2>",
+    "<b>bold</b>",
+    "<script>window.harmed=3</script>",
+    "![x](http://example.invalid/a.png)",
+    "\"double\" 'single' `back`",
+    "a;b,c|d",
+    "👩‍👩‍👧 family",
+    "שלום עולם",
+    "مرحبا ‮ x",
+    ":material/home: $x^2$ **y**",
+    "long " + "x" * 9_995,
+]
+
+
+def test_nothing_from_a_label_is_executed_or_fetched(server, page):
+    table = pd.DataFrame({HARMFUL[0]: HARMFUL * 2, "sex": list("FM") * len(HARMFUL)})
+    open_table(page, server, table, {HARMFUL[0]: "Keep or lose", "sex": "Keep or lose"})
+    expect(page.locator(".node")).to_have_count(len(HARMFUL) + 1)
+    shown = [label.inner_text() for label in page.locator(".node .label").all()]
+    short = [text if len(text) <= 200 else f"{text[:200]}…" for text in HARMFUL]
+    assert sorted(shown) == sorted([*short, "*"])
+    whole(page)
+    select(page, *HARMFUL[:3])
+    name_group(page, HARMFUL[3] + ";")
+    select(page, HARMFUL[6], HARMFUL[8])
+    name_group(page, "![y](http://example.invalid/b.png)\"';")
+    rename(page, HARMFUL[3] + ";", "<b>;\"'ب</b>")
+    drag(page, HARMFUL[4], "<b>;\"'ب</b>")
+    by.picture(page, "harmful-tree")
+    rename(page, "*", "<i>*</i>")
+    expected = drawn(page)
+    lines, nodes, _ = exported(page)
+    assert parents(lines) == parents(nodes) == expected
+    assert set(lines.labels[: lines.n_leaves]) == set(HARMFUL)
+
+    press(page, "move") if page.locator('[data-do="move"]').is_enabled() else None
+    click(page, HARMFUL[5])
+    press(page, "move")
+    expect(page.locator(".options li")).to_have_count(2)
+    page.locator(".options li", has_text="![y]").click()
+    expect(page.locator(".panel")).to_be_hidden()
+    by.go(page, "Metrics")
+    page.locator(".st-key-costs .js-plotly-plot .heatmaplayer image").first.wait_for()
+    by.picture(page, "harmful-matrix")
+    assert page.evaluate("window.harmed") is None
+    assert page.locator('img[src*="x" i][onerror], img[src*="example"], main b').count() == 0
+
+
+# --- builders -------------------------------------------------------------------------------
+def test_a_builder_is_tried_mended_used_and_undone(server, page):
+    open_table(page, server, educated().drop(columns="education"), {"years": "Keep or lose"})
+    before = drawn(page)
+    with popover(page, "Build"):
+        by.choose(page, page.get_by_role("combobox", name="Build from the values"), "Intervals")
+    expect(page.get_by_text("Preview, not in use yet")).to_be_visible()
+    widths = page.get_by_label("Widths, each a multiple of the one before")
+    by.type_in(page, widths, "five, ten")
+    expect(page.get_by_test_id("stMain").get_by_role("alert")).to_contain_text("five")
+    expect(by.button(page, "Use it")).to_be_disabled()
+    by.picture(page, "preview-refused")
+    by.go(page, "Compare")  # what was typed is still there after a look at another page
+    by.go(page, "Hierarchies")
+    expect(widths).to_have_value("five, ten")
+    by.type_in(page, widths, "10, 30")
+    expect(page.get_by_test_id("stMain").get_by_role("alert")).to_have_count(0)
+    expect(node(page, "20-29")).to_be_visible()
+    by.picture(page, "preview")
+    use(page, "Use it")
+    expect(page.get_by_text("Preview, not in use yet")).to_have_count(0)
+    expect(node(page, "20-29")).to_be_visible()
+    after = drawn(page)
+    assert after["20"] == "20-29" and after["20-29"] == "0-29"
+    step(page, "undo")
+    assert drawn(page) == before
+    step(page, "redo")
+    assert drawn(page) == after
+
+
+# --- a narrow window ------------------------------------------------------------------------
+def test_in_a_narrow_window_a_node_can_be_moved(server, page):
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(f"{server.url}/hierarchies")
+    page.locator(".node").first.wait_for()
+    by.idle(page)
+    with by.answered(page):
+        page.get_by_role("radio", name="education").click()
+    expect(node(page, "Master")).to_be_attached()
+    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
+    bar = page.locator(".bar.edits").bounding_box()
+    assert bar["x"] >= 0 and bar["x"] + bar["width"] <= 400 and bar["height"] > 60
+    for button in page.locator(".tree button:visible:not(.fold, .weight)").all():
+        box = button.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 400, button.inner_text()
+    click(page, "Master")
+    press(page, "move")
+    page.keyboard.type("upper")
+    expect(page.locator(".options li")).to_have_count(1)
+    page.screenshot(path=by.OUTPUT / "narrow.png")
+    with edited(page):
+        page.locator(".options li").click()
+    assert drawn(page)["Master"] == "Upper secondary"
+    page.screenshot(path=by.OUTPUT / "narrow-moved.png")
