@@ -217,7 +217,7 @@ def take_choice(name: str, prefix: str) -> None:
 
 def parameters(name: str, choice: Choice, prefix: str) -> None:
     """The controls of a builder, and what came of it."""
-    builder_fields(choice, prefix, take_choice, name, prefix)
+    builder_fields(choice, prefix, take_choice, name, prefix, fine=False)
     if choice.builder == "file":
         label = "Another file" if choice.tree else "Choose a file"
         with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):
@@ -253,7 +253,7 @@ if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
     )
     listed = listed[start : start + COLUMNS_AT_ONCE]
 for position, (name, role) in listed:
-    badge, roles, builder, rest = st.columns([4, 5, 4, 9], vertical_alignment="center")
+    badge, roles, builder, rest, draw = st.columns([4, 5, 4, 7, 2], vertical_alignment="center")
     colour, icon = BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
     key = f"role-{version}-{position}"
@@ -281,14 +281,16 @@ for position, (name, role) in listed:
         args=(name, prefix),
     )
     with rest:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(plain(f"{facts(choice)} {why}"), width="stretch")
-            if st.button(
-                "Draw", key=f"{prefix}-draw", icon=":material/account_tree:", type="tertiary",
-                help="Look at this hierarchy and change it on the page Hierarchies.",
-            ):  # fmt: skip
-                state.change(column=name)
-                st.switch_page("pages/hierarchies.py")
+        st.caption(plain(f"{facts(choice)} {why}"))
         parameters(name, choice, prefix)
+    if draw.button(
+        "Draw",
+        key=f"{prefix}-draw",
+        icon=":material/account_tree:",
+        type="tertiary",
+        help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
+    ):
+        state.change(column=name)
+        st.switch_page("pages/hierarchies.py")
 
 st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")

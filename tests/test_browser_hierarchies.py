@@ -400,6 +400,7 @@ def test_education_drawn_with_the_keyboard_only(server, page):
     expect(page.locator(".node.found")).to_have_attribute("data-label", "Bachelors")
     keys.press("Escape")
     expect(frame).to_be_focused()
+    keys.press("Escape")  # the group that was just made is selected no more
     keys.press("m")
     keys.type("coll")
     with edited(page):
@@ -445,6 +446,18 @@ def test_education_drawn_with_the_keyboard_only(server, page):
     assert parents(found) == papers and weights(found)["School"] == 3.5
 
 
+def test_the_keys_mean_what_the_search_has_found(server, page):
+    """A selection that comes from one click gives way to the search as it does to the arrows."""
+    open_flat_education(page, server)
+    click(page, "Masters")
+    page.keyboard.press("/")
+    page.keyboard.type("bach")
+    page.keyboard.press("Escape")
+    expect(node(page, "Bachelors")).to_have_class(re.compile(r"\bcursor\b"))
+    page.keyboard.press("m")
+    expect(page.locator(".panel label")).to_have_text("Move “Bachelors” to")
+
+
 # --- what was done and said stays -----------------------------------------------------------
 def test_undo_survives_a_page_change_and_quick_fingers(server, page):
     open_flat_education(page, server)
@@ -464,27 +477,14 @@ def test_undo_survives_a_page_change_and_quick_fingers(server, page):
     look_at_hierarchies(page)
     assert drawn(page) == five
     page.locator(".frame").focus()
-    for key, after, other, dead in (
-        ("Control+z", flat, five, "redo"),
-        ("Control+y", five, flat, "undo"),
-        ("Control+z", flat, five, "redo"),
-    ):
-        assert drawn(page) == other
+    for key, after in (("z", flat), ("y", five), ("z", flat)):
         for _ in range(5):  # none of them waits for the one before
-            page.keyboard.press(key)
+            page.keyboard.press(f"Control+{key}")
+        expect(page.locator(".node")).to_have_count(len(after))
         by.idle(page)
-        expect(page.locator('[data-do="undo"], [data-do="redo"]').first).to_be_visible()
-        expect(page.locator(".said")).to_have_text("Undone." if key[-1] == "z" else "Redone.")
-        page.wait_for_function(f"count => {COUNT_NODES} === count", arg=len(after))
-        assert drawn(page) == after, dead
-    # The change of the builder on Data is the step before; nothing is lost below it.
-    expect(page.locator('[data-do="redo"]')).to_be_enabled()
-
-
-COUNT_NODES = (
-    "[...document.querySelectorAll('*')].find(one => one.shadowRoot?.querySelector('.tree'))"
-    ".shadowRoot.querySelectorAll('.node').length"
-)
+        assert drawn(page) == after
+    step(page, "undo")  # the builder that was chosen on Data is a step too
+    assert drawn(page) == parents(read_hierarchy(PAPERS).hierarchy)
 
 
 def test_an_operation_sent_twice_is_done_once(server, page):
@@ -605,7 +605,6 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
     assert parents(lines) == parents(nodes) == expected
     assert set(lines.labels[: lines.n_leaves]) == set(HARMFUL)
 
-    press(page, "move") if page.locator('[data-do="move"]').is_enabled() else None
     click(page, HARMFUL[5])
     press(page, "move")
     expect(page.locator(".options li")).to_have_count(2)
@@ -673,3 +672,321 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
         page.locator(".options li").click()
     assert drawn(page)["Master"] == "Upper secondary"
     page.screenshot(path=by.OUTPUT / "narrow-moved.png")
+
+
+# --- coverage -------------------------------------------------------------------------------
+@pytest.mark.adult
+def test_nine_files_at_once_and_one_that_lacks_a_value(server, page, adult_path):
+    page.goto(f"{server.url}/data")
+    by.upload(page, adult_path, "30\u202f162")
+    look_at_hierarchies(page)
+    files = sorted(adult_path.parent.glob("adult_hierarchy_*.csv"))
+    assert len(files) == 9
+    began = time.monotonic()
+    drop_files(page, *files)
+    MEASURED["review of nine files, s"] = round(time.monotonic() - began, 3)
+    expect(page.get_by_role("heading", name="Look through 9 files")).to_be_visible()
+    expect(page.get_by_text("28 leaves have no record, which is fine: 1, 2, 3")).to_be_visible()
+    expect(page.get_by_text("1 leaf has no record, which is fine: Never-worked")).to_be_visible()
+    expect(page.get_by_text("LACKS")).to_have_count(0)
+    by.picture(page, "review-of-nine")
+    use(page, "Use 9 hierarchies")
+    with by.answered(page):
+        page.get_by_role("radio", name="age", exact=True).click()
+    expect(node(page, "0-4")).to_be_attached()
+    before = page.locator(".tree").get_attribute("data-version")
+
+    # What cannot be used says why, and nothing is lost.
+    ragged = by.in_memory("age.csv", b"17;x;*\n18;*\n")
+    drop_files(page, ragged)
+    alert = page.get_by_test_id("stMain").get_by_role("alert")
+    expect(alert).to_contain_text("Line 2 has 2 cells")
+    expect(by.button(page, "Use 0 hierarchies")).to_be_disabled()
+    use(page, "Discard")
+    many = "".join(f"{leaf};*\n" for leaf in range(200_000)).encode()
+    drop_files(page, by.in_memory("age.csv", many))
+    expect(alert).to_contain_text("100\u202f000")
+    by.picture(page, "too-many-leaves")
+    use(page, "Discard")
+    expect(alert).to_have_count(0)
+    expect(page.locator(".tree")).to_have_attribute("data-version", before)
+
+    age = read_hierarchy(adult_path.parent / "adult_hierarchy_age.csv").hierarchy
+    lacking = to_csv(remove_leaves(age, ["39"])).encode()
+    drop_files(page, by.in_memory("adult_hierarchy_age.csv", lacking))
+    expect(page.get_by_text("LACKS 1 value of 786 records: 39 (786).")).to_be_visible()
+    use(page, "Use 1 hierarchy")
+    strip = page.get_by_text("1 value of 786 records without a place: 39 (786)")
+    expect(strip).to_be_visible()
+    by.picture(page, "a-value-without-a-place")
+    by.go(page, "Anonymise")
+    with by.answered(page):
+        by.button(page, "Anonymise").click()
+    expect(page.get_by_role("alert").filter(has_text="age has no usable")).to_be_visible()
+    look_at_hierarchies(page)
+    expect(strip).to_be_visible()
+    by.choose(page, page.get_by_role("combobox", name="Add under"), "35-39")
+    use(page, "Add 1 value")
+    expect(strip).to_have_count(0)
+    expect(page.get_by_text("Every value has a place")).to_be_visible()
+    page.locator(".search").fill("39")
+    expect(node(page, "39").locator(".records")).to_have_text("786")
+    assert drawn(page)["39"] == "35-39"
+    by.go(page, "Anonymise")
+    by.anonymise(page)
+
+
+# --- cost matrices --------------------------------------------------------------------------
+CELL = """([row, column, picture]) => {
+    const chart = document.querySelector('.st-key-costs .js-plotly-plot');
+    const { x, y } = chart.getBoundingClientRect(), { yaxis } = chart._fullLayout;
+    const xaxis = chart._fullLayout[picture ? 'xaxis2' : 'xaxis'];
+    return [x + xaxis._offset + xaxis.l2p(column), y + yaxis._offset + yaxis.l2p(row)];
+}"""
+
+
+def click_cell(page, labels, row, column, picture=0):
+    """A click on a cell of the matrix, where the chart has it by its own scales."""
+    chart = page.locator(".st-key-costs .js-plotly-plot")
+    chart.locator(".heatmaplayer image").first.wait_for()
+    chart.scroll_into_view_if_needed()
+    places = [labels.index(row), labels.index(column), picture]
+    with by.answered(page):
+        page.mouse.click(*page.evaluate(CELL, places))
+    expect(page.get_by_role("combobox", name="From")).to_have_value(row)
+    expect(page.get_by_role("combobox", name="to", exact=True)).to_have_value(column)
+
+
+def lit(page):
+    expect(page.locator(".node.lit").first).to_be_visible()
+    return {one.get_attribute("data-label") for one in page.locator(".node.lit").all()}
+
+
+def sums(page, metric):
+    """The weights that a sentence adds up, and what it says they come to."""
+    text = page.get_by_text(re.compile(f"^{metric}: ")).inner_text()
+    steps, total = text.rsplit(" = ", 1)
+    return [float(number) for number in re.findall(r" (\d[\d.]*)(?= →|$)", steps)], float(total)
+
+
+def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
+    page.goto(f"{server.url}/data")
+    content = educated().to_csv(index=False).encode()
+    by.upload(page, by.in_memory("education.csv", content), "64")
+    by.give_role(page, "years", "insensitive")
+    by.go(page, "Metrics")
+    labels = read_hierarchy(PAPERS).hierarchy.labels
+    click_cell(page, labels, "9th", "Masters")
+    assert lit(page) == {"9th", "Secondary school", "School", "*"}
+    steps, total = sums(page, "NLLM")
+    assert len(steps) == 3 and sum(steps) == pytest.approx(total, abs=0.002)
+    click_cell(page, labels, "9th", "Preschool")
+    assert lit(page) == {"9th", "Secondary school", "School"}
+    by.picture(page, "matrix-one")
+
+    with by.answered(page):
+        page.get_by_role("radio", name="Two", exact=True).click()
+    by.choose(page, page.get_by_role("combobox", name="Second metric"), "Total")
+    expect(page.locator(".st-key-costs .heatmaplayer image")).to_have_count(2)
+    click_cell(page, labels, "Bachelors", "9th", picture=1)
+    assert lit(page) == {"Bachelors", "College", "*"}
+    for metric in ("NLLM", "Total"):
+        steps, total = sums(page, metric)
+        assert len(steps) == 2 and sum(steps) == pytest.approx(total, abs=0.002)
+    by.picture(page, "matrix-two")
+    with by.answered(page):
+        page.get_by_role("radio", name="Difference", exact=True).click()
+    expect(page.locator(".st-key-costs .heatmaplayer image")).to_have_count(1)
+    expect(page.locator(".st-key-costs")).to_contain_text("NLLM minus Total")
+    by.picture(page, "matrix-difference")
+
+    levels = page.get_by_role("combobox", name="What a rise counts")
+    by.choose(page, levels, "levels")
+    by.choose(page, page.get_by_role("combobox", name="times, per attribute"),
+              "w2: flat hierarchies weigh more")  # fmt: skip
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    name.fill("nllm")
+    with by.answered(page):
+        by.button(page, "Keep it").click()
+    expect(page.get_by_role("alert")).to_contain_text("is taken")
+    expect(name).to_have_value("nllm")
+    name.fill("mine")
+    with by.answered(page):
+        by.button(page, "Keep it").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("button", name="Metric: NLLM", exact=True).click()
+    control = page.get_by_test_id("stPopoverBody").get_by_role("combobox")
+    by.choose(page, control.first, "mine")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Metric: mine", exact=True)).to_be_visible()
+    by.go(page, "Compare")
+    with by.answered(page):
+        by.button(page, "mine").click()
+    by.compare(page)
+    expect(page.get_by_role("columnheader", name="mine").first).to_be_visible()
+    by.picture(page, "compare-mine")
+
+
+# --- the tree as a table --------------------------------------------------------------------
+def cell(page, row, column):
+    """What the grid tells a screen reader of one of its cells; the first column has number 0."""
+    return page.get_by_test_id(f"glide-cell-{column + 1}-{row}")
+
+
+def point_at(page, row):
+    """Click on the first cell of a row."""
+    grid = page.get_by_test_id("stDataFrame").locator("canvas").first
+    grid.scroll_into_view_if_needed()
+    grid.click(position={"x": 90, "y": 35 * (row + 1) + 17})
+    expect(cell(page, row, 0)).to_have_attribute("aria-selected", "true")
+
+
+def retype(page, row, column, text):
+    """Walk from the first cell of a row to another one, and type over it."""
+    point_at(page, row)
+    for _ in range(column):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator(".gdg-input").fill(text)
+    with by.answered(page):
+        page.keyboard.press("Enter")
+    expect(cell(page, row, column)).to_have_text(text)
+
+
+def view(page, name):
+    with by.answered(page):
+        page.get_by_role("radio", name=name, exact=True).click()
+
+
+def test_the_tree_as_a_table(server, page, visitor):
+    page.goto(f"{server.url}/data")
+    content = educated().to_csv(index=False).encode()
+    by.upload(page, by.in_memory("education.csv", content), "64")
+    look_at_hierarchies(page)
+    papers = drawn(page)
+    view(page, "Levels")
+    row = next(row for row in range(16) if cell(page, row, 0).inner_text() == "9th")
+    assert cell(page, row, 1).inner_text() == "Secondary school"
+    retype(page, row, 1, "Middle school")
+    by.picture(page, "levels")
+    use(page, "Apply the table")
+    view(page, "Tree")
+    expect(node(page, "Middle school")).to_be_visible()
+    assert drawn(page) == {**papers, "9th": "Middle school", "Middle school": "School"}
+    step(page, "undo")
+    assert drawn(page) == papers
+
+    view(page, "Levels")
+    retype(page, row, 1, "Lower school")
+    by.go(page, "Compare")
+    by.go(page, "Hierarchies")
+    expect(cell(page, row, 1)).to_have_text("Lower school")
+    expect(by.button(page, "Apply the table")).to_be_enabled()
+    retype(page, row, 2, "College")  # under two groups: said, and still there
+    use(page, "Apply the table")
+    expect(page.get_by_test_id("stMain").get_by_role("alert")).to_contain_text("College")
+    expect(cell(page, row, 2)).to_have_text("College")
+
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", "Lower school\tSchool")
+    point_at(page, row)
+    page.keyboard.press("ArrowRight")
+    with by.answered(page):
+        page.keyboard.press("Control+v")
+    expect(cell(page, row, 2)).to_have_text("School")
+    use(page, "Apply the table")
+    view(page, "Tree")
+    expect(node(page, "Lower school")).to_be_visible()
+
+    with popover(page, "Files"):
+        page.get_by_role("button", name="Paste lines").click()
+        area = page.get_by_label("Lines leaf;level 1")
+        area.fill("parent\tchild\n*\tSchool\n*\t9th\n")
+        take = page.get_by_role("button", name="Take these lines")
+        with by.answered(page):
+            take.click()
+        lines = [line[0] for line in lines_of(PAPERS)]
+        area.fill("".join(f"{value}\tAll schools\t*\n" for value in lines))
+        with by.answered(page):
+            take.click()
+        page.keyboard.press("Escape")
+    expect(node(page, "All schools")).to_be_visible()
+    assert drawn(page) == {**dict.fromkeys(lines, "All schools"), "All schools": "*", "*": None}
+
+
+# --- large trees ----------------------------------------------------------------------------
+SIBLING = """root => {
+    const frame = root.querySelector('.frame').getBoundingClientRect();
+    const chosen = root.querySelector('.node.selected');
+    const level = chosen.getAttribute('aria-level'), inside = [...root.querySelectorAll('.node')]
+        .filter(one => one !== chosen && one.getAttribute('aria-level') === level)
+        .filter(one => one.getBoundingClientRect().top > frame.top + 40)
+        .filter(one => one.getBoundingClientRect().bottom < frame.bottom - 40);
+    return inside[0].dataset.label;
+}"""
+
+
+def timed_edits(page):
+    """The round trips of some edits: until the tree has come back, and is drawn."""
+    tree, found = page.locator(".tree"), {}
+
+    @contextlib.contextmanager
+    def timed(what):
+        before = tree.get_attribute("data-version")
+        began = time.monotonic()
+        yield
+        expect(tree).not_to_have_attribute("data-version", before)
+        found[f"{what}, s"] = round(time.monotonic() - began, 3)
+        by.idle(page)
+
+    whole(page)
+    page.locator(".frame").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("F2")
+    page.keyboard.type("All")
+    with timed("rename the root"):
+        page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("g")
+    page.keyboard.type("New group")
+    with timed("group two"):
+        page.keyboard.press("Enter")
+    expect(node(page, "New group")).to_have_class(re.compile("selected"))
+    sibling = tree.evaluate(SIBLING)
+    page.mouse.move(*middle(node(page, sibling).locator(".label")))
+    page.mouse.down()
+    page.mouse.move(*middle(node(page, "New group").locator(".label")), steps=4)
+    expect(node(page, "New group")).to_have_class(re.compile(r"\btarget\b"))
+    with timed("drop"):
+        page.mouse.up()
+    with timed("undo"):
+        press(page, "undo")
+    found["drawing, ms"] = float(tree.get_attribute("data-draw-ms"))
+    return found
+
+
+def test_trees_of_every_size(server, page):
+    places = range(5000)
+    table = pd.DataFrame(
+        {
+            "74 years": [17 + place % 74 for place in places],
+            "1165 codes": [f"C{100_000 + 7 * (place % 1165)}" for place in places],
+            "5000 codes": [f"D{100_000 + 7 * place}" for place in places],
+            "5000 words": [f"word {place}" for place in places],
+        }
+    )
+    builders = ("Intervals", "Mask characters", "Mask characters", "Keep or lose")
+    open_table(page, server, table, dict(zip(table, builders, strict=True)))
+    for column in table:
+        if not page.get_by_role("radio", name=column).is_checked():
+            with by.answered(page):
+                page.get_by_role("radio", name=column).click()
+        size = f"{column.split()[0]} values"
+        expect(page.locator(".sum")).to_contain_text(re.sub(r"(\d)(\d{3}) ", "\\1\u202f\\2 ", size))
+        by.go(page, "Compare")
+        began = time.monotonic()
+        look_at_hierarchies(page)
+        usable = round(time.monotonic() - began, 3)
+        MEASURED[column] = {"usable, s": usable, **timed_edits(page)}
+        by.picture(page, f"size-{column.replace(' ', '-')}")

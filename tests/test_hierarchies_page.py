@@ -141,6 +141,15 @@ def test_the_edited_tree_is_what_the_release_uses(page, drawn):
     assert names == {"Anybody"}
 
 
+def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
+    at = start("pages/data.py")
+    at.button(key=f"hierarchy-{work(at).version}-{list(work(at).roles).index('zip')}-draw").click()
+    go(at)
+    assert work(at).looked_at == "zip"
+    go(at, HIERARCHIES)
+    assert "zip" in drawn[-1][0]["about"]
+
+
 # --- coverage ---------------------------------------------------------------------------------
 def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     look_at(page, "sex")

@@ -14,7 +14,7 @@ __all__ = ["builder_fields", "typed_fields"]
 
 
 def builder_fields(
-    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any
+    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, fine: bool = True
 ) -> None:
     """Draw the controls of a choice's builder in a row, as they were filled in.
 
@@ -26,8 +26,10 @@ def builder_fields(
         The keys of the controls start with it.
     change, arguments
         Called when something was typed.
+    fine
+        Whether to ask for what has a good default too.
     """
-    parameters = BUILDERS[choice.builder].parameters
+    parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return
     places = st.columns([2, *(1 for _ in parameters[1:])])

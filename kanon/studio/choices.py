@@ -51,13 +51,17 @@ __all__ = [
 
 
 class Parameter(NamedTuple):
-    """What is typed for a builder: its name, its label, and how it is asked for."""
+    """What is typed for a builder: its name, its label, and how it is asked for.
+
+    What is ``fine`` has a good default and is asked for only where there is room.
+    """
 
     name: str
     label: str
     kind: Literal["text", "lines", "choice"] = "text"
     options: tuple[str, ...] = ()
     help: str | None = None
+    fine: bool = False
 
 
 class Builder(NamedTuple):
@@ -75,7 +79,7 @@ BUILDERS: Mapping[str, Builder] = {
         "Numbers in nested intervals of equal width.",
         (
             Parameter("widths", "Widths, each a multiple of the one before"),
-            Parameter("origin", "Bounds count from", help="0 if left empty."),
+            Parameter("origin", "Bounds count from", help="0 if left empty.", fine=True),
             Parameter("lowest", "One group below"),
             Parameter("highest", "One group above"),
         ),
@@ -90,7 +94,12 @@ BUILDERS: Mapping[str, Builder] = {
         "Codes whose characters are masked step by step.",
         (
             Parameter("keep", "Characters kept, level by level"),
-            Parameter("step", "or masked at a time", help="Fixed steps, if nothing is kept above."),
+            Parameter(
+                "step",
+                "or masked at a time",
+                help="Fixed steps, if the field before is empty.",
+                fine=True,
+            ),
             Parameter("side", "Which stay", "choice", ("left", "right")),
         ),
     ),
@@ -104,7 +113,7 @@ BUILDERS: Mapping[str, Builder] = {
         "Values in an order of yours; neighbours share a group.",
         (
             Parameter("sizes", "Members per group, level by level"),
-            Parameter("order", "The values in their order, one per line", "lines"),
+            Parameter("order", "The values in their order, one per line", "lines", fine=True),
         ),
     ),
     "frequency": Builder(
