@@ -6,6 +6,7 @@ import streamlit as st
 
 from kanon.charts.what_if import what_if_chart
 from kanon.comparison import before_and_after
+from kanon.errors import listing
 from kanon.hierarchy import tables
 from kanon.studio import drawing, running, state
 from kanon.studio.drafts import table_editor
@@ -144,21 +145,46 @@ def weights_choice(work, column, choice):
         width=190,
     )
     if work.shown and work.shown != drawing.DRAWN:
-        columns = work.quasi_identifiers
+        columns = list(dict.fromkeys([column, *drawing.unweighed(work)]))
         st.button(
             "Make them mine",
             key="tree-take",
-            on_click=lambda: take_weights(work.shown, columns),
-            help="Draws these weights on the edges of every hierarchy, to be changed: then the "
-            "metric Custom counts them. A click on one weight does the same for this column.",
+            on_click=take_weights,
+            args=(work.shown, columns),
+            help="Draws these weights on the edges of this hierarchy, to be changed, and on those "
+            "that have none of yours: then the metric Custom counts them. A click on one weight "
+            "does the same for this hierarchy alone.",
         )
     elif has_weights:
         st.button(
             "Drop mine",
             key="tree-drop",
             type="tertiary",
-            on_click=lambda: take_weights("", [column]),
+            on_click=take_weights,
+            args=("", [column]),
             help="Takes your weights away from the edges of this hierarchy.",
+        )
+
+
+def weights_note(work, choice):
+    """What is still to do before the weights that were drawn can guide a run."""
+    others = drawing.unweighed(work)
+    if choice.tree is None or choice.tree.weight is None or not others:
+        return
+    start = work.metric if work.metric in usable_metrics(work) else "nllm"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        have = "has" if len(others) == 1 else "have"
+        st.caption(
+            f"The metric Custom counts your weights once every hierarchy has some; "
+            f"{plain(listing(others))} {have} none yet.",
+            width="content",
+        )
+        st.button(
+            f"Give them those of {plain(metric_titles(work)[start])}",
+            key="tree-give",
+            type="tertiary",
+            on_click=take_weights,
+            args=(start, others),
         )
 
 
@@ -304,6 +330,7 @@ preview = work.previews.get(column)
 history = work.histories.get(column)
 version = history.version if history is not None else 0
 view_row(work, column, choice)
+weights_note(work, choice)
 if preview is not None:
     preview_view(work, column, preview)
 elif choice.tree is not None and work.view == "tree":

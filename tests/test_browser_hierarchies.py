@@ -72,11 +72,19 @@ def educated():
     return pd.DataFrame({"education": values * 4, "years": ages * 4})
 
 
+def open_data(page, server, table):
+    """Open the dashboard on the page Data and upload a table."""
+    page.goto(f"{server.url}/data")
+    expect(page.get_by_role("heading", name="What each column is to the people")).to_be_visible()
+    content = table if isinstance(table, Path) else table.to_csv(index=False).encode()
+    records = len(table) if isinstance(table, pd.DataFrame) else 30_162
+    file = table if isinstance(table, Path) else by.in_memory("table.csv", content)
+    by.upload(page, file, f"{records:,}".replace(",", "\u202f"))
+
+
 def open_table(page, server, table, hierarchies):
     """Upload a table and give its columns roles and builders; the first is looked at."""
-    page.goto(f"{server.url}/data")
-    content = table.to_csv(index=False).encode()
-    by.upload(page, by.in_memory("table.csv", content), f"{len(table):,}".replace(",", "\u202f"))
+    open_data(page, server, table)
     for column, builder in hierarchies.items():
         by.give_role(page, column, "quasi-identifier")
         by.build(page, column, builder)
@@ -357,9 +365,7 @@ def keyed_choice(page, combobox, text):
 
 def test_education_drawn_with_the_keyboard_only(server, page):
     keys = page.keyboard
-    page.goto(f"{server.url}/data")
-    content = educated().to_csv(index=False).encode()
-    by.upload(page, by.in_memory("education.csv", content), "64")
+    open_data(page, server, educated())
     by.tab_to(page, page.get_by_test_id("stSidebarNav").get_by_role("link", name="Hierarchies"))
     keys.press("Enter")
     by.tab_to(page, by.button(page, "Build"))
@@ -677,8 +683,7 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
 # --- coverage -------------------------------------------------------------------------------
 @pytest.mark.adult
 def test_nine_files_at_once_and_one_that_lacks_a_value(server, page, adult_path):
-    page.goto(f"{server.url}/data")
-    by.upload(page, adult_path, "30\u202f162")
+    open_data(page, server, adult_path)
     look_at_hierarchies(page)
     files = sorted(adult_path.parent.glob("adult_hierarchy_*.csv"))
     assert len(files) == 9
@@ -764,15 +769,13 @@ def lit(page):
 
 def sums(page, metric):
     """The weights that a sentence adds up, and what it says they come to."""
-    text = page.get_by_text(re.compile(f"^{metric}: ")).inner_text()
+    text = page.get_by_text(re.compile(f"^{metric}: .+ → .+ = ")).inner_text()
     steps, total = text.rsplit(" = ", 1)
     return [float(number) for number in re.findall(r" (\d[\d.]*)(?= →|$)", steps)], float(total)
 
 
 def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
-    page.goto(f"{server.url}/data")
-    content = educated().to_csv(index=False).encode()
-    by.upload(page, by.in_memory("education.csv", content), "64")
+    open_data(page, server, educated())
     by.give_role(page, "years", "insensitive")
     by.go(page, "Metrics")
     labels = read_hierarchy(PAPERS).hierarchy.labels
@@ -859,9 +862,7 @@ def view(page, name):
 
 
 def test_the_tree_as_a_table(server, page, visitor):
-    page.goto(f"{server.url}/data")
-    content = educated().to_csv(index=False).encode()
-    by.upload(page, by.in_memory("education.csv", content), "64")
+    open_data(page, server, educated())
     look_at_hierarchies(page)
     papers = drawn(page)
     view(page, "Levels")
@@ -940,6 +941,7 @@ def timed_edits(page):
         by.idle(page)
 
     whole(page)
+    press(page, "fold")
     page.locator(".frame").focus()
     page.keyboard.press("Home")
     page.keyboard.press("F2")

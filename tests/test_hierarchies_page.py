@@ -375,3 +375,20 @@ def test_the_sample_is_not_changed_by_drawing(page, drawn):
     look_at(page, "sex")
     operate(page, drawn, "rename", node="*", name="Other name")
     assert sample_work("hospital").choices["sex"].tree.labels[-1] == "*"
+
+
+def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
+    choose(page, f"tree-shown-{work(page).version}", "ncp")
+    data, _, _ = drawn[-1]
+    operation = {"id": "w", "base": data["version"], "kind": "weigh", "node": 0, "weight": "9"}
+    page.session_state["kanon-work"] = drawing.edited(
+        work(page), work(page).looked_at, operation, "ncp"
+    )
+    go(page)
+    others = [name for name in work(page).trees if name != work(page).looked_at]
+    assert any(others[0] in one and "none yet" in one for one in captions(page))
+    press(page, "Give them those of NLLM")
+    assert work(page).trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
+    at = go(page, ANONYMISE)
+    choose(at, "run-metric", "custom")
+    assert anonymised(at).exception == [] and work(at).result.prepared.plan.metric.name == "custom"

@@ -26,6 +26,7 @@ __all__ = [
     "picture",
     "shown_weights",
     "summary",
+    "unweighed",
     "weight_text",
     "with_added",
     "with_drawn_weights",
@@ -250,6 +251,11 @@ def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
     for column, tree in made.items():
         work = with_tree_drawn(work, column, tree)
     return work
+
+
+def unweighed(work: Work) -> list[str]:
+    """The quasi-identifiers whose hierarchy has no drawn weights although it has edges."""
+    return [name for name, tree in work.trees.items() if tree.weight is None and tree.n_nodes > 1]
 
 
 # --- what the browser draws -----------------------------------------------------------------
