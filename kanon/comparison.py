@@ -262,6 +262,7 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     Percentages of different hierarchies have different yardsticks: of all that *these*
     hierarchies could lose. They show which way an edit goes, not that two releases are equal.
     """
+    before, after = before.including(k), after.including(k)
     old = {line.guide.name: place for place, line in enumerate(before.lines)}
     new = {line.guide.name: place for place, line in enumerate(after.lines)}
     both = [name for name in new if name in old]

@@ -41,7 +41,7 @@ def quoted(text: object, longest: int = 40) -> str:
     >>> quoted("x" * 50, longest=5)
     "'xxxxx…'"
     """
-    flat = " ".join(str(text).split())
+    flat = " ".join(str(text).split()).encode("utf-8", "replace").decode()  # no half characters
     return f"'{flat}'" if len(flat) <= longest else f"'{flat[:longest]}…'"
 
 

@@ -240,9 +240,9 @@ def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.nda
 
 
 def edge_weights(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:
-    """ω(v, parent(v)) per attribute and node; 0 for the roots. Shapes (N_j,)."""
+    """ω(v, parent(v)) >= 0 per attribute and node; 0 for the roots. Shapes (N_j,)."""
     return tuple(
-        np.where(tree.parent < 0, 0.0, depth - depth[tree.parent])
+        np.where(tree.parent < 0, 0.0, np.maximum(depth - depth[tree.parent], 0))
         for tree, depth in zip(hierarchies, potentials(metric, hierarchies), strict=True)
     )
 

@@ -1,7 +1,5 @@
 """How may each value be blurred? Draw a hierarchy, edit it as a table, build it, load it."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.charts.what_if import what_if_chart
@@ -60,7 +58,7 @@ def coverage_strip(work, column, choice):
         st.error(plain(said), icon=":material/error:")
         return
     if choice.lacking:
-        groups = tree.labels[: tree.n_leaves - 1 : -1]  # the root first
+        groups = tree.labels[tree.n_leaves :][::-1]  # the root first
         records = sum(choice.lacking.values())
         with st.container(border=True):
             st.markdown(
@@ -69,6 +67,9 @@ def coverage_strip(work, column, choice):
                 f"{plain(said_values(choice.lacking))}.] This hierarchy cannot be used before they "
                 "have one."
             )
+            if not groups:
+                st.caption("It has no group to add them under: build or load another one.")
+                return
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
                 st.selectbox(
@@ -94,9 +95,13 @@ def coverage_strip(work, column, choice):
             f":material/check_circle: Every value has a place: {counted(values, 'value')} of "
             f"{counted(records, 'record')}. {plain(drawing.summary(choice))}."
         )
+    for note in choice.notes:
+        st.caption(plain(note))
     if choice.unused:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(said_unused(choice.unused)), width="content")
+            if not drawing.removable(choice):
+                return
             st.button(
                 "Remove them",
                 type="tertiary",
@@ -137,7 +142,7 @@ def weights_choice(work, column, choice):
     st.selectbox(
         "Weights on the edges",
         options,
-        key=state.seeded(key, shown_now(work, choice)),
+        key=state.seeded(key, drawing.shown_now(work, choice)),
         format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
         on_change=state.take,
         args=("shown", key),
@@ -188,41 +193,25 @@ def weights_note(work, choice):
         )
 
 
-def shown_now(work, choice):
-    """Whose weights are on the edges: those asked for, as far as there are any."""
-    if work.shown == drawing.DRAWN and (choice.tree is None or choice.tree.weight is None):
-        return ""
-    return work.shown
-
-
 def take_weights(shown, columns):
     """Draw weights on the edges of some columns, or take them away."""
     if state.attempt(lambda: drawing.with_drawn_weights(state.work(), shown, columns)):
         state.change(shown=drawing.DRAWN if shown else "")
 
 
-def take_operation(column, operation):
-    """Do what the browser asks for; a changed weight shows the weights that are yours now."""
-    work = state.work()
-    shown = shown_now(work, work.choices[column])
-    done = drawing.edited(work, column, operation, shown)
-    if operation.get("kind") == "weigh" and not done.histories[column].refused:
-        done = replace(done, shown=drawing.DRAWN)
-    state.put(done)
-
-
 def tree_view(work, column, choice):
     """The tree, to be edited in place."""
-    if choice.tree.n_leaves > drawing.LARGEST_DRAWING:
+    if not drawing.drawable(choice.tree):
         st.info(
-            f"A tree of {counted(choice.tree.n_leaves, 'value')} is not drawn; up to "
-            f"{thin(drawing.LARGEST_DRAWING)} are. Builders and files work on it all the same."
+            f"A tree of {plain(drawing.summary(choice))} is not drawn; up to "
+            f"{thin(drawing.LARGEST_DRAWING)} values are. Builders and files work on it all the "
+            "same."
         )
         return
     tree_editor(
-        drawing.picture(work, column, choice, shown_now(work, choice)),
+        drawing.picture(work, column, choice),
         key="tree-editor",
-        edited=lambda operation: take_operation(column, operation),
+        edited=lambda operation: state.put(drawing.edited(state.work(), operation)),
     )
 
 
@@ -244,30 +233,34 @@ def levels_view(work, column, choice, version):
 def edges_view(work, column, choice, version):
     """One line per edge, with its weight."""
     st.caption(
-        "A line per edge; give every edge a weight, or none. A group is made by naming it as a "
-        "parent. Nothing counts until you apply."
+        "A line per edge; the weights are yours: give every edge one, or none. A group is made by "
+        "naming it as a parent. Nothing counts until you apply."
     )
-    shown = shown_now(work, choice)
-    weights = drawing.shown_weights(work, column, choice.tree, shown or drawing.DRAWN)
     table_editor(
         f"edges-{column}",
-        (work.version, column, version, shown),
-        lambda: tables.edge_table(choice.tree, weights),
-        lambda edited: take_tree(column, lambda: tables.tree_from_edges(edited)),
+        (work.version, column, version),
+        lambda: tables.edge_table(choice.tree),
+        lambda edited: take_edges(column, edited),
     )
 
 
 def take_tree(column, make):
     """Take a tree that was made from a table; what is wrong with it is said, the table stays."""
-    state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
+    return state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
+
+
+def take_edges(column, edited):
+    """Take a tree with the weights that were typed, and show those."""
+    taken = take_tree(column, lambda: tables.tree_from_edges(edited))
+    if taken and state.work().choices[column].tree.weight is not None:
+        state.change(shown=drawing.DRAWN)
 
 
 def preview_view(work, column, preview):
     """A hierarchy that is not in use yet, and its tree."""
     preview_head(work, column, preview)
-    if preview.tree is not None and preview.tree.n_leaves <= drawing.LARGEST_DRAWING:
-        shown = shown_now(work, preview)
-        data = drawing.picture(work, column, preview, shown, editable=False)
+    if preview.tree is not None and drawing.drawable(preview.tree):
+        data = drawing.picture(work, column, preview, editable=False)
         tree_editor(data, key="tree-preview", edited=lambda operation: None)
 
 
@@ -310,7 +303,8 @@ def what_if(work):
     picture(what_if_chart(found, titles), lambda: found.reset_index(), "before-and-after", about)
     st.caption(
         "Each percentage is of all that the hierarchies of its time could lose: the two have "
-        "different yardsticks where the tree has changed."
+        "different yardsticks where a tree has changed. Whatever else was changed in between, "
+        "such as roles or the algorithm, counts too."
     )
 
 

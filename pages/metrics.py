@@ -9,7 +9,7 @@ from kanon.metrics import INTERMEDIATES, MULTIPLIERS
 from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio import state
 from kanon.studio.costs import costs_of, drillable
-from kanon.studio.drawing import LARGEST_DRAWING
+from kanon.studio.drawing import drawable
 from kanon.studio.explain import formula, how_metric
 from kanon.studio.frame import head, metric_titles
 from kanon.studio.matrix import matrix_with_cells
@@ -155,7 +155,7 @@ def matrices(work, column, view):
         data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)
-        if tree.n_leaves <= LARGEST_DRAWING:
+        if drawable(tree):
             tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
     with st.expander("How it is computed"):
         for metric in costs.metrics:
@@ -223,7 +223,7 @@ def attribute_weights(work):
         for place, name in zip(places, columns[start : start + 5], strict=False):
             key = f"attribute-weight-{work.version}-{columns.index(name)}"
             place.number_input(
-                shortened(name),
+                plain(shortened(name)),
                 min_value=0.0,
                 max_value=1000.0,
                 step=0.5,

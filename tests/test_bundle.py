@@ -138,9 +138,38 @@ def test_a_second_file_for_a_column_says_so():
         ("hierarchy_sex.json", None),
     ]
     assert found[1].imported.hierarchy == DRAWN
-    assert found[1].problem == (
-        "'hierarchy_sex.json' also stands for the column 'sex', which 'sex.csv' is taken for."
+    assert found[1].problem is None, "it is free for another column"
+    assert found[1].imported.notes == (
+        "It also stands for the column 'sex', which 'sex.csv' is taken for.",
     )
+
+
+def test_a_file_that_names_a_column_to_the_letter_comes_first():
+    found = read_bundle([("a.csv", CSV), ("A.csv", CSV)], ["A"])
+    assert [one.column for one in found] == [None, "A"]
+
+
+def test_an_upload_has_one_limit_for_all_its_files(monkeypatch):
+    monkeypatch.setattr(bundle, "LARGEST_UNPACKED", len(CSV) + 1)
+    found = read_bundle([("sex.csv", CSV), ("all.zip", zipped({"age.csv": CSV}))], ["sex", "age"])
+    assert found[0].column == "sex" and "unpacks to more" in found[1].problem
+
+
+@pytest.mark.parametrize("name", [".", "./.", "a/", "/", "..", "../sex.csv"])
+def test_odd_member_names_are_no_trouble(name):
+    found = read_bundle([("all.zip", zipped({name: CSV}))], ["sex"])
+    assert all(one.problem or one.imported for one in found)
+
+
+@pytest.mark.parametrize("node", ['{"name": "a", "parent": "\\ud800"}', '{"name":"a","\\ud800":1}'])
+def test_half_a_character_anywhere_is_a_sentence_that_can_be_shown(node):
+    (found,) = read_bundle([("sex.json", f'{{"nodes": [{node}]}}'.encode())], ["sex"])
+    assert found.problem.encode() and "not valid text" in found.problem
+
+
+def test_a_key_twice_is_refused():
+    (found,) = read_bundle([("sex.json", b'{"nodes": [{"name": "a", "name": "b"}]}')], ["sex"])
+    assert "names a key twice" in found.problem
 
 
 def test_of_two_kinds_in_one_zip_the_json_is_taken():
@@ -210,17 +239,19 @@ def test_a_zip_with_too_many_members_is_refused():
 
 
 def test_a_zip_that_unpacks_to_too_much_is_refused_before_it_does():
-    data = zipped({f"{i}.csv": b"0" * 26_000_000 for i in range(4)})
+    data = zipped({f"{i}.csv": b"0" * 6_000_000 for i in range(4)})
     assert len(data) < 1_000_000
     said = problem_of(read_bundle([("a.zip", data)], []))
-    assert said == "'a.zip': it unpacks to more than 100 MB, the most that is read."
+    assert said == (
+        "'a.zip': with it the upload unpacks to more than 20 MB, the most that is read at once."
+    )
 
 
 def test_a_zip_that_tells_wrong_sizes_is_refused_while_it_is_read(monkeypatch):
     monkeypatch.setattr(bundle, "LARGEST_UNPACKED", 5_000)
     honest = zipped({"a.csv": b"0" * 4_000, "b.csv": b"0" * 4_000})
     assert "unpacks to more" in problem_of(read_bundle([("a.zip", honest)], []))
-    monkeypatch.setattr(bundle, "_check_zip", lambda archive: None)
+    monkeypatch.setattr(bundle, "_check_zip", lambda archive, left: None)
     assert "unpacks to more" in problem_of(read_bundle([("a.zip", honest)], []))
 
 

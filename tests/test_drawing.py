@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from kanon.hierarchy import build
 from kanon.hierarchy.edit import remove_leaves
 from kanon.metrics import edge_weights, metric_named
-from kanon.run import run
+from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.studio import drawing
 from kanon.studio.choices import BUILDERS, Choice, choose, drawn, suggested
 from kanon.studio.history import STEPS
+from kanon.studio.imports import meant, with_imported, with_imports
 from kanon.studio.own_metrics import with_composed, without_composed
 from kanon.studio.work import (
     comparison_settings,
@@ -31,6 +32,7 @@ from kanon.studio.work import (
     usable_metrics,
     with_builder,
     with_choice,
+    with_missing,
     with_role,
 )
 
@@ -63,7 +65,13 @@ def ask(work, kind, column="animal", shown="", **what):
             nodes = [tree(work, column).node_of[label] for label in labels]
             what[key] = nodes if isinstance(what[key], list) else nodes[0]
     operation = {"id": f"{kind}-{version}-{len(str(what))}", "base": version, "kind": kind, **what}
-    return drawing.edited(work, column, operation, shown)
+    if shown:
+        work = replace(work, shown=shown)
+    return drawing.edited(work, {**operation, "about": about(work, column)})
+
+
+def about(work, column="animal"):
+    return drawing.picture(work, column, work.choices[column])["about"]
 
 
 def said(work, column="animal"):
@@ -135,7 +143,7 @@ def test_what_is_refused_is_said_and_changes_nothing(work, kind, what, sentence)
 @pytest.mark.parametrize("nodes", [[99], [-1], [1.5], ["0"], [True], None, 3])
 def test_nodes_that_are_none_are_refused(work, nodes):
     operation = {"id": "x", "base": 0, "kind": "ungroup", "nodes": nodes}
-    again = drawing.edited(replace(work, histories={}), "animal", operation)
+    again = drawing.edited(replace(work, histories={}), {**operation, "about": about(work)})
     assert said(again) == ("The operation 'ungroup' came without what it needs.", True)
 
 
@@ -143,14 +151,14 @@ def test_an_operation_sent_twice_is_done_once(work):
     work = replace(work, histories={})
     nodes = [tree(work).node_of["Cat"], tree(work).node_of["Dog"]]
     operation = {"id": "once", "base": 0, "kind": "group", "nodes": nodes, "name": "Pets"}
-    once = drawing.edited(work, "animal", operation)
-    assert drawing.edited(once, "animal", operation) is once
+    once = drawing.edited(work, {**operation, "about": about(work)})
+    assert drawing.edited(once, {**operation, "about": about(work)}) is once
 
 
 def test_an_operation_on_an_older_drawing_is_refused(work):
     work = ask(replace(work, histories={}), "group", nodes=["Cat"], name="Felid")
     late = {"id": "late", "base": 0, "kind": "ungroup", "nodes": [5]}
-    again = drawing.edited(work, "animal", late)
+    again = drawing.edited(work, {**late, "about": about(work)})
     assert "has changed since" in said(again)[0] and tree(again) is tree(work)
 
 
@@ -206,7 +214,7 @@ OPERATIONS = st.lists(
 @given(OPERATIONS)
 def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
     work = replace(uploaded_work(CSV, "animals.csv", 1), histories={})
-    work = with_role(work, "animal", Role.QUASI_IDENTIFIER)
+    work = replace(with_role(work, "animal", Role.QUASI_IDENTIFIER), shown="total")
     first, values = tree(work), set(tree(work).labels[: tree(work).n_leaves])
     start = len(work.histories["animal"].past) if "animal" in work.histories else 0
     for number, (kind, nodes, node, name) in enumerate(operations):
@@ -216,7 +224,7 @@ def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
             "nodes": nodes, "node": node, "to": node, "name": name, "by": "records",
             "weight": str(node),
         }  # fmt: skip
-        work = drawing.edited(work, "animal", operation, "total")
+        work = drawing.edited(work, {**operation, "about": about(work)})
         assert set(tree(work).labels[: tree(work).n_leaves]) == values
         assert work.choices["animal"].plan is not None
     while "animal" in work.histories and len(work.histories["animal"].past) > start:
@@ -240,7 +248,7 @@ def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
 
 def test_weights_are_shown_as_they_can_be_typed_again(work):
     work = drawing.with_drawn_weights(work, "llm", ["animal"])
-    shown = drawing.picture(work, "animal", work.choices["animal"], drawing.DRAWN)
+    shown = drawing.picture(work, "animal", work.choices["animal"], shown=drawing.DRAWN)
     assert [float(text) for text in shown["weights"]] == pytest.approx(
         tree(work).weight.tolist(), rel=1e-3
     )
@@ -387,3 +395,85 @@ def test_only_what_a_result_depends_on_makes_it_outdated(work):
     grouped = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
     assert settings(grouped) != settings(work) and compared(grouped) != compared(work)
     assert settings(undone(grouped, "animal")) == settings(work), "undo makes it fresh again"
+
+
+# --- found by attack --------------------------------------------------------------------------
+def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
+    work = replace(work, histories={}, column="sex")
+    operation = {
+        "id": "x",
+        "about": about(work, "animal"),
+        "base": 0,
+        "kind": "level",
+        "nodes": [0],
+    }
+    done = drawing.edited(work, operation)
+    assert tree(done, "sex") is tree(work, "sex") and tree(done, "animal").height == 3
+    other = replace(work, version=work.version + 1)
+    assert drawing.edited(other, operation) is other, "another table is left alone"
+
+
+def test_missing_cells_that_count_have_a_leaf_with_their_records():
+    csv = b"animal,n\nCat,1\nDog,2\n,3\nCat,4\n"
+    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    assert "(missing)" not in tree(work).labels
+    work = with_missing(work, "as-value")
+    shown = drawing.picture(work, "animal", work.choices["animal"])
+    assert dict(zip(shown["labels"], shown["records"], strict=True)) == {
+        "Cat": "2", "Dog": "1", "(missing)": "1", "*": "4",
+    }  # fmt: skip
+    work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
+    prepared = prepare(plan_of(work), work.table)
+    assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
+
+
+def test_a_group_cannot_take_the_name_of_a_value_without_a_place(work):
+    work = drawing.with_tree_drawn(work, "animal", remove_leaves(tree(work), ["Owl"]))
+    again = ask(work, "group", nodes=["Cat", "Lion"], name="Owl")
+    assert said(again) == (
+        "'Owl' is a value of 4 records that has no place yet; give the group another name.", True,
+    )  # fmt: skip
+
+
+def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
+    csv = b"animal\nFelid\nDog\n"
+    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    made = build.groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog", "Owl"]}])
+    work = drawing.with_tree_drawn(work, "animal", made)
+    done = drawing.without_unused(work, "animal")
+    assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
+    assert done.choices["animal"].plan is not None
+    assert drawing.removable(done.choices["animal"]) == []
+
+
+def test_going_back_to_drawn_brings_back_the_drawing(work):
+    work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    kept = tree(work)
+    work = with_builder(work, "animal", "suppression", {})
+    assert tree(with_builder(work, "animal", "drawn", {})) == kept
+
+
+def test_imports_are_matched_with_the_records_as_they_are_when_used():
+    csv = b"animal,n\nCat,1\nDog,2\nrare,\n"
+    work = uploaded_work(csv, "a.csv", 1)
+    for column in ("animal", "n"):
+        work = with_role(work, column, Role.QUASI_IDENTIFIER)
+    work = with_imports(work, [("animal.csv", b"Cat;*\nDog;*\n")])
+    assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
+    work = with_imported(with_missing(work, "as-value"))
+    assert work.choices["animal"].lacking == {"rare": 1} and work.choices["animal"].plan is None
+
+
+def test_a_preview_survives_a_change_of_another_column(work):
+    preview = choose("ordered", {"sizes": "2"}, "animal", work.table["animal"])
+    work = replace(work, previews={"animal": preview})
+    work = with_role(work, "sex", Role.SENSITIVE)
+    assert work.previews["animal"].typed == preview.typed
+    assert with_role(work, "animal", Role.SENSITIVE).previews == {}
+
+
+def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
+    work = with_composed(work, drawing.DRAWN, "levels", "none")
+    assert drawing.DRAWN not in work.composed and "drawn" in work.composed
+    shown = drawing.picture(work, "animal", work.choices["animal"], shown="drawn")
+    assert shown["weights"] is not None

@@ -29,6 +29,7 @@ from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.studio import drawing, tree
+from kanon.studio.imports import meant
 from kanon.studio.work import sample_work
 
 ADULT_FILES = sorted(
@@ -65,14 +66,14 @@ def operate(at, drawn, kind, **what):
     """Send an operation, as the browser does; nodes are named by their labels."""
     data, key, _ = drawn[-1]
     assert key == "tree-editor" and data["editable"]
-    column = work(at).looked_at
     place = {label: node for node, label in enumerate(data["labels"])}
     for name in ("nodes", "node", "to"):
         if name in what:
             given = what[name]
             what[name] = [place[one] for one in given] if isinstance(given, list) else place[given]
-    operation = {"id": f"{kind}{data['version']}", "base": data["version"], "kind": kind, **what}
-    at.session_state["kanon-work"] = drawing.edited(work(at), column, operation)
+    named = {"id": f"{kind}{data['version']}", "about": data["about"], "base": data["version"]}
+    operation = {**named, "kind": kind, **what}
+    at.session_state["kanon-work"] = drawing.edited(work(at), operation)
     return go(at)
 
 
@@ -247,7 +248,7 @@ def test_pasted_lines_become_the_tree_or_say_what_is_wrong(page, drawn):
 
 # --- files ------------------------------------------------------------------------------------
 def drop(at, *files):
-    at.file_uploader(key=f"tree-files-{work(at).version}").set_value(
+    at.file_uploader(key=f"tree-files-{work(at).version}-{work(at).uploads}").set_value(
         [(name, content, "text/plain") for name, content in files]
     )
     return go(at)
@@ -265,7 +266,7 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
     ]
     drop(at, *files)
     assert [waiting.column for waiting in work(at).imports] == ADULT_FILES
-    said = {one.column: one.choice for one in work(at).imports}
+    said = dict(zip(ADULT_FILES, meant(work(at)), strict=True))
     assert all(choice.plan is not None for choice in said.values())
     assert {name: len(choice.unused) for name, choice in said.items() if choice.unused} == {
         "age": 28, "workclass": 1,
@@ -303,7 +304,7 @@ def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     drop(page, ("one.csv", csv), ("two.csv", csv))
     assert [waiting.column for waiting in work(page).imports] == [None, None]
     assert button(page, "Use 0 hierarchies").disabled
-    choose(page, f"import-{work(page).version}-1", "sex")
+    choose(page, f"import-{work(page).version}-1-1", "sex")
     press(page, "Use 1 hierarchy")
     assert work(page).choices["sex"].typed["name"] == "two.csv"
 
@@ -379,12 +380,7 @@ def test_the_sample_is_not_changed_by_drawing(page, drawn):
 
 def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     choose(page, f"tree-shown-{work(page).version}", "ncp")
-    data, _, _ = drawn[-1]
-    operation = {"id": "w", "base": data["version"], "kind": "weigh", "node": 0, "weight": "9"}
-    page.session_state["kanon-work"] = drawing.edited(
-        work(page), work(page).looked_at, operation, "ncp"
-    )
-    go(page)
+    operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
     others = [name for name in work(page).trees if name != work(page).looked_at]
     assert any(others[0] in one and "none yet" in one for one in captions(page))
     press(page, "Give them those of NLLM")

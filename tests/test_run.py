@@ -834,9 +834,25 @@ def test_dropping_can_make_k_impossible():
         run(plan, table)
 
 
-def test_a_tree_that_already_says_missing_is_refused_where_cells_are_missing():
-    nodes = [{"name": "*"}, {"name": "(missing)", "parent": "*"}, {"name": "F", "parent": "*"}]
-    plan, table = one_column(["F", "F", None], {"nodes": nodes}, missing="as-value")
+def test_missing_cells_stand_at_the_leaf_that_a_tree_has_for_them():
+    nodes = [{"name": "*"}, {"name": "G", "parent": "*"}, {"name": "(missing)", "parent": "G"},
+             {"name": "F", "parent": "G"}, {"name": "M", "parent": "*"}]  # fmt: skip
+    plan, table = one_column(["F", None, "M", "M"], {"nodes": nodes}, 2, missing="as-value")
+    assert run(plan, table).released()["q"].tolist() == ["G", "G", "M", "M"]
+
+
+@pytest.mark.parametrize(
+    ("values", "nodes"),
+    [
+        (["F", "(missing)", None], [{"name": "*"}, {"name": "(missing)", "parent": "*"},
+                                    {"name": "F", "parent": "*"}]),
+        (["F", "F", None], [{"name": "*"}, {"name": "(missing)", "parent": "*"},
+                            {"name": "F", "parent": "(missing)"}]),
+    ],
+    ids=["a cell says so", "a group is called so"],
+)  # fmt: skip
+def test_missing_cells_are_not_mixed_with_what_is_called_missing(values, nodes):
+    plan, table = one_column(values, {"nodes": nodes}, missing="as-value")
     with pytest.raises(TableError) as caught:
         run(plan, table)
     check_sentence(caught.value, ["'q'", "'(missing)'", "rename"])
@@ -847,7 +863,7 @@ def test_a_tree_of_one_node_has_no_place_for_missing_cells():
     with pytest.raises(KanonError) as caught:
         run(plan, table)
     check_sentence(caught.value, ["'q'"])
-    assert "already has a node" not in caught.value.sentence, "it has not"
+    assert "single node" in caught.value.sentence
 
 
 # Solutions, sources, suggestions

@@ -190,7 +190,7 @@ BAD_EDGES = {
     "a cycle beside": ([["*", "c", ""], ["b", "a", ""], ["a", "b", ""]], "Row 2: The parents of"),
     "a weight missing": ([["*", "a", 1], ["*", "b", ""]], "Row 2: The edge above 'b' has no wei"),
     **{
-        f"weight {weight!r}": ([["*", "a", weight]], "Row 1: the weight")
+        f"weight {weight!r}": ([["*", "a", weight]], "Row 1: The weight")
         for weight in (
             "1,5",
             "-1",

@@ -33,7 +33,7 @@ METRIC_COLOURS: Mapping[str, str] = {
 }
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
-_COMPOSED_COLOURS = ("#332288", "#117733", "#882255")
+_COMPOSED_COLOURS = ("#332288", "#117733", "#882255", "#999933", "#44AA99", "#661100")
 
 ROLE_COLOURS: Mapping[str, str] = {
     "identifier": "#C0392B",

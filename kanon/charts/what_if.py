@@ -20,7 +20,7 @@ def what_if_title(found: pd.DataFrame, titles: Mapping[str, str]) -> str:
     title = titles.get(name, name)
     before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
     if f"{before:.1f}" == f"{after:.1f}":
-        return f"At k = {thin(found.loc[name, 'k_after'])} the edit changed no alteration by 0.1 %"
+        return f"At k = {thin(found.loc[name, 'k_after'])} no alteration changed by 0.1 %"
     way = "less" if after < before else "more"
     return (
         f"At k = {thin(found.loc[name, 'k_after'])} releases now lose {way}: "
@@ -59,6 +59,7 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
         )  # fmt: skip
     lay_out(figure, escaped(what_if_title(found, titles), longest=120), 90 + 34 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 110})
+    figure.update_yaxes(type="category")  # a metric may be called 1
     most = max(4.0, float(found[["own_before", "own_after"]].to_numpy().max()))
     figure.update_xaxes(
         title="Alteration as the guiding metric counts, % (↓ better); ○ before, ● after",

@@ -400,6 +400,8 @@ def from_graph(graph: nx.DiGraph) -> Hierarchy:
 
 
 def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
+    if not lines:
+        raise HierarchyError("The column has no values to build a hierarchy from.")
     if any(not cells[0] for cells in lines):
         raise HierarchyError("A value is blank; let blank cells count as missing.")
     try:

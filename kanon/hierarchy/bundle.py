@@ -20,8 +20,8 @@ from kanon.words import thin
 
 __all__ = ["LARGEST_UNPACKED", "MOST_MEMBERS", "Found", "read_bundle", "write_bundle"]
 
-LARGEST_UNPACKED = 100_000_000
-"""The most bytes that the members of a zip may unpack to."""
+LARGEST_UNPACKED = 20_000_000
+"""The most bytes that the files of one upload may have, unpacked."""
 
 MOST_MEMBERS = 1_000
 """The most members that a zip may have."""
@@ -54,12 +54,15 @@ class Found:
     problem
         What is wrong, in a sentence, or None. A file without a column and without a problem is
         for the user to assign.
+    exact
+        Whether the column is the one that is named to the letter.
     """
 
     file: str
     column: str | None = None
     imported: Imported | None = None
     problem: str | None = None
+    exact: bool = False
 
 
 def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> tuple[Found, ...]:
@@ -89,11 +92,19 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
     ('sex', ('F', 'M', '*'))
     """
     found: list[Found] = []
+    left = LARGEST_UNPACKED
     for name, content in files:
-        if _ending(name) == "zip":
-            found += _read_zip(name, content, columns)
-        else:
-            found.append(_read_one(name, content, columns))
+        zipped = _ending(name) == "zip"
+        inside = _unzipped(name, content, left) if zipped else [(name, content)]
+        if isinstance(inside, Found):
+            found.append(inside)
+            continue
+        left -= sum(len(data) for _, data in inside)
+        if left < 0:
+            found.append(Found(name, problem=f"{quoted(_base(name))}: {_too_large().sentence}"))
+            break
+        read = [_read_one(member, data, columns) for member, data in inside]
+        found += _json_before_csv(read) if zipped else read
     return tuple(_each_column_once(found))
 
 
@@ -164,49 +175,55 @@ def _read_one(name: str, content: bytes, columns: Sequence[str]) -> Found:
         return Found(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
     named = column_of_json(content.decode("utf-8-sig")) if ending == "json" else None
     column = None if named is None else _column_by_key(named, columns)
-    if column is None:
-        column = _column_by_stem(_stem(name), columns)
-    return Found(name, column, imported)
+    if column is not None:
+        return Found(name, column, imported, exact=column == named)
+    column = _column_by_stem(_stem(name), columns)
+    exact = column is not None and _says(_stem(name), column, "_")
+    return Found(name, column, imported, exact=exact)
 
 
-def _read_zip(name: str, content: bytes, columns: Sequence[str]) -> list[Found]:
-    """What the members of a zip are, or the one problem of the zip."""
+def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | Found:
+    """The members of a zip, or the one problem of the zip."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_zip(archive)
-            members = list(_members(archive))
+            _check_zip(archive, left)
+            members = list(_members(archive, left))
     except HierarchyError as error:
-        return [Found(name, problem=f"{quoted(_base(name))}: {error.sentence}")]
+        return Found(name, problem=f"{quoted(_base(name))}: {error.sentence}")
     except _UNREADABLE:
         problem = f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked or no zip."
-        return [Found(name, problem=problem)]
+        return Found(name, problem=problem)
     if not members:
-        return [Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")]
-    return _json_before_csv([_read_one(member, data, columns) for member, data in members])
+        return Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")
+    return members
 
 
-def _check_zip(archive: zipfile.ZipFile) -> None:
+def _check_zip(archive: zipfile.ZipFile, left: int) -> None:
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise HierarchyError(
             f"it has {thin(len(members))} members; at most {thin(MOST_MEMBERS)} are read."
         )
-    if sum(member.file_size for member in members) > LARGEST_UNPACKED:
+    if sum(member.file_size for member in members) > left:
         raise _too_large()
 
 
 def _too_large() -> HierarchyError:
     return HierarchyError(
-        f"it unpacks to more than {thin(LARGEST_UNPACKED / 1e6)} MB, the most that is read."
+        f"with it the upload unpacks to more than {thin(LARGEST_UNPACKED / 1e6)} MB, the most that "
+        "is read at once."
     )
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
-    """The members that count, with their contents; never more bytes than allowed."""
-    left = LARGEST_UNPACKED
+def _members(archive: zipfile.ZipFile, left: int) -> Iterator[tuple[str, bytes]]:
+    """The members that count, with their contents; never more bytes than are left."""
     for member in archive.infolist():
         parts = [part for part in re.split(r"[/\\]", member.filename) if part != "."]
-        if not parts[-1] or any(part == "__MACOSX" or part.startswith(".") for part in parts):
+        if (
+            not parts
+            or not parts[-1]
+            or any(part == "__MACOSX" or part.startswith(".") for part in parts)
+        ):
             continue
         with archive.open(member) as stream:
             data = stream.read(left + 1)
@@ -258,17 +275,21 @@ def _json_before_csv(found: Sequence[Found]) -> list[Found]:
 
 
 def _each_column_once(found: Sequence[Found]) -> Iterator[Found]:
-    """The first file for a column stands for it; a later one says so and leaves it free."""
-    first: dict[str, str] = {}
+    """Of files for one column the first stands for it, those that name it to the letter first.
+
+    The others are left for the user to assign.
+    """
+    first: dict[str, Found] = {}
+    for one in sorted(found, key=lambda one: not one.exact):
+        if one.imported is not None and one.column is not None:
+            first.setdefault(one.column, one)
     for one in found:
-        if one.imported is None or one.column is None:
+        if one.imported is None or one.column is None or first[one.column] is one:
             yield one
-        elif one.column in first:
-            problem = (
-                f"{quoted(_base(one.file))} also stands for the column {quoted(one.column)}, which "
-                f"{quoted(_base(first[one.column]))} is taken for."
-            )
-            yield replace(one, column=None, problem=problem)
-        else:
-            first[one.column] = one.file
-            yield one
+            continue
+        note = (
+            f"It also stands for the column {quoted(one.column)}, which "
+            f"{quoted(_base(first[one.column].file))} is taken for."
+        )
+        imported = replace(one.imported, notes=(*one.imported.notes, note))
+        yield replace(one, column=None, imported=imported)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -541,6 +542,8 @@ def _name(name: str) -> str:
             f"The name of a group has at most {thin(LONGEST_NAME)} characters, "
             f"not {thin(len(text))}."
         )
+    if any(unicodedata.category(mark) == "Cc" for mark in text):
+        raise HierarchyError("The name of a group is one line of text, without control characters.")
     return text
 
 

@@ -197,8 +197,9 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
         unknown = sorted(set(node) - {"name", "parent", "weight"})
         if unknown:
             raise HierarchyError(
-                f"Node {position} has the unknown key {quoted(unknown[0])}; "
-                "allowed are name, parent and weight."
+                f"Node {position} has the unknown key {{cells}}; "
+                "allowed are name, parent and weight.",
+                [unknown[0]],
             )
         name, parent = node["name"], node.get("parent")
         if not isinstance(name, str | int | float) or not isinstance(
@@ -237,9 +238,22 @@ def to_json(hierarchy: Hierarchy, column: str | None = None) -> str:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        content = json.loads(text, object_pairs_hook=_each_key_once)
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HierarchyError(
+            "The hierarchy file is not valid text: it has half a character."
+        ) from None
     except (ValueError, RecursionError):
         raise HierarchyError("The hierarchy file is not valid JSON.") from None
+    return content
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise HierarchyError("The hierarchy file names a key twice in one place.")
+    return found
 
 
 def _check_size(leaves: int) -> None:

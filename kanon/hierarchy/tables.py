@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.errors import HierarchyError, quoted
+from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import LARGEST_HIERARCHY, SEPARATORS, Imported, parse_csv
 from kanon.hierarchy.lines import tree_from_lines
@@ -22,6 +22,7 @@ from kanon.words import thin
 __all__ = [
     "edge_table",
     "level_table",
+    "parse_weight",
     "tree_from_edges",
     "tree_from_levels",
     "tree_from_text",
@@ -198,6 +199,28 @@ def tree_from_text(text: str) -> Imported:
     return Imported(_from_edges(_edge_lines(text, separator, len(header), order)))
 
 
+def parse_weight(text: str) -> float:
+    """The weight of an edge, as it is typed.
+
+    Raises
+    ------
+    HierarchyError
+        It is no number with a decimal point, from 0 to
+        :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
+
+    >>> parse_weight(" 0.5 ")
+    0.5
+    """
+    number = float(text) if _NUMBER.fullmatch(text.strip()) else -1.0
+    if not 0 <= number <= LARGEST_WEIGHT:
+        raise HierarchyError(
+            "The weight {cells} is not allowed; it is a number with a decimal point, at least 0 "
+            f"and at most {LARGEST_WEIGHT:g}.",
+            [text.strip()],
+        )
+    return number
+
+
 # Rows per leaf
 
 
@@ -287,13 +310,10 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
 def _weight(place: str, text: str) -> float | None:
     if not text:
         return None
-    number = float(text) if _NUMBER.fullmatch(text) else -1.0
-    if not 0 <= number <= LARGEST_WEIGHT:
-        raise HierarchyError(
-            f"{place}: the weight {quoted(text)} is not allowed; it is a number with a decimal "
-            f"point, at least 0 and at most {LARGEST_WEIGHT:g}."
-        )
-    return number
+    try:
+        return parse_weight(text)
+    except HierarchyError as error:
+        raise error.within(place) from None
 
 
 # Pasted text

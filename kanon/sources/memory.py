@@ -21,11 +21,14 @@ from kanon.words import counted
 __all__ = [
     "Exposure",
     "MemorySource",
+    "counted_values",
     "coverage",
     "exposure",
+    "lacking_values",
     "missing_records",
     "require_records",
     "unique_without_each",
+    "with_missing_leaf",
     "without_missing",
 ]
 
@@ -153,9 +156,46 @@ def counted_values(column: pd.Series) -> dict[str, int]:
     >>> counted_values(pd.Series(["M", "F", None, "F"]))
     {'F': 2, 'M': 1}
     """
-    codes, texts = canonical_texts(column)
+    return _counted(*canonical_texts(column))
+
+
+def _counted(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
+    """The same for a column that was read as text already."""
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
+
+
+def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
+    """The tree with a leaf for the missing cells of a column: under the root, unless it has one.
+
+    Parameters
+    ----------
+    column
+        The column's name, for messages.
+    counts
+        Its distinct values, missing cells left out.
+    tree
+        Its hierarchy.
+
+    Raises
+    ------
+    TableError
+        The name of that leaf is taken by a value or a group, or the tree is a single node.
+    """
+    if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
+        what = "cells that say" if MISSING_LABEL in counts else "its hierarchy has a group"
+        raise TableError(
+            f"Column {quoted(column)} has missing cells, and {what} '{MISSING_LABEL}'; rename "
+            "those, or drop the records with missing cells."
+        )
+    if MISSING_LABEL in tree.node_of and tree.n_nodes > 1:
+        return tree
+    if tree.n_nodes == 1:
+        raise TableError(
+            f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
+            "which leaves no place for them; drop those records instead."
+        )
+    return add_leaf(tree, MISSING_LABEL)
 
 
 def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
@@ -167,14 +207,17 @@ def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
     >>> coverage(pd.Series(["F", "X", "X"]), suppression(["F", "M"]))
     {'X': 2}
     """
-    return _lacking(*canonical_texts(column), hierarchy)
+    return lacking_values(counted_values(column), hierarchy)
 
 
-def _lacking(codes: np.ndarray, texts: Sequence[str], hierarchy: Hierarchy) -> dict[str, int]:
-    """The same for a column that was read as text already."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    lacking = [(i, text) for i, text in enumerate(texts) if text not in hierarchy.node_of]
-    return {text: int(counts[i]) for i, text in sorted(lacking, key=lambda it: -counts[it[0]])}
+def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
+    """Of the values of a column, with their records, those that a hierarchy has no node for.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> lacking_values({"X": 2, "F": 1}, suppression(["F", "M"]))
+    {'X': 2}
+    """
+    return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
 
 
 class MemorySource:
@@ -300,7 +343,7 @@ def _pseudonyms(column: pd.Series) -> np.ndarray:
 def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
     codes, texts = canonical_texts(values)
-    lacking = _lacking(codes, texts, tree)
+    lacking = lacking_values(_counted(codes, texts), tree)
     if lacking:
         records = sum(lacking.values())
         raise CoverageError(
@@ -310,17 +353,7 @@ def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, 
             list(lacking),
         )
     if (codes < 0).any():
-        if MISSING_LABEL in tree.node_of:
-            raise TableError(
-                f"Column {quoted(column)} has missing cells and its hierarchy already has a node "
-                f"'{MISSING_LABEL}'; rename that node."
-            )
-        if tree.n_nodes == 1:
-            raise TableError(
-                f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
-                "which leaves no place for them; drop those records instead."
-            )
-        tree = add_leaf(tree, MISSING_LABEL)
+        tree = with_missing_leaf(column, dict.fromkeys(texts, 0), tree)
     node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)
     if (codes < 0).any():
         node_of_code[-1] = tree.node_of[MISSING_LABEL]

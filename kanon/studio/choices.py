@@ -29,8 +29,8 @@ from kanon.plan import (
     SuppressionPlan,
     build_hierarchy,
 )
-from kanon.sources.memory import counted_values
-from kanon.values import canonical_texts, numbers
+from kanon.sources.memory import counted_values, lacking_values, with_missing_leaf
+from kanon.values import MISSING_LABEL, canonical_texts, numbers
 from kanon.words import counted
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "choose",
     "drawn",
     "imported",
+    "remade",
     "start_with",
     "starting_text",
     "suggested",
@@ -185,10 +186,10 @@ class Waiting:
     ----------
     file
         Its name.
+    found
+        The hierarchy, or None.
     column
         The column that it is meant for, or None.
-    choice
-        What would be chosen for that column.
     problem
         Why it cannot be used at all, in a sentence.
     """
@@ -196,7 +197,6 @@ class Waiting:
     file: str
     found: Imported | None
     column: str | None
-    choice: Choice | None
     problem: str | None
 
 
@@ -214,6 +214,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
         The column that the tree is for.
     """
     counts = counted_values(values)
+    missing = int(values.isna().sum())
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
     try:
@@ -234,15 +235,24 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
         else:
             plan = _PLANS[builder](typed, counts)
             tree = build_hierarchy(column, plan, values, Path())
+        if missing:  # they count as a value: a run would give them a place too
+            tree = with_missing_leaf(column, counts, tree)
+            counts = {**counts, MISSING_LABEL: missing}
     except KanonError as error:
         return Choice(builder, typed, problem=error.sentence, counts=counts)
     choice = Choice(builder, typed, counts=counts, notes=notes, plan=plan)
     return _matched(choice, tree)
 
 
+def remade(choice: Choice, column: str, values: pd.Series) -> Choice:
+    """The same choice for the records as they are now."""
+    made = choose(choice.builder, choice.typed, column, values)
+    return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
+
+
 def _matched(choice: Choice, tree: Hierarchy) -> Choice:
     """The choice with a tree, and with what that tree lacks of the column."""
-    lacking = {text: n for text, n in choice.counts.items() if text not in tree.node_of}
+    lacking = lacking_values(choice.counts, tree)
     if lacking:
         problem = (
             f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({listing(lacking)}) "
@@ -254,10 +264,10 @@ def _matched(choice: Choice, tree: Hierarchy) -> Choice:
     return replace(choice, tree=tree, lacking={}, problem=None, hint=None, plan=plan)
 
 
-def drawn(choice: Choice, tree: Hierarchy) -> Choice:
+def drawn(choice: Choice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Choice:
     """The same choice with a tree that was drawn from it; what was typed before is kept."""
     typed = {**choice.typed, "drawn": tree}
-    return _matched(replace(choice, builder="drawn", typed=typed, notes=(), plan=None), tree)
+    return _matched(replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree)
 
 
 def imported(name: str, found: Imported, column: str, values: pd.Series) -> Choice:

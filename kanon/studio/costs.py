@@ -13,7 +13,7 @@ from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cut, difference, matrix_of, matrix_table, path_text
 from kanon.metrics import Metric, edge_weights, potentials
-from kanon.studio.drawing import picture, weight_text
+from kanon.studio.drawing import DRAWN, picture, weight_text
 from kanon.studio.work import MatrixView, Work, metric_called
 
 __all__ = ["Costs", "costs_of", "drillable"]
@@ -115,8 +115,8 @@ class Costs:
     def drawing(self, work: Work, column: str) -> dict[str, Any]:
         """The tree with the path of the cell lit up."""
         first = self.metrics[0].name
-        shown = "drawn" if first == "custom" else first
-        data = picture(work, column, work.choices[column], shown, editable=False)
+        shown = DRAWN if first == "custom" else first
+        data = picture(work, column, work.choices[column], False, shown)
         return {
             **data,
             "about": f"{data['about']}|costs",
@@ -128,7 +128,7 @@ class Costs:
 
 def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     """The cost matrices of a column."""
-    names = [view.first or work.metric]
+    names = [view.first]
     if view.mode != "one":
         names.append(view.second)
     trees = work.trees
@@ -140,7 +140,7 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     return Costs(
         tree,
         metrics,
-        tuple(np.maximum(edge_weights(metric, every)[place], 0) for metric in metrics),
+        tuple(edge_weights(metric, every)[place] for metric in metrics),
         tuple(matrix_of(tree, potentials(metric, every)[place], nodes) for metric in metrics),
         view,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -13,12 +14,17 @@ from kanon.studio import state
 __all__ = ["table_editor"]
 
 
+_numbers = itertools.count()
+
+
 @dataclass
 class _Draft:
-    """The table that the editor began with, and as it stands now."""
+    """The table without edits, what the editor began with, and how it stands now."""
 
+    fresh: pd.DataFrame
     began: pd.DataFrame
     now: pd.DataFrame
+    number: int
 
 
 def table_editor(
@@ -43,17 +49,17 @@ def table_editor(
 
     def begin() -> _Draft:
         table = fresh()
-        return _Draft(table, table)
+        return _Draft(table, table, table, next(_numbers))
 
     draft = state.remembered(f"draft-{name}", key, begin)
-    widget = f"draft-{abs(hash((name, key)))}"
+    widget = f"draft-{draft.number}"  # an editor keeps its edits under its key
     if state.typed(widget) is None:
         # The editor is new on the page: it begins with what was typed before the page was left.
         draft.began = draft.now
     draft.now = st.data_editor(
         draft.began, key=widget, num_rows="dynamic", hide_index=True, height=420, width="stretch"
     )
-    changed = not draft.now.equals(state.remembered(f"fresh-{name}", key, fresh))
+    changed = not draft.now.equals(draft.fresh)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Apply the table",

@@ -13,17 +13,23 @@ import numpy as np
 
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
+from kanon.hierarchy.tables import parse_weight
+from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
 from kanon.studio.history import History
 from kanon.studio.work import Work, metric_called, redone, undone, with_choice
+from kanon.values import canonical_text
 from kanon.words import counted, thin
 
 __all__ = [
     "DRAWN",
     "LARGEST_DRAWING",
+    "drawable",
     "edited",
     "picture",
+    "removable",
+    "shown_now",
     "shown_weights",
     "summary",
     "unweighed",
@@ -35,45 +41,61 @@ __all__ = [
 ]
 
 LARGEST_DRAWING = 5_000
-"""A tree with more values than this is not drawn."""
+"""A tree with more values than this is not drawn, nor one with three times as many nodes."""
 
-DRAWN = "drawn"
-"""Shows the weights of the user on the edges, where a metric's name shows those of the metric."""
+DRAWN = "\tdrawn"
+"""Shows the weights of the user on the edges, where a metric's name shows those of the metric.
+
+No metric can have this name.
+"""
+
+
+def drawable(tree: Hierarchy) -> bool:
+    """Whether a tree is small enough to be drawn."""
+    return tree.n_leaves <= LARGEST_DRAWING and tree.n_nodes <= 3 * LARGEST_DRAWING
 
 
 # --- operations -----------------------------------------------------------------------------
-def edited(work: Work, column: str, operation: Mapping[str, Any], shown: str = "") -> Work:
+def edited(work: Work, operation: Mapping[str, Any]) -> Work:
     """The work after an operation of the browser; refused, it changes nothing but what is said.
 
     Parameters
     ----------
-    work, column
-        Whose hierarchy is drawn.
+    work
+        The work.
     operation
-        ``id``, ``base`` (the version it was drawn on), ``kind``, and what that kind needs.
-    shown
-        The metric whose weights stand on the edges: a weight that is changed starts from them.
+        ``id``, ``about`` (which tree it was drawn on), ``base`` (and its version), ``kind``, and
+        what that kind needs. It is done on the tree that it is about, which the browser may still
+        show when another column is chosen already; about another table, it is left alone. Sent
+        twice, it is done once.
     """
+    columns = {_about(work, name): name for name in work.quasi_identifiers}
+    column = columns.get(str(operation.get("about")))
+    if column is None or column not in work.choices:
+        return work
     history = work.histories.get(column, History())
     name = str(operation.get("id", ""))[:64]
     if name and name == history.answered:
-        return work  # sent twice
+        return work
     try:
-        if operation.get("base") != history.version:
+        base = operation.get("base")
+        if type(base) is not int or base != history.version:
             raise HierarchyError(
                 "The tree has changed since this was drawn, so nothing was done; please try again."
             )
-        done, select, said = _performed(work, column, operation, shown)
+        done, select, said = _performed(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
         return replace(work, histories={**work.histories, column: refused})
     after = done.histories[column]
     after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
+    if operation.get("kind") == "weigh":
+        done = replace(done, shown=DRAWN)  # all that was shown is the user's own now
     return replace(done, histories={**done.histories, column: after})
 
 
 def _performed(
-    work: Work, column: str, operation: Mapping[str, Any], shown: str
+    work: Work, column: str, operation: Mapping[str, Any]
 ) -> tuple[Work, Sequence[str], str]:
     """The work after an operation, the nodes to select, and what to say."""
     kind, history = operation.get("kind"), work.histories.get(column, History())
@@ -87,7 +109,7 @@ def _performed(
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
         raise HierarchyError(f"The operation {quoted(kind)} is not known.")
-    made, select = perform(_Asked(work, column, tree, operation, shown))
+    made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
         return replace(work, histories={**work.histories, column: history}), select, ""
@@ -101,20 +123,27 @@ class _Asked:
     """What an operation asks for, checked while it is read."""
 
     def __init__(
-        self,
-        work: Work,
-        column: str,
-        tree: Hierarchy,
-        operation: Mapping[str, Any],
-        shown: str,
+        self, work: Work, column: str, tree: Hierarchy, operation: Mapping[str, Any]
     ) -> None:
-        self.work, self.column, self.tree, self.shown = work, column, tree, shown
+        self.work, self.column, self.tree = work, column, tree
         self._operation = operation
 
     def text(self, key: str) -> str:
         found = self._operation.get(key)
         if not isinstance(found, str):
             raise self._incomplete()
+        return found
+
+    def name(self) -> str:
+        """The name of a group: a value without a place would be taken for the group."""
+        found = self.text("name")
+        records = self.work.choices[self.column].lacking.get(canonical_text(found))
+        if records is not None:
+            raise HierarchyError(
+                f"{{cells}} is a value of {counted(records, 'record')} that has no place yet; "
+                "give the group another name.",
+                [found],
+            )
         return found
 
     def node(self, key: str) -> str:
@@ -124,7 +153,7 @@ class _Asked:
         found = self._operation.get("nodes")
         if not isinstance(found, list):
             raise self._incomplete()
-        return [self._label(node) for node in found]
+        return list(dict.fromkeys(self._label(node) for node in found))
 
     def _label(self, node: object) -> str:
         if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < self.tree.n_nodes:
@@ -142,12 +171,12 @@ def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
 
 
 def _grouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.group(asked.tree, asked.nodes(), asked.text("name"))
+    made = edit.group(asked.tree, asked.nodes(), asked.name())
     return made, _new(asked.tree, made)
 
 
 def _renamed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.rename(asked.tree, asked.node("node"), asked.text("name"))
+    made = edit.rename(asked.tree, asked.node("node"), asked.name())
     return made, _new(asked.tree, made)
 
 
@@ -161,15 +190,9 @@ def _levelled(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
 
 
 def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    text, node = asked.text("weight").strip(), asked.node("node")
-    try:
-        weight = float(text)
-    except ValueError:
-        raise HierarchyError(
-            f"The weight {quoted(text)} is not allowed; it has to be a number of at least 0, such "
-            "as 0.5."
-        ) from None
-    start = shown_weights(asked.work, asked.column, asked.tree, asked.shown)
+    node, weight = asked.node("node"), parse_weight(asked.text("weight"))
+    shown = shown_now(asked.work, asked.work.choices[asked.column])
+    start = shown_weights(asked.work, asked.column, asked.tree, shown)
     tree = asked.tree if start is None else edit.with_weights(asked.tree, start)
     return edit.set_weight(tree, node, weight), [node]
 
@@ -201,9 +224,9 @@ def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
 
 
 # --- changes from beside the drawing --------------------------------------------------------
-def with_tree_drawn(work: Work, column: str, tree: Hierarchy) -> Work:
+def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
     """The work with a tree that was made from the one in use: a step that can be undone."""
-    return with_choice(work, column, drawn(work.choices[column], tree))
+    return with_choice(work, column, drawn(work.choices[column], tree, notes))
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
@@ -230,9 +253,25 @@ def without_unused(work: Work, column: str) -> Work:
         No leaf would stay.
     """
     choice = work.choices[column]
-    if choice.tree is None or not choice.unused:
+    spare = removable(choice)
+    if choice.tree is None or not spare:
         return work
-    return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, choice.unused))
+    return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, spare))
+
+
+def removable(choice: Choice) -> list[str]:
+    """The leaves without a record that a tree can do without.
+
+    A group that is a value of records itself needs a leaf to be a group.
+    """
+    tree, spare = choice.tree, set(choice.unused)
+    if tree is None:
+        return []
+    for group in range(tree.n_leaves, tree.n_nodes):
+        below = tree.labels[tree.first[group] : tree.last[group]]
+        if tree.labels[group] in choice.counts and spare.issuperset(below):
+            spare.discard(below[0])
+    return [leaf for leaf in choice.unused if leaf in spare]
 
 
 def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
@@ -259,6 +298,12 @@ def unweighed(work: Work) -> list[str]:
 
 
 # --- what the browser draws -----------------------------------------------------------------
+def shown_now(work: Work, choice: Choice) -> str:
+    """Whose weights are on the edges: those asked for, as far as there are any."""
+    drawn_there = choice.tree is not None and choice.tree.weight is not None
+    return "" if work.shown == DRAWN and not drawn_there else work.shown
+
+
 def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
     """The weights to show on the edges of a column's tree: a metric's, those drawn, or none.
 
@@ -270,7 +315,12 @@ def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.nd
         return tree.weight
     trees = {**work.trees, column: tree}
     found = edge_weights(metric_called(work, shown), list(trees.values()))
-    return np.maximum(found[list(trees).index(column)], 0)
+    return found[list(trees).index(column)]
+
+
+def _about(work: Work, column: str) -> str:
+    """What a drawing is of: this column of this table."""
+    return f"{work.version} {column}"
 
 
 def _records(tree: Hierarchy, choice: Choice) -> np.ndarray:
@@ -278,7 +328,7 @@ def _records(tree: Hierarchy, choice: Choice) -> np.ndarray:
 
 
 def picture(
-    work: Work, column: str, choice: Choice, shown: str = "", editable: bool = True
+    work: Work, column: str, choice: Choice, editable: bool = True, shown: str | None = None
 ) -> dict[str, Any]:
     """What the browser needs to draw a hierarchy; every number is text already.
 
@@ -288,17 +338,20 @@ def picture(
         Whose hierarchy it is.
     choice
         What to draw: the choice in use, or a preview. It has a tree.
-    shown
-        The metric whose weights stand on the edges, :data:`DRAWN`, or nothing.
     editable
         Whether it may be changed.
+    shown
+        The metric whose weights stand on the edges, :data:`DRAWN`, or nothing; if not given,
+        those that the user asked for.
     """
     tree, history = choice.tree, work.histories.get(column, History())
     assert tree is not None
+    shown = shown_now(work, choice) if shown is None else shown
     weights = shown_weights(work, column, tree, shown)
     records = _records(tree, choice)
+    said = weight_text if editable else number_text
     return {
-        "about": f"{work.version}|{column}|{editable}",
+        "about": _about(work, column) if editable else f"preview {_about(work, column)}",
         "version": history.version,
         "answered": history.answered,
         "said": history.said,
@@ -309,7 +362,7 @@ def picture(
         "leaves": tree.n_leaves,
         "records": [thin(count) for count in records.tolist()],
         "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
-        "weights": None if weights is None else [weight_text(w) for w in weights.tolist()],
+        "weights": None if weights is None else [said(w) for w in weights.tolist()],
         "weighable": editable and weights is not None,
         "editable": editable,
         "undo": len(history.past),

@@ -12,7 +12,7 @@ from kanon.hierarchy.files import to_csv, to_json
 from kanon.studio import drawing, state
 from kanon.studio.choices import Choice, Waiting
 from kanon.studio.files import content, file_name
-from kanon.studio.imports import import_meant_for, with_imported, with_imports
+from kanon.studio.imports import import_meant_for, meant, with_imported, with_imports
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work
 from kanon.words import counted, thin
@@ -39,7 +39,8 @@ def said_unused(leaves: Sequence[str]) -> str:
 
 def files_panel(work: Work, column: str, choice: Choice) -> None:
     """Files in, files out."""
-    key = f"tree-files-{work.version}"
+    # A new one after each upload: an uploader would give the files used before once more.
+    key = f"tree-files-{work.version}-{work.uploads}"
     st.file_uploader(
         "CSV, JSON or ZIP, several at once; matched with columns by name",
         accept_multiple_files=True,
@@ -90,44 +91,51 @@ def _download(
 def _take_files(key: str) -> None:
     """Read hierarchy files and show them for review."""
     files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
-    state.attempt(lambda: with_imports(state.work(), files))
+    if files:
+        state.attempt(lambda: with_imports(state.work(), files))
 
 
 def _take_pasted(column: str, key: str) -> None:
     """Take lines that were pasted; they stay where they are if something is wrong."""
     text = state.typed(key) or ""
-    state.attempt(
-        lambda: drawing.with_tree_drawn(state.work(), column, tables.tree_from_text(text).hierarchy)
-    )
+
+    def taken() -> Work:
+        found = tables.tree_from_text(text)
+        return drawing.with_tree_drawn(state.work(), column, found.hierarchy, found.notes)
+
+    state.attempt(taken)
 
 
 def review(work: Work) -> None:
     """The files that were read, each with the column it is meant for, before anything changes."""
     st.subheader(f"Look through {counted(len(work.imports), 'file')} before they are used")
-    for place, waiting in enumerate(work.imports):
-        name, meant, said = st.columns([3, 2, 6], vertical_alignment="center")
+    key = (work.imports, work.digest, work.missing, tuple(work.quasi_identifiers))
+    choices = state.remembered("imports", key, lambda: meant(work))
+    for place, (waiting, choice) in enumerate(zip(work.imports, choices, strict=True)):
+        name, column, said = st.columns([3, 2, 6], vertical_alignment="center")
         name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
         if waiting.problem:
             said.error(plain(waiting.problem), icon=":material/error:")
             continue
-        key = f"import-{work.version}-{place}"
-        meant.selectbox(
+        field = f"import-{work.version}-{work.uploads}-{place}"
+        column.selectbox(
             f"Column of file {place + 1}",
             list(work.roles),
             index=None,
             placeholder="No column",
-            key=state.seeded(key, waiting.column),
+            key=state.seeded(field, waiting.column),
             on_change=_take_column,
-            args=(place, key),
+            args=(place, field),
             label_visibility="collapsed",
         )
-        if waiting.choice is None:
-            said.caption("It is not used: choose the column it is meant for.")
-        elif waiting.choice.lacking:
-            said.warning(plain(_about(work, waiting, waiting.choice)), icon=":material/error:")
+        if choice is None:
+            notes = waiting.found.notes if waiting.found is not None else ()
+            said.caption(plain(" ".join(["Not used: choose its column.", *notes])))
+        elif choice.plan is None:
+            said.warning(plain(_about(work, waiting, choice)), icon=":material/error:")
         else:
-            said.caption(plain(_about(work, waiting, waiting.choice)))
-    ready = [one for one in work.imports if one.choice is not None]
+            said.caption(plain(_about(work, waiting, choice)))
+    ready = [one for one in choices if one is not None and one.tree is not None]
     with st.container(horizontal=True):
         st.button(
             f"Use {counted(len(ready), 'hierarchy', 'hierarchies')}",
@@ -146,6 +154,8 @@ def _take_column(place: int, key: str) -> None:
 
 def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
     """The size of an imported hierarchy, and how it fits its column."""
+    if choice.tree is None:
+        return choice.problem or ""
     parts = [f"{drawing.summary(choice)}."]
     if choice.lacking:
         lacks = counted(len(choice.lacking), "value")

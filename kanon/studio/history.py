@@ -64,4 +64,4 @@ def _slim(choice: Choice) -> Choice:
     typed = dict(choice.typed)
     if "drawn" in typed:
         typed["drawn"] = replace(typed["drawn"])  # without what it has worked out meanwhile
-    return Choice(choice.builder, typed)
+    return Choice(choice.builder, typed, notes=choice.notes)

@@ -53,6 +53,7 @@ def put(new: Work) -> None:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
+        new = replace(new, composed=old.composed)  # metrics belong to the user
     st.session_state[_WORK] = new
 
 

@@ -254,7 +254,7 @@ function editorOf(root) {
   }
 
   function send() {
-    const operation = { ...flight, base: data.version };
+    const operation = { ...flight, about: data.about, base: data.version };
     const named = [flight.node, flight.to, ...(flight.nodes || [])].filter((label) => label !== undefined);
     const gone = named.find((label) => !tree.ids.has(label));
     if (gone !== undefined) {

@@ -125,8 +125,8 @@ def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]
     key
         Of the component.
     edited
-        Told each operation: a dictionary of ``id`` (unique), ``base`` (the version that it was
-        made on) and ``kind``, with
+        Told each operation: a dictionary of ``id`` (unique), ``about`` and ``base`` (the tree
+        that it was made on, and its version) and ``kind``, with
 
         - ``move``: ``nodes``, ``to``
         - ``group``: ``nodes``, ``name``

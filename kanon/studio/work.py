@@ -29,6 +29,7 @@ from kanon.studio.choices import (
     Waiting,
     choose,
     drawn,
+    remade,
     start_with,
     starting_text,
     with_tree,
@@ -175,8 +176,8 @@ class Work:
         Undo and redo of each column's choice.
     previews
         Hierarchies that are shown and not in use yet, by column.
-    imports
-        Hierarchy files that wait to be looked through.
+    imports, uploads
+        Hierarchy files that wait to be looked through, and how often some were uploaded.
     composed
         The metrics composed by the user, by name.
     attribute_weights
@@ -220,6 +221,7 @@ class Work:
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, Choice] = field(default_factory=dict)
     imports: tuple[Waiting, ...] = ()
+    uploads: int = 0
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)
     attribute_weights: Mapping[str, float] = field(default_factory=dict)
     what_if: tuple[Compared, Compared] | None = None
@@ -330,6 +332,8 @@ def reread(work: Work) -> Work:
             then=None,
             result=None,
             comparison=None,
+            what_if=None,
+            imports=(),
             problem=again.problem,
         )
     )
@@ -386,7 +390,8 @@ def built(
     if "content" in typed:
         entered.pop("imported", None)  # another file takes its place
     if builder == "drawn":
-        return drawn(old, old.tree) if old.tree is not None else old
+        tree = old.typed.get("drawn", old.tree)  # what was drawn before is not lost
+        return old if tree is None else drawn(old, tree)
     if builder != old.builder:
         given = {key: value for key, value in entered.items() if value != ""}
         entered = {**starting_text(builder, values), **given}
@@ -408,7 +413,7 @@ def _stepped(
 ) -> Work:
     found, history = step(work.histories[column], work.choices[column])
     # The records may have changed meanwhile: what the tree lacks is counted again.
-    choice = choose(found.builder, found.typed, column, work.kept[column])
+    choice = remade(found, column, work.kept[column])
     return replace(
         work,
         choices={**work.choices, column: choice},
@@ -591,11 +596,16 @@ def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
         if old is None:
             choices[column] = _first_choice(folder, column, kept[column])
             continue
-        choices[column] = choose(old.builder, old.typed, column, kept[column])
+        choices[column] = remade(old, column, kept[column])
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
             history = histories.get(column, History())
             histories[column] = replace(history, version=history.version + 1)
-    return replace(work, choices=choices, histories=histories, previews={})
+    previews = {
+        column: remade(preview, column, kept[column])
+        for column, preview in work.previews.items()
+        if column in work.quasi_identifiers
+    }
+    return replace(work, choices=choices, histories=histories, previews=previews)
 
 
 def _first_choice(folder: str, column: str, values: pd.Series) -> Choice:
