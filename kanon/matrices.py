@@ -365,21 +365,26 @@ def path_text(
     ...     {"name": "Mammal"}, {"name": "Felid", "parent": "Mammal", "weight": 3},
     ...     {"name": "Cat", "parent": "Felid", "weight": 1}])
     >>> path_text(tree, tree.weight, tree.node_of["Cat"], tree.root)
-    'Cat → Felid 1 → Mammal 3 = 4'
+    'Cat → Felid → Mammal: 1 + 3 = 4'
     >>> path_text(tree, tree.weight, tree.root, tree.root)
-    'Mammal = 0'
+    'Mammal: 0'
     >>> path_text(tree, tree.weight, tree.node_of["Felid"], tree.root, start=1.0)
-    'its values → Felid 1 → Mammal 3 = 4'
+    'values → Felid → Mammal: 1 + 3 = 4'
     """
     edges = path_edges(tree, weights, low, high)
-    begin = _short(tree.labels[low], longest)
-    if start is not None:
-        begin = f"its values → {begin} {number_text(start)}"
-    steps = [f"{_short(tree.labels[above], longest)} {number_text(w)}" for _, above, w in edges]
-    if most is not None and len(steps) > most:
-        steps = [*steps[: most - 1], "…", steps[-1]]
-    total = number_text(sum((weight for *_, weight in edges), start or 0.0))
-    return f"{' → '.join([begin, *steps])} = {total}"
+    names = [_short(tree.labels[low], longest)]
+    costs = [] if start is None else [start]
+    names = names if start is None else ["values", *names]
+    names += [_short(tree.labels[above], longest) for _, above, _ in edges]
+    costs += [weight for *_, weight in edges]
+    if most is not None and len(costs) > most:
+        names = [*names[:most], "…", names[-1]]
+        terms = [*map(number_text, costs[: most - 1]), "…", number_text(costs[-1])]
+    else:
+        terms = [number_text(cost) for cost in costs]
+    total = number_text(sum(costs))
+    sums = f"{' + '.join(terms)} = {total}" if len(terms) > 1 else total
+    return f"{' → '.join(names)}: {sums}"
 
 
 def _short(label: str, longest: int) -> str:

@@ -9,7 +9,7 @@ from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.studio import running, state
 from kanon.studio.explain import how_algorithm, how_alteration, what_leaves
 from kanon.studio.files import content, file_name
-from kanon.studio.frame import head, metric_choice
+from kanon.studio.frame import head, metric_choice, unready
 from kanon.studio.numbers import of_release
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
@@ -142,6 +142,7 @@ def downloads(result, done, stale):
 
 work = head(f"What does k = {thin(state.work().k)} cost?")
 stale = running.outdated(work)
+unready(work)
 choices(work, stale)
 progress()
 result = work.result

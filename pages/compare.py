@@ -10,7 +10,7 @@ from kanon.run import serves_every_k
 from kanon.studio import running, state
 from kanon.studio.board import board_with_cursor
 from kanon.studio.explain import how_compared
-from kanon.studio.frame import head, metric_titles
+from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.picture import data_button
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
@@ -179,6 +179,7 @@ def drawn(comparison):
 
 work = head("Which choice is better here?")
 stale = running.comparison_outdated(work)
+unready(work)
 choices(work, stale)
 with st.container():  # always there, so that what follows stays where it is
     if not compared_metrics(work):

@@ -284,7 +284,7 @@ for position, (name, role) in listed:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(name, choice, prefix)
     if draw.button(
-        "Draw",
+        "Edit",
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
         type="tertiary",

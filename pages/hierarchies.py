@@ -113,23 +113,25 @@ def coverage_strip(work, column, choice):
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
-def view_row(work, column, choice):
-    """How the hierarchy is shown, whose weights stand on its edges, and where it comes from."""
+def view_row(work, column, choice, preview):
+    """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.segmented_control(
-            "Shown as",
-            list(VIEWS),
-            key=state.seeded("tree-view", work.view),
-            format_func=VIEWS.get,
-            on_change=lambda: state.change(view=state.typed("tree-view") or work.view),
-            label_visibility="collapsed",
-            width="content",
-        )
-        weights_choice(work, column, choice)
+        if preview is None:
+            st.segmented_control(
+                "Shown as",
+                list(VIEWS),
+                key=state.seeded("tree-view", work.view),
+                format_func=VIEWS.get,
+                on_change=lambda: state.change(view=state.typed("tree-view") or work.view),
+                label_visibility="collapsed",
+                width="content",
+            )
         with st.popover("Build", icon=":material/construction:"):
             build_panel(work, column)
         with st.popover("Files", icon=":material/folder_open:"):
             files_panel(work, column, choice)
+        if preview is None:
+            weights_choice(work, column, choice)
 
 
 def weights_choice(work, column, choice):
@@ -152,7 +154,7 @@ def weights_choice(work, column, choice):
     if work.shown and work.shown != drawing.DRAWN:
         columns = list(dict.fromkeys([column, *drawing.unweighed(work)]))
         st.button(
-            "Make them mine",
+            "Replace mine" if has_weights else "Make them mine",
             key="tree-take",
             on_click=take_weights,
             args=(work.shown, columns),
@@ -160,7 +162,7 @@ def weights_choice(work, column, choice):
             "that have none of yours: then the metric Custom counts them. A click on one weight "
             "does the same for this hierarchy alone.",
         )
-    elif has_weights:
+    elif work.shown == drawing.DRAWN and has_weights:
         st.button(
             "Drop mine",
             key="tree-drop",
@@ -239,28 +241,31 @@ def edges_view(work, column, choice, version):
     table_editor(
         f"edges-{column}",
         (work.version, column, version),
-        lambda: tables.edge_table(choice.tree),
+        lambda: drawing.edge_texts(choice.tree),
         lambda edited: take_edges(column, edited),
     )
 
 
 def take_tree(column, make):
     """Take a tree that was made from a table; what is wrong with it is said, the table stays."""
-    return state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
+    taken = state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
+    if taken:
+        state.change(notice="The table is the hierarchy now; Undo brings back what was before.")
+    return taken
 
 
 def take_edges(column, edited):
     """Take a tree with the weights that were typed, and show those."""
     taken = take_tree(column, lambda: tables.tree_from_edges(edited))
     if taken and state.work().choices[column].tree.weight is not None:
-        state.change(shown=drawing.DRAWN)
+        state.change(shown=drawing.DRAWN, notice=state.work().notice)
 
 
 def preview_view(work, column, preview):
     """A hierarchy that is not in use yet, and its tree."""
     preview_head(work, column, preview)
     if preview.tree is not None and drawing.drawable(preview.tree):
-        data = drawing.picture(work, column, preview, editable=False)
+        data = {**drawing.picture(work, column, preview, editable=False), "bare": True}
         tree_editor(data, key="tree-preview", edited=lambda operation: None)
 
 
@@ -271,7 +276,7 @@ def what_if(work):
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.comparison is None
         st.button(
-            "Compare, to have a before" if first else "Compare again: before and after",
+            "Compare with these hierarchies" if first else "Compare again: before and after",
             icon=":material/play_arrow:",
             key="what-if",
             disabled=work.busy,
@@ -283,9 +288,9 @@ def what_if(work):
             progress()
     if work.what_if is None:
         st.caption(
-            "Every metric runs with the hierarchies as they are. "
+            "The metrics chosen on Compare run with the hierarchies as they are. "
             + (
-                "Then change something and compare again."
+                "Change something after that and compare again, to see before and after."
                 if first
                 else "Change something above, then compare again."
             )
@@ -300,7 +305,12 @@ def what_if(work):
         st.caption("Something has changed since; compare again to see it.")
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
     titles = {metric.name: metric.card.title for metric in after.measured}
-    picture(what_if_chart(found, titles), lambda: found.reset_index(), "before-and-after", about)
+    picture(
+        what_if_chart(found, titles, work.metric),
+        lambda: found.reset_index(),
+        "before-and-after",
+        about,
+    )
     st.caption(
         "Each percentage is of all that the hierarchies of its time could lose: the two have "
         "different yardsticks where a tree has changed. Whatever else was changed in between, "
@@ -323,8 +333,9 @@ coverage_strip(work, column, choice)
 preview = work.previews.get(column)
 history = work.histories.get(column)
 version = history.version if history is not None else 0
-view_row(work, column, choice)
-weights_note(work, choice)
+view_row(work, column, choice, preview)
+if preview is None:
+    weights_note(work, choice)
 if preview is not None:
     preview_view(work, column, preview)
 elif choice.tree is not None and work.view == "tree":
@@ -336,3 +347,6 @@ elif choice.tree is not None:
 what_if(work)
 with st.expander("How it is computed"):
     st.markdown(how_hierarchies())
+with st.container(horizontal=True):
+    st.page_link("pages/metrics.py", label="See what it costs", icon=":material/grid_on:")
+    st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/arrow_forward:")

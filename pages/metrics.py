@@ -11,9 +11,14 @@ from kanon.studio import state
 from kanon.studio.costs import costs_of, drillable
 from kanon.studio.drawing import drawable
 from kanon.studio.explain import formula, how_metric
-from kanon.studio.frame import head, metric_titles
+from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.matrix import matrix_with_cells
-from kanon.studio.own_metrics import equal_metrics, with_composed, without_composed
+from kanon.studio.own_metrics import (
+    equal_metrics,
+    with_attribute_weight,
+    with_composed,
+    without_composed,
+)
 from kanon.studio.picture import data_button
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
@@ -221,23 +226,21 @@ def attribute_weights(work):
     for start in range(0, len(columns), 5):
         places = st.columns(5)
         for place, name in zip(places, columns[start : start + 5], strict=False):
-            key = f"attribute-weight-{work.version}-{columns.index(name)}"
-            place.number_input(
+            weight = work.attribute_weights.get(name, 1.0)
+            # The key holds the value: what cannot be taken stays in the field, to be mended.
+            key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
+            place.text_input(
                 plain(shortened(name)),
-                min_value=0.0,
-                max_value=1000.0,
-                step=0.5,
-                key=state.seeded(key, float(work.attribute_weights.get(name, 1.0))),
+                value=f"{weight:g}",
+                key=key,
                 on_change=take_weight,
                 args=(name, key),
             )
 
 
 def take_weight(name, key):
-    """Count a column more or less; an emptied field changes nothing."""
-    weight = state.typed(key)
-    if weight is not None:
-        state.change(attribute_weights={**state.work().attribute_weights, name: weight})
+    """Count a column more or less."""
+    state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
 
 
 work = head("What does blurring cost?")
@@ -252,7 +255,9 @@ view = replace(
     view,
     first=view.first if view.first in usable else work.metric if work.metric in usable else "nllm",
     second=view.second if view.second in usable else "total",
+    share=view.share and view.mode != "one",
 )
+unready(work)
 choices(work, column, view)
 matrices(work, column, view)
 compose(work)

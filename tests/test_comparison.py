@@ -416,5 +416,5 @@ def test_the_finding_says_which_way_it_went():
     found = before_and_after(before, after, 4)
     assert what_if_title(found, titles) == "At k = 4 releases now lose less: LLM 5.0 % → 3.0 %"
     same = before_and_after(before, before, 4)
-    assert what_if_title(same, titles) == "At k = 4 no alteration changed by 0.1 %"
+    assert what_if_title(same, titles) == "At k = 4 releases lose as much as before: NCP 2.0 %"
     assert len(what_if_chart(found, titles).data) == 8

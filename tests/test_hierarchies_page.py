@@ -334,7 +334,7 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
 
 # --- what if ----------------------------------------------------------------------------------
 def test_what_if_shows_before_and_after(page, drawn):
-    press(page, "Compare, to have a before")
+    press(page, "Compare with these hierarchies")
     settled(page)
     assert work(page).what_if is None and work(page).comparison is not None
     first = work(page).comparison

@@ -88,7 +88,7 @@ def test_the_paths_of_the_first_example():
     tree, _, weights = drawn(MAMMALS)
     cat, felid, mammal = (tree.node_of[x] for x in ("Cat", "Felid", "Mammal"))
     assert path_edges(tree, weights, cat, mammal) == [(cat, felid, 1.0), (felid, mammal, 3.0)]
-    assert path_text(tree, weights, cat, mammal) == "Cat → Felid 1 → Mammal 3 = 4"
+    assert path_text(tree, weights, cat, mammal) == "Cat → Felid → Mammal: 1 + 3 = 4"
     assert path_edges(tree, weights, felid, felid) == []
     with pytest.raises(ValueError, match="not an ancestor"):
         path_edges(tree, weights, mammal, cat)
@@ -102,8 +102,8 @@ def test_a_long_path_is_shortened_in_the_middle():
     )
     assert tree.weight is not None
     text = path_text(tree, tree.weight, 0, tree.root, most=3)
-    assert text == "level 29 → level 28 1 → level 27 1 → … → level 0 1 = 29"
-    assert path_text(tree, tree.weight, 0, 1, longest=5) == "leve… → leve… 1 = 1"
+    assert text == "level 29 → level 28 → level 27 → … → level 0: 1 + 1 + … + 1 = 29"
+    assert path_text(tree, tree.weight, 0, 1, longest=5) == "leve… → leve…: 1"
 
 
 # Which nodes
@@ -302,8 +302,8 @@ def test_one_matrix_with_its_values_and_paths():
     (cells,) = figure.data
     assert cells.z.tolist() == whole(MAMMALS).values.tolist()
     assert list(cells.text[3]) == ["0", "0", "3", "0", "3"]
-    assert cells.customdata[0][2] == "Cat → Felid 1 → Mammal 3 = 4"
-    assert cells.customdata[4][0] == "Mammal = 0"
+    assert cells.customdata[0][2] == "Cat → Felid → Mammal: 1 + 3 = 4"
+    assert cells.customdata[4][0] == "Mammal: 0"
     assert figure.layout.xaxis.labelalias["2"] == "Dog"
     assert figure.layout.xaxis.title.text == "to"
     assert figure.layout.yaxis.title.text == "from"
@@ -375,7 +375,7 @@ def test_a_group_says_from_where_its_cost_comes():
     depth, weights = (of(metric_named("llm"), [tree])[0] for of in (potentials, weights_of))
     matrix = matrix_of(tree, depth, cut(tree, tree.root))
     texts = cost_hovers(tree, weights, matrix)
-    assert texts[0][1] == "its values → g0 39 → * 1 160 = 1 199"
+    assert texts[0][1] == "values → g0 → *: 39 + 1 160 = 1 199"
     assert texts[0][0] == "between two values of g0 = 38"
     assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
 

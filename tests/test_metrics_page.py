@@ -14,6 +14,7 @@ from dashboard import (
     anonymised,
     choose,
     go,
+    line,
     press,
     problems,
     settled,
@@ -134,11 +135,11 @@ def test_a_cell_lights_up_its_path_and_adds_it_up(mammals, drawn):
     labels = work(mammals).trees["race"].labels
     pick(mammals, 0, labels.index("Cat"))
     pick(mammals, 1, labels.index("Dog"))
-    assert "Custom: Cat → Felid 1 → Mammal 3 = 4" in text(mammals)
+    assert "Custom: Cat → Felid → Mammal: 1 + 3 = 4" in text(mammals)
     lit = [drawn["trees"][-1]["labels"][node] for node in drawn["trees"][-1]["lit"]]
     assert lit == ["Cat", "Felid", "Mammal"]
     pick(mammals, 0, labels.index("Mammal"))
-    assert "Custom: Mammal = 0" in text(mammals)
+    assert "Custom: Mammal: 0" in text(mammals)
 
 
 # --- one, two, difference ---------------------------------------------------------------------
@@ -197,7 +198,9 @@ def compose(at, name, intermediate="levels", multiplier="w2"):
 
 def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     compose(page, "mine")
-    assert problems(page) == [] and "ω(x, x′) = (level(x′) − level(x)) / (h − 1) · w2" in text(page)
+    assert problems(page) == [] and "ω(x, x′) = ((level(x′) − level(x)) / (h − 1)) · w2" in text(
+        page
+    )
     choose(page, "costs-first", "mine")
     go(page, ANONYMISE)
     choose(page, "run-metric", "mine")
@@ -242,10 +245,26 @@ def test_a_name_that_markdown_reads_is_shown_as_it_is(page, drawn):
 # --- columns that count more ------------------------------------------------------------------
 def test_a_column_that_counts_more_keeps_more(page, drawn):
     column = work(page).quasi_identifiers[0]
-    key = f"attribute-weight-{work(page).version}-0"
-    page.number_input(key=key).set_value(4.0)
-    go(page)
+    weigh(page, "4")
     assert plan_of(work(page)).algorithm.attribute_weights == {column: 4.0}
-    page.number_input(key=key).set_value(1.0)
-    go(page)
+    assert f"counts: {column} × 4" in line(page)
+    weigh(page, "1")
     assert plan_of(work(page)).algorithm.attribute_weights == {}
+
+
+@pytest.mark.parametrize("typed", ["", "1,5", "-1", "5000", "much"])
+def test_a_weight_that_cannot_be_taken_is_said_and_stays_in_its_field(page, drawn, typed):
+    weigh(page, "2")
+    key = weigh(page, typed)
+    assert len(problems(page)) == 1 and "from 0 to 1000" in problems(page)[0]
+    assert page.text_input(key=key).value == typed
+    assert list(work(page).attribute_weights.values()) == [2.0]
+
+
+def weigh(at, text):
+    column = work(at).quasi_identifiers[0]
+    weight = work(at).attribute_weights.get(column, 1.0)
+    key = f"attribute-weight-{work(at).version}-0-{weight:g}"
+    at.text_input(key=key).set_value(text)
+    go(at)
+    return key

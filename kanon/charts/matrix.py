@@ -30,7 +30,7 @@ _COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purp
 _INK = "#1B1F24"
 _SHARE = "share of the cost of losing a value completely, in %"
 _SHARE_SAID = "<br>%{z:.1f} % of the cost of losing a value completely"
-_WRITTEN = {1: 15, 2: 10}  # up to so many nodes, the values stand in the cells
+_WRITTEN = {1: 15, 2: 12}  # up to so many nodes, the values stand in the cells
 _ROW, _CELL = 11, 52  # pixels: a row that can just be labelled, the largest cell
 _SIDE = {1: 500, 2: 400}  # pixels: the height of all cells, until rows would become too low
 _SQUARE = {1: 46, 2: 36}  # of more nodes, square cells would be lower than a row in 3/5 of a page
@@ -217,7 +217,7 @@ def _notes(matrix: CostMatrix) -> str:
     if matrix.grouped:
         notes.append("Rows and columns are groups: each cell is a mean over pairs of their values.")
     if matrix.left_out:
-        notes.append(f"{counted(matrix.left_out, 'more value')} left out.")
+        notes.insert(0, f"{counted(matrix.left_out, 'more value')} left out.")
     return " ".join(notes)
 
 

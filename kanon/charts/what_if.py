@@ -13,14 +13,15 @@ from kanon.words import thin
 __all__ = ["what_if_chart", "what_if_title"]
 
 
-def what_if_title(found: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """The finding: which way the alteration went, for the metric where it moved most."""
+def what_if_title(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
+    """The finding: which way the alteration went, for one metric or where it moved most."""
     change = found["own_after"] - found["own_before"]
-    name = str(change.abs().idxmax())
+    name = first if first in found.index else str(change.abs().idxmax())
     title = titles.get(name, name)
     before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
     if f"{before:.1f}" == f"{after:.1f}":
-        return f"At k = {thin(found.loc[name, 'k_after'])} no alteration changed by 0.1 %"
+        k = thin(found.loc[name, "k_after"])
+        return f"At k = {k} releases lose as much as before: {title} {after:.1f} %"
     way = "less" if after < before else "more"
     return (
         f"At k = {thin(found.loc[name, 'k_after'])} releases now lose {way}: "
@@ -28,7 +29,7 @@ def what_if_title(found: pd.DataFrame, titles: Mapping[str, str]) -> str:
     )
 
 
-def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
+def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
     """One line per metric that guided, from its alteration before to the one after.
 
     Parameters
@@ -37,6 +38,8 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
         See :func:`kanon.comparison.before_and_after`; not empty.
     titles
         What the metrics are called.
+    first
+        The metric of the finding.
     """
     figure = go.Figure()
     names = [str(name) for name in found.index][::-1]
@@ -57,7 +60,7 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
             x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,
             text=[f"   {before:.1f} → {after:.1f} %"], textposition="middle right",
         )  # fmt: skip
-    lay_out(figure, escaped(what_if_title(found, titles), longest=120), 90 + 34 * len(names))
+    lay_out(figure, escaped(what_if_title(found, titles, first), longest=120), 90 + 34 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 110})
     figure.update_yaxes(type="category")  # a metric may be called 1
     most = max(4.0, float(found[["own_before", "own_after"]].to_numpy().max()))

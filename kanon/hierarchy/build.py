@@ -486,7 +486,11 @@ def _check_widths(widths: Sequence[float]) -> None:
     if not widths or any(not 0 < width < math.inf for width in widths):
         raise HierarchyError("Intervals need at least one width, each a number above 0.")
     for narrow, wide in itertools.pairwise(widths):
-        if wide <= narrow or not math.isclose(wide / narrow, round(wide / narrow)):
+        if wide <= narrow:
+            raise HierarchyError(
+                f"The width {wide:g} has to be larger than the width {narrow:g} before it."
+            )
+        if not math.isclose(wide / narrow, round(wide / narrow)):
             raise HierarchyError(
                 f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
                 "nested intervals need that."

@@ -10,7 +10,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon.errors import HierarchyError, quoted
@@ -18,7 +18,7 @@ from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_c
 from kanon.hierarchy.tree import Hierarchy
 from kanon.words import thin
 
-__all__ = ["LARGEST_UNPACKED", "MOST_MEMBERS", "Found", "read_bundle", "write_bundle"]
+__all__ = ["LARGEST_UNPACKED", "MOST_MEMBERS", "Found", "read_bundle", "safe_name", "write_bundle"]
 
 LARGEST_UNPACKED = 20_000_000
 """The most bytes that the files of one upload may have, unpacked."""
@@ -125,7 +125,7 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     taken: set[str] = set()
     with zipfile.ZipFile(out, "w") as archive:
         for column, tree in hierarchies.items():
-            name = _safe(column, taken)
+            name = safe_name(column, taken)
             taken.add(name.casefold())
             for ending, text in (("csv", to_csv(tree)), ("json", to_json(tree, column))):
                 member = zipfile.ZipInfo(f"{_PREFIX}{name}.{ending}")  # dated 1980, always
@@ -136,8 +136,12 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     return out.getvalue()
 
 
-def _safe(column: str, taken: set[str]) -> str:
-    """A part of a file name that every system allows, and that no other column has."""
+def safe_name(column: str, taken: Collection[str] = ()) -> str:
+    """A part of a file name that every system allows, and that no other column has taken.
+
+    >>> safe_name("a/b"), safe_name("a:b", {"a_b"})
+    ('a_b', 'a_b 2')
+    """
     kept = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
     base = name = kept[:_LONGEST_SAFE]
     number = 1
@@ -156,7 +160,8 @@ def _base(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    return _base(name).rpartition(".")[0]
+    """The name without its ending, and without the fingerprint that a download carries."""
+    return re.sub(r"-[0-9a-f]{12}( \(\d+\))?$", "", _base(name).rpartition(".")[0])
 
 
 # Reading

@@ -344,7 +344,12 @@ def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy
 
 def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     keep = typed.get("keep", "")
-    step = "" if str(keep).strip() else str(typed.get("step", "")).strip()
+    step = str(typed.get("step", "")).strip()
+    if step and str(keep).strip():
+        raise HierarchyError(
+            "Give either the characters kept at each level or how many are masked at a time, not "
+            "both."
+        )
     if step:
         steps = _whole_numbers("Characters masked at a time", step, "2")
         kept = mask_steps(max(map(len, counts), default=0), steps[0])

@@ -123,6 +123,7 @@ class Costs:
             "lit": self.path,
             "height": 520,
             "bare": True,
+            "records": None,
         }
 
 

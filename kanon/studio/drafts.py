@@ -56,11 +56,12 @@ def table_editor(
     if state.typed(widget) is None:
         # The editor is new on the page: it begins with what was typed before the page was left.
         draft.began = draft.now
+    buttons = st.container(horizontal=True, vertical_alignment="center")
     draft.now = st.data_editor(
         draft.began, key=widget, num_rows="dynamic", hide_index=True, height=420, width="stretch"
     )
     changed = not draft.now.equals(draft.fresh)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with buttons:
         st.button(
             "Apply the table",
             type="primary" if changed else "secondary",

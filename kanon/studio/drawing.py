@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
-from kanon.hierarchy.tables import parse_weight
+from kanon.hierarchy.tables import edge_table, parse_weight
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
@@ -26,6 +27,7 @@ __all__ = [
     "DRAWN",
     "LARGEST_DRAWING",
     "drawable",
+    "edge_texts",
     "edited",
     "picture",
     "removable",
@@ -379,6 +381,13 @@ def weight_text(weight: float) -> str:
     ('0.03333', '12345', '2')
     """
     return f"{weight:.4g}" if weight < 1000 else f"{weight:.10g}"
+
+
+def edge_texts(tree: Hierarchy) -> pd.DataFrame:
+    """The edges as a table of text: in a column of numbers a slip of the finger becomes 0."""
+    table = edge_table(tree)
+    weights = ["" if np.isnan(weight) else weight_text(weight) for weight in table["weight"]]
+    return table.assign(weight=weights)
 
 
 def summary(choice: Choice) -> str:

@@ -99,11 +99,12 @@ def formula(metric: Metric) -> str:
 
     >>> from kanon.metrics import metric_named
     >>> formula(metric_named("nllm"))
-    'ω(x, x′) = (nl(x′) − nl(x)) / nl(root) · w2'
+    'ω(x, x′) = ((nl(x′) − nl(x)) / nl(root)) · w2'
     """
     if not metric.intermediate:
         return "ω(x, x′) = the weight drawn on the edge"
-    return f"ω(x, x′) = {_FORMULAS[metric.intermediate]}{_FACTORS[metric.multiplier][0]}"
+    cost, factor = _FORMULAS[metric.intermediate], _FACTORS[metric.multiplier][0]
+    return f"ω(x, x′) = ({cost}){factor}" if factor else f"ω(x, x′) = {cost}"
 
 
 def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> str:

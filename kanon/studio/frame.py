@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kanon.errors import listing
 from kanon.schema import Role
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
@@ -12,7 +13,7 @@ from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, metric_called, sample_work, usable_metrics
 from kanon.words import counted, thin
 
-__all__ = ["head", "metric_choice", "metric_titles"]
+__all__ = ["head", "metric_choice", "metric_titles", "unready"]
 
 
 # Less empty space above the question, so that the picture is on the first screen; and a sentence
@@ -43,7 +44,25 @@ def head(question: str) -> Work:
             st.error(plain(work.problem), icon=":material/error:")
         if work.notice:
             st.info(plain(work.notice), icon=":material/info:")
+    said = work.problem or work.notice
+    if said and state.remembered("said", work, lambda: [said]):
+        # What was pressed may stand far below: say it where one looks, once.
+        state.remembered("said", work, list).clear()
+        st.toast(plain(said), icon=":material/error:" if work.problem else ":material/info:")
     return work
+
+
+def unready(work: Work) -> None:
+    """Say which hierarchies cannot be used yet, with the way to where they are mended."""
+    unfit = [name for name in work.quasi_identifiers if work.choices[name].plan is None]
+    if unfit:
+        have = "has" if len(unfit) == 1 else "have"
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                f"{plain(listing(unfit))} {have} no usable hierarchy yet.",
+                icon=":material/error:",
+            )
+            st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
 
 
 def metric_titles(work: Work) -> dict[str, str]:
@@ -78,6 +97,14 @@ def _line(work: Work) -> None:
         counted(len(work.quasi_identifiers), "quasi-identifier"),
         f"sensitive: {plain(', '.join(sensitive) or 'none')}",
     ]
+    weights = {
+        name: weight
+        for name, weight in work.attribute_weights.items()
+        if weight != 1 and name in work.quasi_identifiers
+    }
+    if weights:
+        listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
+        about.append(f"counts: {plain(listed)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
         with st.popover(f"Table: {plain(shortened(work.title))}", type="tertiary"):
             names = list(SAMPLES)

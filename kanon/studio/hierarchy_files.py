@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from kanon.hierarchy import Hierarchy, tables
-from kanon.hierarchy.bundle import write_bundle
+from kanon.hierarchy.bundle import safe_name, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
 from kanon.studio import drawing, state
 from kanon.studio.choices import Choice, Waiting
@@ -53,7 +53,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
         st.text_area(
             "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
             key=pasted,
-            height=160,
+            height=100,
         )
         st.button(
             "Take these lines", key="tree-paste", on_click=_take_pasted, args=(column, pasted)
@@ -64,7 +64,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
         _download(work, "JSON with weights", "json", {column: tree}, make_json)
     trees = work.trees
-    if trees:
+    if len(trees) > 1:
         label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
         _download(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
@@ -74,7 +74,7 @@ def _download(
     work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
 ) -> None:
     versions = [work.histories[name].version if name in work.histories else 0 for name in trees]
-    what = "hierarchy" if ending != "zip" else "hierarchies"
+    what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
     mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
     st.download_button(
         label,
@@ -108,11 +108,11 @@ def _take_pasted(column: str, key: str) -> None:
 
 def review(work: Work) -> None:
     """The files that were read, each with the column it is meant for, before anything changes."""
-    st.subheader(f"Look through {counted(len(work.imports), 'file')} before they are used")
+    st.subheader(f"Look through {counted(len(work.imports), 'file')}; nothing is in use yet")
     key = (work.imports, work.digest, work.missing, tuple(work.quasi_identifiers))
     choices = state.remembered("imports", key, lambda: meant(work))
     for place, (waiting, choice) in enumerate(zip(work.imports, choices, strict=True)):
-        name, column, said = st.columns([3, 2, 6], vertical_alignment="center")
+        name, column, said = st.columns([3, 3, 6], vertical_alignment="center")
         name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
         if waiting.problem:
             said.error(plain(waiting.problem), icon=":material/error:")
@@ -142,9 +142,15 @@ def review(work: Work) -> None:
             type="primary",
             disabled=not ready,
             key="import-use",
-            on_click=lambda: state.put(with_imported(state.work())),
+            on_click=_use,
         )
         st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
+
+
+def _use() -> None:
+    """Take over the files, and say so."""
+    state.put(with_imported(state.work()))
+    state.change(notice="The hierarchies are in use now; Undo brings back what was before.")
 
 
 def _take_column(place: int, key: str) -> None:
@@ -164,7 +170,10 @@ def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
     else:
         parts.append("Every value has a place.")
     if choice.unused:
-        parts.append(said_unused(choice.unused))
+        none = len(choice.unused) == choice.tree.n_leaves
+        parts.append(
+            "None of its values occurs in the column." if none else said_unused(choice.unused)
+        )
     if waiting.column not in work.quasi_identifiers:
         parts.append("That column is not a quasi-identifier now; it is kept for when it is.")
     if sum(one.column == waiting.column for one in work.imports) > 1:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
+from kanon.sources.memory import counted_values
 from kanon.studio.choices import Choice, Waiting, imported
 from kanon.studio.work import Work, with_choice
 
@@ -19,6 +20,10 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
     """
     found = read_bundle(files, list(work.roles))
     only = work.looked_at if len(found) == 1 and not work.imports else None
+    if only is not None and found[0].imported is not None:
+        values = counted_values(work.kept[only])
+        if not any(value in found[0].imported.hierarchy.node_of for value in values):
+            only = None  # it cannot be meant
     waiting = [
         Waiting(one.file, one.imported, None if one.problem else one.column or only, one.problem)
         for one in found

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon.errors import MetricError, quoted
+from kanon.errors import HierarchyError, MetricError, quoted
+from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import METRICS, PUBLISHED, Metric
 from kanon.plan import MetricPlan
 from kanon.studio.work import MatrixView, Work, metric_called
 
-__all__ = ["LONGEST_METRIC_NAME", "equal_metrics", "with_composed", "without_composed"]
+__all__ = [
+    "LARGEST_ATTRIBUTE_WEIGHT",
+    "LONGEST_METRIC_NAME",
+    "equal_metrics",
+    "with_attribute_weight",
+    "with_composed",
+    "without_composed",
+]
 
 LONGEST_METRIC_NAME = 40
 """The most characters in the name of a metric of one's own."""
+
+LARGEST_ATTRIBUTE_WEIGHT = 1000
+"""A column can count so many times at most."""
 
 
 def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
@@ -30,8 +41,35 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     if name.casefold() in taken | {one.casefold() for one in work.composed}:
         raise MetricError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
     part = MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
-    composed = {**work.composed, name: part}
-    return replace(work, composed=composed, problem=None, notice=None)
+    notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
+    return replace(
+        work,
+        composed={**work.composed, name: part},
+        compared=(*work.compared, name),
+        problem=None,
+        notice=notice,
+    )
+
+
+def with_attribute_weight(work: Work, column: str, text: str) -> Work:
+    """The work with a column counting more or less in the search.
+
+    Raises
+    ------
+    MetricError
+        The text is no number from 0 to 1000.
+    """
+    try:
+        weight = parse_weight(text)
+    except HierarchyError:
+        weight = -1.0
+    if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
+        raise MetricError(
+            f"The weight {quoted(text)} of {quoted(column)} is not allowed; it is a number with a "
+            f"decimal point, from 0 to {LARGEST_ATTRIBUTE_WEIGHT}, and 1 counts as usual."
+        )
+    weights = {**work.attribute_weights, column: weight}
+    return replace(work, attribute_weights=weights, problem=None, notice=None)
 
 
 def without_composed(work: Work, name: str) -> Work:
@@ -49,8 +87,11 @@ def without_composed(work: Work, name: str) -> Work:
         comparison=None if compared else made,
         what_if=None,
         problem=None,
-        notice=None,
+        notice=f"{quoted(name)} is gone{_and_the_comparison if compared else ''}.",
     )
+
+
+_and_the_comparison = ", and with it the comparison that it was part of"
 
 
 def equal_metrics(work: Work, metric: Metric) -> list[str]:

@@ -23,6 +23,7 @@ from kanon.studio.work import (
     plan_of,
     settings_of,
     shown_k,
+    usable_metrics,
 )
 from kanon.sweep import Configuration, configurations, solve_sweep, tasks_of
 
@@ -65,6 +66,8 @@ def compare(what_if: bool = False) -> None:
     try:
         plan = plan_of(work)
         metrics = compared_metrics(work)
+        if what_if and "custom" in usable_metrics(work):
+            metrics = list(dict.fromkeys([*metrics, "custom"]))  # the weights were just edited
         seeds = [*dict.fromkeys([work.tie_seed, *(TIE_SEEDS if work.bands else ())])]
         wanted = configurations(plan, metrics, [plan.algorithm.strategy], seeds)
         prepared = prepare(plan, work.table)

@@ -1,7 +1,8 @@
 // The tree of one column: drawn, walked through and edited. The page owns the tree. Each edit is told
 // to it as one operation, the next one only when that is answered, and the tree comes back as new data.
 // What only this window knows (folded, selected, searched, zoomed) is kept by label across new data.
-const ROW = 30, BOX = 24, PAD = 10, GAP = 46, WEIGHT = 30, NARROW = 110, WIDE = 230; // pixels at 100 %
+const ROW = 30, BOX = 24, PAD = 10, GAP = 46, WEIGHT = 30, NARROW = 110, WIDE = 230, SMALL = 130;
+// all in pixels at 100 %
 const MARGIN = 8; // rows drawn above and below the visible ones
 const LARGE = 300; // nodes; larger trees start folded
 const MOST = 100; // groups offered at once
@@ -93,14 +94,15 @@ function planOf(tree, folded) {
 // The left edge and the width of each level, wide enough for most labels at any folding.
 function columnsOf(tree, data, font) {
   const pen = document.createElement("canvas").getContext("2d"), widths = [];
+  const most = data.bare ? SMALL : WIDE, least = data.bare ? SMALL / 2 : NARROW;
   pen.font = `600 14px ${font}`;
   for (const id of tree.order) {
     const depth = tree.depth[id];
-    if (widths[depth] >= WIDE) continue;
+    if (widths[depth] >= most) continue;
     const fold = tree.children[id].length ? 20 + 7 * thin(tree.values[id]).length : 0;
     const records = data.records ? 8 + 6.5 * data.records[id].length : 0;
     const wanted = pen.measureText(tree.labels[id].slice(0, 60)).width + records + fold + 20;
-    widths[depth] = between(widths[depth] || NARROW, Math.ceil(wanted), WIDE);
+    widths[depth] = between(widths[depth] || least, Math.ceil(wanted), most);
   }
   const gap = GAP + (data.weights ? WEIGHT : 0);
   let left = PAD;
@@ -152,7 +154,7 @@ function editorOf(root) {
     refresh();
     // Beside other pictures there is little room, and nothing to zoom with.
     if (other && data.bare) zoomTo(between(0.6, frame.clientWidth / size().width, 1), 0, 0);
-    if (!other && data.answered !== before.data.answered) pickAnswered();
+    if (!other && data.answered !== before.data.answered) pickAnswered(before.tree);
     if (other || data.lit.join() !== before.data.lit.join()) showLit();
     if (press && press.drag) hover();
     if (done) settle(done);
@@ -165,8 +167,7 @@ function editorOf(root) {
 
   function startAnew() {
     folded = new Set(tree.labels.length > LARGE ? tree.order.filter((id) => isGroup(id)) : []);
-    let only = tree.root; // what is folded at first has brothers
-    while (folded.delete(only) && tree.children[only].length === 1) only = tree.children[only][0];
+    openTop();
     selected = new Set();
     cursor = tree.root;
     anchor = undefined;
@@ -211,14 +212,14 @@ function editorOf(root) {
   }
 
   // After an operation the page may say what to select: a new group.
-  function pickAnswered() {
+  function pickAnswered(old) {
     const wanted = data.select.filter(has);
     if (!wanted.length) return;
     selected = new Set(wanted);
     cursor = anchor = wanted[0];
     passing = true;
     unfoldAbove(wanted);
-    for (const id of wanted) folded.delete(id);
+    for (const id of wanted) if (!old.ids.has(tree.labels[id])) folded.delete(id);
     refresh();
     reveal(cursor, true);
   }
@@ -490,10 +491,17 @@ function editorOf(root) {
   }
 
   function foldAll(folding) {
-    folded = new Set(folding ? tree.order.filter((id) => isGroup(id) && id !== tree.root) : []);
+    folded = new Set(folding ? tree.order.filter((id) => isGroup(id)) : []);
+    openTop();
     unsearched = unsearched && new Set(folded);
     refresh();
     reveal(cursor);
+  }
+
+  // What stays folded has brothers: one line alone would show nothing.
+  function openTop() {
+    let only = tree.root;
+    while (folded.delete(only) && tree.children[only].length === 1) only = tree.children[only][0];
   }
 
   function unfoldAbove(ids) {
@@ -529,6 +537,7 @@ function editorOf(root) {
 
   function goTo(place) {
     if (!matches.length) return;
+    if (passing) { selected.clear(); anchor = undefined; } // as when one walks on by the arrow keys
     found = (place + matches.length) % matches.length;
     cursor = matches[found];
     unfoldAbove([cursor]);
@@ -717,8 +726,10 @@ function editorOf(root) {
 
   // --- editing in place ------------------------------------------------------------------------
   function edit(id, field, typed) {
-    if (!data.editable || (field === "name" ? !isGroup(id) : !data.weights || !data.weighable ||
-      id === tree.root)) return;
+    if (!data.editable) return;
+    if (field === "name" && !isGroup(id)) return say("A value of the column keeps its name.");
+    if (field !== "name" && (!data.weights || !data.weighable)) return say("Choose weights to show first.");
+    if (field !== "name" && id === tree.root) return say("There is no edge above the root.");
     begin();
     endEdit();
     unfoldAbove([id]);
@@ -741,6 +752,11 @@ function editorOf(root) {
     reveal(id);
     input.focus({ preventScroll: true });
     input.select();
+  }
+
+  function say(text) {
+    note = text;
+    bar();
   }
 
   function save(asked) {
