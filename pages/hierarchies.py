@@ -5,7 +5,7 @@ import streamlit as st
 from kanon.charts.what_if import what_if_chart
 from kanon.comparison import before_and_after
 from kanon.errors import listing
-from kanon.hierarchy import tables
+from kanon.hierarchy.tables import level_table
 from kanon.studio import drawing, running, state
 from kanon.studio.drafts import table_editor
 from kanon.studio.explain import how_hierarchies
@@ -223,12 +223,11 @@ def levels_view(work, column, choice, version):
         "A line per value: its groups from fine to coarse. A cell that repeats its left neighbour "
         "skips that level. Cells can be pasted from a spreadsheet; nothing counts until you apply."
     )
-    tree = choice.tree
     table_editor(
         f"levels-{column}",
         (work.version, column, version),
-        lambda: tables.level_table(tree),
-        lambda edited: take_tree(column, lambda: tables.tree_from_levels(edited, tree)),
+        lambda: level_table(choice.tree),
+        lambda edited: take_table(lambda: drawing.with_levels(state.work(), column, edited)),
     )
 
 
@@ -242,23 +241,14 @@ def edges_view(work, column, choice, version):
         f"edges-{column}",
         (work.version, column, version),
         lambda: drawing.edge_texts(choice.tree),
-        lambda edited: take_edges(column, edited),
+        lambda edited: take_table(lambda: drawing.with_edges(state.work(), column, edited)),
     )
 
 
-def take_tree(column, make):
-    """Take a tree that was made from a table; what is wrong with it is said, the table stays."""
-    taken = state.attempt(lambda: drawing.with_tree_drawn(state.work(), column, make()))
-    if taken:
+def take_table(make):
+    """Take the tree of a table; what is wrong with it is said, and the table stays."""
+    if state.attempt(make):
         state.change(notice="The table is the hierarchy now; Undo brings back what was before.")
-    return taken
-
-
-def take_edges(column, edited):
-    """Take a tree with the weights that were typed, and show those."""
-    taken = take_tree(column, lambda: tables.tree_from_edges(edited))
-    if taken and state.work().choices[column].tree.weight is not None:
-        state.change(shown=drawing.DRAWN, notice=state.work().notice)
 
 
 def preview_view(work, column, preview):

@@ -253,7 +253,7 @@ def test_a_step_masks_at_least_one_character():
 def test_open_ends_read_well():
     tree = intervals([str(age) for age in range(17, 91)], [10, 20], lowest=20, highest=80)
     top = [tree.labels[v] for v in tree.children[tree.root]]
-    assert top == ["<20", "20-39", "40-59", "60-79", "80-99", ">80"]
+    assert top == ["<20", "20-39", "40-59", "60-79", "80", ">80"]
     assert members(tree, "<20") == ["17", "18", "19"]
     assert members(tree, ">80") == [str(age) for age in range(81, 91)]
 
@@ -344,3 +344,15 @@ def test_what_is_proposed_can_be_built_of_the_values(counts):
     if counts:
         tree = BUILDERS[proposal.builder](counts, *proposal.parameters.values())
         assert set(leaves(tree)) == set(counts)
+
+
+def test_intervals_end_where_other_groups_begin():
+    tree = intervals([str(n) for n in range(18, 91)], [5, 10, 20], lowest=33, highest=77)
+    parent = {label: above for label, above, _ in tree.entries()}
+    assert parent["33"] == "33-34" and parent["33-34"] == "33-39" and parent["33-39"] == "*"
+    assert parent["77"] == "75-77" and parent["75-77"] == "70-77" and parent["70-77"] == "60-77"
+    assert parent["32"] == "<33" and parent["78"] == ">77" and parent["50"] == "50-54"
+    halves = intervals(["0.5", "1.5", "2.5", "4"], [1], lowest=0.75, highest=3.5)
+    assert {"<0.75", "1 to <2", "2 to <3", ">3.5"} < set(halves.labels)
+    assert "0.75 to <1" in intervals(["0.8", "1.5"], [1], lowest=0.75).labels
+    assert "3 to 3.5" in intervals(["3.2", "1.5"], [1], highest=3.5).labels

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.errors import HierarchyError
 from kanon.hierarchy import build
 from kanon.hierarchy.edit import remove_leaves
+from kanon.hierarchy.tables import level_table
 from kanon.metrics import edge_weights, metric_named
 from kanon.run import prepare, run
 from kanon.schema import Role
@@ -477,3 +479,24 @@ def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
     assert drawing.DRAWN not in work.composed and "drawn" in work.composed
     shown = drawing.picture(work, "animal", work.choices["animal"], shown="drawn")
     assert shown["weights"] is not None
+
+
+def test_a_table_of_levels_says_which_weights_it_made_up(work):
+    work = drawing.with_drawn_weights(work, "llm", ["animal"])
+    table = level_table(tree(work))
+    table.insert(1, "new", ["Felid", "Felid", *table["leaf"][2:]])
+    done = drawing.with_levels(work, "animal", table)
+    (note,) = done.choices["animal"].notes
+    assert "'Felid'" in note and "please check" in note
+    assert (
+        drawing.with_levels(work, "animal", level_table(tree(work))).choices["animal"].notes == ()
+    )
+
+
+def test_a_table_of_edges_shows_its_weights_and_refuses_words(work):
+    table = drawing.edge_texts(tree(work))
+    assert table["weight"].tolist() == [""] * 5
+    done = drawing.with_edges(work, "animal", table.assign(weight="2"))
+    assert tree(done).weight.tolist() == [2] * 5 + [0] and done.shown == drawing.DRAWN
+    with pytest.raises(HierarchyError, match="Row 1"):
+        drawing.with_edges(work, "animal", table.assign(weight="abc"))

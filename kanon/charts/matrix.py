@@ -317,7 +317,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
         "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks],
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "ypad": 0,
         "y": 1 - (layout.top - layout.scale) / layout.height, "yref": "container",
-        "yanchor": "top", "len": 360, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,
+        "yanchor": "top", "len": 260, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,
         "tickfont": {"size": 13, "color": _INK},
     }  # fmt: skip
     figure.update_layout(

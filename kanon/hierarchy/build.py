@@ -61,7 +61,8 @@ def intervals(
     origin
         A bound of the intervals of every width.
     lowest, highest
-        Numbers below ``lowest`` share one group, numbers above ``highest`` another.
+        Numbers below ``lowest`` share one group, numbers above ``highest`` another; the intervals
+        beside them end there.
 
     Raises
     ------
@@ -101,7 +102,10 @@ def intervals(
         elif highest is not None and value > highest:
             lines.append([text, f">{canonical_text(highest)}"])
         else:
-            lines.append([text, *(_interval(value, width, origin, whole) for width in widths)])
+            bounds = (
+                -math.inf if lowest is None else lowest, math.inf if highest is None else highest
+            )  # fmt: skip
+            lines.append([text, *(_interval(value, w, origin, whole, bounds) for w in widths)])
     return _tree(lines)
 
 
@@ -497,13 +501,19 @@ def _check_widths(widths: Sequence[float]) -> None:
             )
 
 
-def _interval(value: float, width: float, origin: float, whole: bool) -> str:
+def _interval(
+    value: float, width: float, origin: float, whole: bool, bounds: tuple[float, float]
+) -> str:
+    """The interval of a value, cut off at the bounds beyond which other groups begin."""
     # Rounding undoes noise such as 0.3 / 0.1 = 2.9999999999999996.
     start = origin + math.floor(round((value - origin) / width, 9)) * width
     if not whole:
         # 15 digits are all that a number holds for sure; fewer could give two intervals one name.
-        return f"{start:.15g} to <{start + width:.15g}"
+        end = f"<{start + width:.15g}" if start + width <= bounds[1] else f"{bounds[1]:.15g}"
+        return f"{max(start, bounds[0]):.15g} to {end}"
     low, high = int(start), int(start + width - 1)
+    low = low if low >= bounds[0] else math.ceil(bounds[0])
+    high = high if high <= bounds[1] else math.floor(bounds[1])
     if low == high:
         return str(low)
     return f"{low}-{high}" if low >= 0 else f"{low} to {high}"

@@ -22,6 +22,7 @@ from kanon.words import thin
 __all__ = [
     "edge_table",
     "level_table",
+    "new_edges",
     "parse_weight",
     "tree_from_edges",
     "tree_from_levels",
@@ -101,6 +102,21 @@ def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None)
     if weights_from is None or weights_from.weight is None or tree.n_nodes == 1:
         return tree
     return with_weights(tree, _kept_weights(tree, weights_from, weights_from.weight))
+
+
+def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
+    """The nodes whose edge a tree has and the one before it had not, by label.
+
+    >>> from kanon.hierarchy.build import groups, suppression
+    >>> new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
+    ['a', 'A']
+    """
+    old = {label: above for label, above, _ in before.entries()}
+    return [
+        tree.labels[node]
+        for node in range(tree.root)
+        if old.get(tree.labels[node]) != tree.labels[tree.parent[node]]
+    ]
 
 
 def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:

@@ -14,7 +14,13 @@ import pandas as pd
 
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
-from kanon.hierarchy.tables import edge_table, parse_weight
+from kanon.hierarchy.tables import (
+    edge_table,
+    new_edges,
+    parse_weight,
+    tree_from_edges,
+    tree_from_levels,
+)
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
@@ -38,6 +44,8 @@ __all__ = [
     "weight_text",
     "with_added",
     "with_drawn_weights",
+    "with_edges",
+    "with_levels",
     "with_tree_drawn",
     "without_unused",
 ]
@@ -229,6 +237,38 @@ def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
 def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
     """The work with a tree that was made from the one in use: a step that can be undone."""
     return with_choice(work, column, drawn(work.choices[column], tree, notes))
+
+
+def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
+    """The work with the tree of a table of levels; what weights it gave to new edges is said.
+
+    Raises
+    ------
+    HierarchyError
+        The table does not describe a tree.
+    """
+    before = work.choices[column].tree
+    tree = tree_from_levels(table, before)
+    notes: tuple[str, ...] = ()
+    if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
+        notes = (
+            f"New edges (above {listing(new)}) weigh as much as the heaviest one beside them, or "
+            "1; please check them.",
+        )
+    return with_tree_drawn(work, column, tree, notes)
+
+
+def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
+    """The work with the tree of a table of edges; if it has weights, those are shown.
+
+    Raises
+    ------
+    HierarchyError
+        The table does not describe a tree.
+    """
+    tree = tree_from_edges(table)
+    done = with_tree_drawn(work, column, tree)
+    return done if tree.weight is None else replace(done, shown=DRAWN)
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
