@@ -116,6 +116,11 @@ def coverage_strip(work, column, choice):
 def view_row(work, column, choice, preview):
     """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        # First, so that an open one stays where it is when the others go.
+        with st.popover("Build", icon=":material/construction:"):
+            build_panel(work, column)
+        with st.popover("Files", icon=":material/folder_open:"):
+            files_panel(work, column, choice)
         if preview is None:
             st.segmented_control(
                 "Shown as",
@@ -126,11 +131,6 @@ def view_row(work, column, choice, preview):
                 label_visibility="collapsed",
                 width="content",
             )
-        with st.popover("Build", icon=":material/construction:"):
-            build_panel(work, column)
-        with st.popover("Files", icon=":material/folder_open:"):
-            files_panel(work, column, choice)
-        if preview is None:
             weights_choice(work, column, choice)
 
 

@@ -727,9 +727,9 @@ function editorOf(root) {
   // --- editing in place ------------------------------------------------------------------------
   function edit(id, field, typed) {
     if (!data.editable) return;
-    if (field === "name" && !isGroup(id)) return say("A value of the column keeps its name.");
-    if (field !== "name" && (!data.weights || !data.weighable)) return say("Choose weights to show first.");
-    if (field !== "name" && id === tree.root) return say("There is no edge above the root.");
+    if (field === "name" && !isGroup(id)) return remark("A value of the column keeps its name.");
+    if (field !== "name" && (!data.weights || !data.weighable)) return remark("Choose weights to show first.");
+    if (field !== "name" && id === tree.root) return remark("There is no edge above the root.");
     begin();
     endEdit();
     unfoldAbove([id]);
@@ -754,7 +754,7 @@ function editorOf(root) {
     input.select();
   }
 
-  function say(text) {
+  function remark(text) {
     note = text;
     bar();
   }
