@@ -836,7 +836,7 @@ def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
     name.fill("mine")
     with by.answered(page):
         by.button(page, "Keep it").click()
-    expect(page.get_by_role("alert").first).to_contain_text("can now be chosen")
+    expect(page.get_by_text("can now be chosen").first).to_be_visible()
     page.get_by_role("button", name="Metric: NLLM", exact=True).click()
     control = page.get_by_test_id("stPopoverBody").get_by_role("combobox")
     by.choose(page, control.first, "mine")

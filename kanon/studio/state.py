@@ -68,7 +68,13 @@ def entered() -> bool:
 
 
 def change(**fields: Any) -> None:
-    """Change some fields; whatever was said before is no longer shown."""
+    """Change some fields; whatever was said before is no longer shown.
+
+    A control whose options have changed tells its value once more: that changes nothing.
+    """
+    now = work()
+    if all(getattr(now, name) == value for name, value in fields.items()):
+        return
     put(replace(work(), **{"problem": None, "notice": None, **fields}))
 
 
