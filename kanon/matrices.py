@@ -21,7 +21,7 @@ __all__ = [
     "LARGEST_MATRIX",
     "CostMatrix",
     "as_share",
-    "common_ancestors",
+    "cell_text",
     "cut",
     "difference",
     "grouped_matrix",
@@ -123,25 +123,6 @@ def _subtree(tree: Hierarchy, focus: int) -> np.ndarray:
     return np.flatnonzero(within[: focus + 1])
 
 
-def common_ancestors(tree: Hierarchy, nodes: Sequence[int]) -> np.ndarray:
-    """LCA(u, v) for all pairs of some nodes. Shape (n, n).
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    >>> common_ancestors(tree, [0, 1, 2]).tolist()
-    [[0, 3, 4], [3, 1, 4], [4, 4, 2]]
-    """
-    shown = np.asarray(nodes)
-    first, last = tree.first[shown], tree.last[shown]
-    found = np.empty((len(shown), len(shown)), dtype=np.int64)
-    for row, node in enumerate(nodes):
-        # From the root downwards: each step overwrites what lies below a lower ancestor.
-        for above in reversed(tree.path(node)):
-            below = (first >= tree.first[above]) & (last <= tree.last[above]) & (shown <= above)
-            found[row, below] = above
-    return found
-
-
 def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> np.ndarray:
     """The mean cost between the values of disjoint groups.
 
@@ -194,7 +175,7 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
         np.bincount(owner, weights * share, minlength=tree.n_nodes)[groups]
         for share in (below, below * (1 - below))
     )
-    onwards = potential[groups][:, None] - potential[common_ancestors(tree, nodes)]
+    onwards = potential[groups][:, None] - potential[tree.common_ancestors(nodes)]
     values: np.ndarray = raised[:, None] + onwards
     np.fill_diagonal(values, within)
     return values
@@ -248,7 +229,7 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
         values = grouped_matrix(tree, potential, nodes)
         grouped = bool((tree.level[shown] > 0).any())
     else:
-        values = potential[shown][:, None] - potential[common_ancestors(tree, nodes)]
+        values = potential[shown][:, None] - potential[tree.common_ancestors(nodes)]
         grouped = False
     return CostMatrix(
         nodes=tuple(int(node) for node in nodes),
@@ -385,6 +366,37 @@ def path_text(
     total = number_text(sum(costs))
     sums = f"{' + '.join(terms)} = {total}" if len(terms) > 1 else total
     return f"{' → '.join(names)}: {sums}"
+
+
+def cell_text(
+    tree: Hierarchy,
+    weights: np.ndarray,
+    matrix: CostMatrix,
+    cell: tuple[int, int],
+    *,
+    longest: int = 40,
+    most: int | None = None,
+) -> str:
+    """How the cost in a cell adds up; in a matrix of groups, from their mean cost on.
+
+    Parameters
+    ----------
+    tree, weights
+        The hierarchy and its part of :func:`kanon.metrics.edge_weights`.
+    matrix, cell
+        A matrix of that hierarchy and metric, in the metric's own unit; a row and a column.
+    longest, most
+        See :func:`path_text`.
+    """
+    low, other = (matrix.nodes[place] for place in cell)
+    high, cost, start = tree.lca(low, other), float(matrix.values[cell]), None
+    if matrix.grouped and tree.level[low] > 0:
+        if high == low:
+            label = _short(tree.labels[low], longest)
+            return f"between two values of {label} = {number_text(cost)}"
+        start = cost - sum(weight for *_, weight in path_edges(tree, weights, low, high))
+        start = start if start > 1e-9 * cost else 0.0  # less is a rounding
+    return path_text(tree, weights, low, high, start=start, longest=longest, most=most)
 
 
 def _short(label: str, longest: int) -> str:

@@ -275,16 +275,8 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
     >>> cost_matrix(tree, potentials(metric_named("custom"), [tree])[0]).tolist()
     [[0.0, 2.0, 2.0], [3.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
     """
-    matrix = np.zeros((hierarchy.n_nodes, hierarchy.n_nodes))
-    for node in range(hierarchy.n_nodes):
-        # From the root downwards: each step overwrites what lies below a lower ancestor.
-        for above in reversed(hierarchy.path(node)):
-            below = (
-                (hierarchy.first >= hierarchy.first[above])
-                & (hierarchy.last <= hierarchy.last[above])
-                & (np.arange(hierarchy.n_nodes) <= above)
-            )
-            matrix[node, below] = potential[node] - potential[above]
+    ancestors = hierarchy.common_ancestors(range(hierarchy.n_nodes))
+    matrix: np.ndarray = potential[:, None] - potential[ancestors]
     return matrix
 
 

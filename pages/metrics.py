@@ -156,7 +156,7 @@ def matrices(work, column, view):
     picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
     with picture:
         matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
-        about = f"{view}|{column}|{work.metric}|{work.composed}|{sorted_versions(work)}"
+        about = f"{view}|{column}|{list(trees)}|{work.composed}|{sorted_versions(work)}"
         data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)

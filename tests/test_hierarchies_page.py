@@ -137,7 +137,6 @@ def test_the_edited_tree_is_what_the_release_uses(page, drawn):
     look_at(page, "sex")
     operate(page, drawn, "rename", node="*", name="Anybody")
     at = anonymised(go(page, ANONYMISE))
-    at.session_state["kanon-work"] = work(at)
     names = set(work(at).result.release(10).released()["sex"])
     assert names == {"Anybody"}
 
@@ -210,16 +209,28 @@ def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
     before = work(page).choices["age"].tree
     press(page, "Suggest one from the data")
     assert work(page).choices["age"].tree is before and "age" in work(page).previews
+    assert any(work(page).previews["age"].notes[0] in one for one in captions(page))
     press(page, "Use it")
     assert work(page).choices["age"].tree is not before
 
 
-@pytest.mark.parametrize("name", ["suppression", "mask", "ordered", "frequency"])
-def test_every_builder_can_be_previewed(page, drawn, name):
-    look_at(page, "zip")
+@pytest.mark.parametrize(
+    ("name", "column", "height"),
+    [
+        ("suppression", "zip", 2),
+        ("mask", "zip", 5),
+        ("ordered", "zip", 4),
+        ("quantiles", "age", 5),
+        ("intervals", "age", 5),
+    ],
+)
+def test_every_builder_can_be_previewed(page, drawn, name, column, height):
+    look_at(page, column)
     builder(page, name)
-    preview = work(page).previews["zip"]
-    assert preview.builder == name and (preview.tree is not None or preview.problem)
+    preview = work(page).previews[column]
+    assert preview.builder == name and preview.problem is None
+    assert preview.tree.height == height and drawn[-1][1] == "tree-preview"
+    assert drawn[-1][0]["bare"]
 
 
 # --- tables -----------------------------------------------------------------------------------
@@ -230,8 +241,8 @@ def test_the_tables_show_the_same_tree(page, drawn, view):
     assert work(page).view == view
     assert button(page, "Apply the table").disabled
     (table,) = page.get("arrow_data_frame") or page.dataframe
-    assert len(table.value) in (work(page).choices["age"].tree.n_leaves,
-                                work(page).choices["age"].tree.n_nodes - 1)  # fmt: skip
+    tree = work(page).choices["age"].tree
+    assert len(table.value) == (tree.n_leaves if view == "levels" else tree.n_nodes - 1)
 
 
 def test_pasted_lines_become_the_tree_or_say_what_is_wrong(page, drawn):

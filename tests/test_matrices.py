@@ -20,7 +20,6 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.matrices import (
     LARGEST_MATRIX,
     as_share,
-    common_ancestors,
     cut,
     difference,
     grouped_matrix,
@@ -194,7 +193,7 @@ def test_a_whole_matrix_is_the_cost_matrix(plain, metric):
     matrix = matrix_of(tree, depth, range(tree.n_nodes))
     assert np.array_equal(matrix.values, cost_matrix(tree, depth))
     assert not matrix.grouped
-    ancestors = common_ancestors(tree, range(tree.n_nodes))
+    ancestors = tree.common_ancestors(range(tree.n_nodes))
     for row, column in product(range(tree.n_nodes), repeat=2):
         high = int(ancestors[row, column])
         assert high == tree.lca(row, column)

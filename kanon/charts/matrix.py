@@ -16,10 +16,8 @@ from kanon.hierarchy import Hierarchy
 from kanon.matrices import (
     CostMatrix,
     as_share,
-    common_ancestors,
+    cell_text,
     number_text,
-    path_edges,
-    path_text,
 )
 from kanon.matrices import difference as minus
 from kanon.words import counted
@@ -57,7 +55,7 @@ def cost_hovers(
         How many matrices share the chart. If the texts of a large one would make it slow to
         load, they say only the common ancestor and the cost.
     """
-    ancestors = common_ancestors(tree, matrix.nodes).tolist()
+    ancestors = tree.common_ancestors(matrix.nodes).tolist()
     texts = [_row_said(_path_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
     if sum(_sent(row) for row in texts) <= _TEXTS / pictures:
         return texts
@@ -83,15 +81,7 @@ def _path_said(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, row: int, column: int, high: int
 ) -> str:
     """Every step; for a group, from the mean cost of raising its values to it."""
-    node, cost, start = matrix.nodes[row], float(matrix.values[row, column]), None
-    if matrix.grouped and tree.level[node] > 0:
-        if high == node:
-            label = escaped(tree.labels[node], _HOVERED)
-            return f"between two values of {label} = {number_text(cost)}"
-        steps = path_edges(tree, weights, node, high)
-        start = cost - sum(weight for *_, weight in steps)
-        start = start if start > 1e-9 * cost else 0.0  # less is a rounding
-    text = path_text(tree, weights, node, high, start=start, longest=_HOVERED, most=_STEPS)
+    text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
     return escaped(text, longest=len(text))
 
 
@@ -123,7 +113,7 @@ def difference_hovers(
         Say both as shares of the cost of losing a value completely, in percent.
     """
     labels = [escaped(label, _HOVERED) for label in tree.labels]
-    ancestors = common_ancestors(tree, one.nodes).tolist()
+    ancestors = tree.common_ancestors(one.nodes).tolist()
     unit = " %" if share else ""
     first, second = (
         (as_share(matrix).values * 100 if share else matrix.values).tolist()

@@ -14,7 +14,7 @@ import pandas as pd
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import LARGEST_HIERARCHY, SEPARATORS, Imported, parse_csv
-from kanon.hierarchy.lines import tree_from_lines
+from kanon.hierarchy.lines import tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 from kanon.values import canonical_text
 from kanon.words import thin
@@ -52,15 +52,8 @@ def level_table(tree: Hierarchy) -> pd.DataFrame:
     1  Lion   Felid       *
     2   Dog     Dog       *
     """
-    labels = np.array(tree.labels, dtype=object)
-    node = np.arange(tree.n_leaves)
-    columns = {"leaf": labels[node]}
-    for level in range(1, tree.height):
-        # Levels rise with every edge, so that a node climbs at most one of them per column.
-        above = tree.parent[node]
-        node = np.where((above >= 0) & (tree.level[above] <= level), above, node)
-        columns[f"level {level}"] = labels[node]
-    return pd.DataFrame(columns, dtype=object)
+    columns = ["leaf", *(f"level {level}" for level in range(1, tree.height))]
+    return pd.DataFrame(tree_to_lines(tree), columns=columns, dtype=object)
 
 
 def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:

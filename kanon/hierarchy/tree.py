@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -249,6 +249,24 @@ class Hierarchy:
             else:
                 other = int(self.parent[other])
         return one
+
+    def common_ancestors(self, nodes: Sequence[int]) -> np.ndarray:
+        """LCA(u, v) for all pairs of some nodes. Shape (n, n).
+
+        >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+        ...                                ("b", "A", None), ("c", "*", None)])
+        >>> tree.common_ancestors([0, 1, 2]).tolist()
+        [[0, 3, 4], [3, 1, 4], [4, 4, 2]]
+        """
+        shown = np.asarray(nodes)
+        first, last = self.first[shown], self.last[shown]
+        found = np.empty((len(shown), len(shown)), dtype=np.int64)
+        for row, node in enumerate(nodes):
+            # From the root downwards: each step overwrites what lies below a lower ancestor.
+            for above in reversed(self.path(node)):
+                below = (first >= self.first[above]) & (last <= self.last[above])
+                found[row, below & (shown <= above)] = above
+        return found
 
     def path(self, node: int) -> list[int]:
         """The nodes from ``node`` up to the root, both included."""

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import CostMatrix, as_share, cut, difference, matrix_of, matrix_table, path_text
+from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
 from kanon.metrics import Metric, edge_weights, potentials
-from kanon.studio.drawing import DRAWN, picture, weight_text
+from kanon.studio.drawing import DRAWN, picture
 from kanon.studio.work import MatrixView, Work, metric_called
 
 __all__ = ["Costs", "costs_of", "drillable"]
@@ -66,22 +66,11 @@ class Costs:
 
     def sentences(self) -> list[str]:
         """How the cost of the cell adds up, a line per metric."""
-        row, column = self.cell
-        found = []
-        for metric, weights, matrix in zip(self.metrics, self.weights, self.matrices, strict=True):
-            low, high = self.path[0], self.path[-1]
-            start = None
-            if matrix.grouped and low >= self.tree.n_leaves:
-                if low == high:
-                    mean = weight_text(float(matrix.values[row, column]))
-                    found.append(f"{metric.card.title}: {mean}, the mean over pairs of its values")
-                    continue
-                cost = float(matrix.values[row, column])
-                start = cost - float(sum(weights[node] for node in self.path[:-1]))
-                start = start if start > 1e-9 * cost else 0.0  # else it is but rounding
-            text = path_text(self.tree, weights, low, high, start=start)
-            found.append(f"{metric.card.title}: {text}")
-        return found
+        of_each = zip(self.metrics, self.weights, self.matrices, strict=True)
+        return [
+            f"{metric.card.title}: {cell_text(self.tree, weights, matrix, self.cell)}"
+            for metric, weights, matrix in of_each
+        ]
 
     def figure(self) -> go.Figure:
         """The heat maps."""
