@@ -309,7 +309,7 @@ def what_if(work):
 
 
 # --- the page ---------------------------------------------------------------------------------
-work = head("How may each value be blurred?")
+work = head("How may each value be blurred?", aloud=True)
 column = work.looked_at
 if column is None:
     st.info("No column is a quasi-identifier yet: only those are blurred.")

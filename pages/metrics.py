@@ -243,7 +243,7 @@ def take_weight(name, key):
     state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
 
 
-work = head("What does blurring cost?")
+work = head("What does blurring cost?", aloud=True)
 if not work.trees:
     st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
     st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")

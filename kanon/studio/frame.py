@@ -27,8 +27,17 @@ _STYLE = """<style>
 </style>"""
 
 
-def head(question: str) -> Work:
-    """Draw the top of a page; returns what the session works on."""
+def head(question: str, aloud: bool = False) -> Work:
+    """Draw the top of a page; returns what the session works on.
+
+    Parameters
+    ----------
+    question
+        The question of the page.
+    aloud
+        Whether what went wrong is also said over the page: on a long page, what was pressed may
+        stand far below.
+    """
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.
@@ -45,9 +54,8 @@ def head(question: str) -> Work:
         if work.notice:
             st.info(plain(work.notice), icon=":material/info:")
     said = work.problem or work.notice
-    if said and state.remembered("said", work, lambda: [said]):
-        # What was pressed may stand far below: say it where one looks, once.
-        state.remembered("said", work, list).clear()
+    if aloud and said and state.remembered("said", work, lambda: [said]):
+        state.remembered("said", work, list).clear()  # once
         st.toast(plain(said), icon=":material/error:" if work.problem else ":material/info:")
     return work
 
