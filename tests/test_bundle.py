@@ -155,6 +155,14 @@ def test_an_upload_has_one_limit_for_all_its_files(monkeypatch):
     assert found[0].column == "sex" and "unpacks to more" in found[1].problem
 
 
+def test_an_upload_has_one_limit_for_all_its_values(monkeypatch):
+    monkeypatch.setattr(bundle, "MOST_VALUES", 3)
+    files = [("sex.csv", CSV), ("age.csv", CSV), ("zip.csv", CSV)]
+    found = read_bundle(files, ["sex", "age", "zip"])
+    assert [one.column for one in found] == ["sex", "age", None]
+    assert "'zip.csv' is not read" in found[2].problem
+
+
 @pytest.mark.parametrize("name", [".", "./.", "a/", "/", "..", "../sex.csv"])
 def test_odd_member_names_are_no_trouble(name):
     found = read_bundle([("all.zip", zipped({name: CSV}))], ["sex"])

@@ -18,10 +18,21 @@ from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_c
 from kanon.hierarchy.tree import Hierarchy
 from kanon.words import thin
 
-__all__ = ["LARGEST_UNPACKED", "MOST_MEMBERS", "Found", "read_bundle", "safe_name", "write_bundle"]
+__all__ = [
+    "LARGEST_UNPACKED",
+    "MOST_MEMBERS",
+    "MOST_VALUES",
+    "Found",
+    "read_bundle",
+    "safe_name",
+    "write_bundle",
+]
 
 LARGEST_UNPACKED = 20_000_000
 """The most bytes that the files of one upload may have, unpacked."""
+
+MOST_VALUES = 200_000
+"""Once the files of one upload have so many values, the rest is left for another one."""
 
 MOST_MEMBERS = 1_000
 """The most members that a zip may have."""
@@ -92,7 +103,7 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
     ('sex', ('F', 'M', '*'))
     """
     found: list[Found] = []
-    left = LARGEST_UNPACKED
+    left, leaves = LARGEST_UNPACKED, 0
     for name, content in files:
         zipped = _ending(name) == "zip"
         inside = _unzipped(name, content, left) if zipped else [(name, content)]
@@ -103,7 +114,11 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
         if left < 0:
             found.append(Found(name, problem=f"{quoted(_base(name))}: {_too_large().sentence}"))
             break
-        read = [_read_one(member, data, columns) for member, data in inside]
+        read = []
+        for member, data in inside:
+            one = _read_one(member, data, columns) if leaves < MOST_VALUES else _too_many(member)
+            leaves += 0 if one.imported is None else one.imported.hierarchy.n_leaves
+            read.append(one)
         found += _json_before_csv(read) if zipped else read
     return tuple(_each_column_once(found))
 
@@ -211,6 +226,14 @@ def _check_zip(archive: zipfile.ZipFile, left: int) -> None:
         )
     if sum(member.file_size for member in members) > left:
         raise _too_large()
+
+
+def _too_many(name: str) -> Found:
+    problem = (
+        f"{quoted(_base(name))} is not read: the files before it have {thin(MOST_VALUES)} values or "
+        "more; load it afterwards."
+    )
+    return Found(name, problem=problem)
 
 
 def _too_large() -> HierarchyError:
