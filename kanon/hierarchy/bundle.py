@@ -230,8 +230,8 @@ def _check_zip(archive: zipfile.ZipFile, left: int) -> None:
 
 def _too_many(name: str) -> Found:
     problem = (
-        f"{quoted(_base(name))} is not read: the files before it have {thin(MOST_VALUES)} values or "
-        "more; load it afterwards."
+        f"{quoted(_base(name))} is not read: the files before it have {thin(MOST_VALUES)} values "
+        "or more; load it afterwards."
     )
     return Found(name, problem=problem)
 
