@@ -14,6 +14,7 @@ from kanon.studio.hierarchy_files import files_panel, review, said_unused, said_
 from kanon.studio.picture import picture
 from kanon.studio.previews import build_panel, preview_head
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.standings import titles_of
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
 from kanon.studio.work import usable_metrics
@@ -217,7 +218,7 @@ def tree_view(work, column, choice):
     )
 
 
-def levels_view(work, column, choice, version):
+def levels_view(work, column, choice):
     """One line per value, one column per level."""
     st.caption(
         "A line per value: its groups from fine to coarse. A cell that repeats its left neighbour "
@@ -225,13 +226,13 @@ def levels_view(work, column, choice, version):
     )
     table_editor(
         f"levels-{column}",
-        (work.version, column, version),
+        (work.version, column, work.history(column).version),
         lambda: level_table(choice.tree),
         lambda edited: take_table(lambda: drawing.with_levels(state.work(), column, edited)),
     )
 
 
-def edges_view(work, column, choice, version):
+def edges_view(work, column, choice):
     """One line per edge, with its weight."""
     st.caption(
         "A line per edge; the weights are yours: give every edge one, or none. A group is made by "
@@ -239,7 +240,7 @@ def edges_view(work, column, choice, version):
     )
     table_editor(
         f"edges-{column}",
-        (work.version, column, version),
+        (work.version, column, work.history(column).version),
         lambda: drawing.edge_texts(choice.tree),
         lambda edited: take_table(lambda: drawing.with_edges(state.work(), column, edited)),
     )
@@ -294,9 +295,8 @@ def what_if(work):
     if running.comparison_outdated(work):
         st.caption("Something has changed since; compare again to see it.")
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
-    titles = {metric.name: metric.card.title for metric in after.measured}
     picture(
-        what_if_chart(found, titles, work.metric),
+        what_if_chart(found, titles_of(after), work.metric),
         lambda: found.reset_index(),
         "before-and-after",
         about,
@@ -321,8 +321,6 @@ if work.imports:
     review(work)
 coverage_strip(work, column, choice)
 preview = work.previews.get(column)
-history = work.histories.get(column)
-version = history.version if history is not None else 0
 view_row(work, column, choice, preview)
 if preview is None:
     weights_note(work, choice)
@@ -331,9 +329,9 @@ if preview is not None:
 elif choice.tree is not None and work.view == "tree":
     tree_view(work, column, choice)
 elif choice.tree is not None and work.view == "levels":
-    levels_view(work, column, choice, version)
+    levels_view(work, column, choice)
 elif choice.tree is not None:
-    edges_view(work, column, choice, version)
+    edges_view(work, column, choice)
 what_if(work)
 with st.expander("How it is computed"):
     st.markdown(how_hierarchies())

@@ -6,15 +6,15 @@ import streamlit as st
 
 from kanon.matrices import LARGEST_MATRIX
 from kanon.metrics import INTERMEDIATES, MULTIPLIERS
-from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio import state
-from kanon.studio.costs import costs_of, drillable
+from kanon.studio.costs import costs_of, drillable, view_of
 from kanon.studio.drawing import drawable
 from kanon.studio.explain import formula, how_metric
 from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.matrix import matrix_with_cells
 from kanon.studio.own_metrics import (
     equal_metrics,
+    of_phases,
     with_attribute_weight,
     with_composed,
     without_composed,
@@ -22,7 +22,7 @@ from kanon.studio.own_metrics import (
 from kanon.studio.picture import data_button
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
-from kanon.studio.work import usable_metrics
+from kanon.studio.work import metric_called, usable_metrics
 from kanon.words import counted
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
@@ -156,7 +156,8 @@ def matrices(work, column, view):
     picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
     with picture:
         matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
-        about = f"{view}|{column}|{list(trees)}|{work.composed}|{sorted_versions(work)}"
+        versions = [(name, work.history(name).version) for name in trees]
+        about = f"{view}|{column}|{versions}|{work.composed}"
         data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)
@@ -165,11 +166,6 @@ def matrices(work, column, view):
     with st.expander("How it is computed"):
         for metric in costs.metrics:
             st.markdown(how_metric(metric, trees, column))
-
-
-def sorted_versions(work):
-    """What tells the hierarchies in use apart from those before."""
-    return [(name, work.histories[name].version) for name in sorted(work.histories)]
 
 
 def compose(work):
@@ -193,14 +189,13 @@ def compose(work):
         field = f"compose-name-{len(work.composed)}"
         st.text_input("Name", key=field, width=180)
         st.button("Keep it", key="compose-keep", on_click=keep_metric, args=(field,))
-    part = MetricPlan(intermediate=intermediate, multiplier=multiplier)
-    metric = composed_metrics({"this": part})["this"]
+    metric = of_phases(intermediate, multiplier)
     same = equal_metrics(work, metric)
     st.markdown(plain(formula(metric)) + (f", which is {plain(', '.join(same))}." if same else ""))
     for kept in work.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
-            one = composed_metrics(work.composed)[kept]
-            st.markdown(f"**{plain(kept)}**: {plain(formula(one))}", width="content")
+            said = plain(formula(metric_called(work, kept)))
+            st.markdown(f"**{plain(kept)}**: {said}", width="content")
             st.button(
                 "Remove",
                 key=f"compose-remove-{kept}",
@@ -249,14 +244,7 @@ if not work.trees:
     st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
     st.stop()
 column = work.looked_at if work.looked_at in work.trees else next(iter(work.trees))
-usable = usable_metrics(work)
-view = work.matrix
-view = replace(
-    view,
-    first=view.first if view.first in usable else work.metric if work.metric in usable else "nllm",
-    second=view.second if view.second in usable else "total",
-    share=view.share and view.mode != "one",
-)
+view = view_of(work)
 unready(work)
 choices(work, column, view)
 matrices(work, column, view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -24,6 +26,7 @@ from playwright.sync_api import (
     Page,
     TimeoutError,
     expect,
+    sync_playwright,
 )
 
 from kanon.studio.text import spoken
@@ -362,3 +365,54 @@ def picture(page: Page, name: str) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
     page.screenshot(path=OUTPUT / f"{name}-whole.png")
     page.set_viewport_size({"width": 1280, "height": 720})
+
+
+# --- fixtures -------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def server(chromium, tmp_path_factory, request):
+    """A server for a module; what the module has measured is written in the end."""
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+    OUTPUT.mkdir(exist_ok=True)
+    measured = json.dumps(request.module.MEASURED, indent=2) + "\n"
+    (OUTPUT / request.module.TIMINGS).write_text(measured, "utf-8")
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium):
+    """A browser for a module."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visitors(chrome, request):
+    """The windows of a test; in the end, none of them has left this machine or complained."""
+    opened: list[Visitor] = []
+    yield opened
+    for number, visitor in enumerate(opened):
+        picture(visitor.page, re.sub(r"\W+", "-", f"{request.node.name}-{number}").strip("-"))
+    assert any(visitor.asked for visitor in opened), "nothing was watched"
+    for visitor in opened:
+        visitor.context.close()
+        assert visitor.left_the_host() == []
+        assert visitor.complaints == []
+
+
+@pytest.fixture
+def open_window(chrome, visitors):
+    """Open windows of separate users."""
+
+    def opened():
+        visitors.append(visit(chrome))
+        return visitors[-1].page
+
+    return opened
+
+
+@pytest.fixture
+def page(open_window):
+    """The window of one user."""
+    return open_window()

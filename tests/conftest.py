@@ -7,9 +7,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+from browser import chrome, open_window, page, server, visitors
 from dashboard import no_job_is_left, start, workers
 
-__all__ = ["no_job_is_left", "start", "workers"]  # fixtures of the tests of pages
+# Fixtures of the tests of pages, in a browser and without.
+__all__ = [
+    "chrome",
+    "no_job_is_left",
+    "open_window",
+    "page",
+    "server",
+    "start",
+    "visitors",
+    "workers",
+]
 
 ROOT = Path(__file__).parent.parent
 IN_CI = os.environ.get("CI") == "true"

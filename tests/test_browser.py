@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import random
 import re
@@ -17,61 +16,22 @@ from pathlib import Path
 import browser as by
 import pandas as pd
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from kanon.metrics import METRICS, PUBLISHED
 
 pytestmark = pytest.mark.browser
 
 MEASURED: dict[str, object] = {}
+TIMINGS = "timings.json"
 
 
 # --- a server and browser windows -----------------------------------------------------------
-@pytest.fixture(scope="module")
-def server(chromium, tmp_path_factory):
-    with by.serving(tmp_path_factory.mktemp("server")) as running:
-        yield running
-    by.OUTPUT.mkdir(exist_ok=True)
-    (by.OUTPUT / "timings.json").write_text(json.dumps(MEASURED, indent=2) + "\n", "utf-8")
-
-
 @pytest.fixture
 def fresh(chromium, tmp_path):
     """A server that nobody has visited yet, as after a restart."""
     with by.serving(tmp_path) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=by.FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(chrome, request):
-    """Open windows of separate users; in the end, none of them has left this machine."""
-    visitors = []
-
-    def open_window():
-        visitors.append(by.visit(chrome))
-        return visitors[-1].page
-
-    yield open_window
-    for number, visitor in enumerate(visitors):
-        by.picture(visitor.page, re.sub(r"\W+", "-", f"{request.node.name}-{number}").strip("-"))
-    assert any(visitor.asked for visitor in visitors), "nothing was watched"
-    for visitor in visitors:
-        visitor.context.close()
-        assert visitor.left_the_host() == []
-        assert visitor.complaints == []
-
-
-@pytest.fixture
-def page(visit):
-    return visit()
 
 
 def measure(name, began):
@@ -639,8 +599,8 @@ def equal_sized(mark):
     return pd.DataFrame({"sex": ["F", "M"] * 20_000, "note": notes})
 
 
-def test_two_users_at_once(server, visit):
-    ana, ben = visit(), visit()
+def test_two_users_at_once(server, open_window):
+    ana, ben = open_window(), open_window()
     tables = {page: equal_sized(mark) for page, mark in ((ana, "anas"), (ben, "bens"))}
     for page, title in ((ana, "anas-file.csv"), (ben, "bens-file.csv")):
         by.open_start(page, server)

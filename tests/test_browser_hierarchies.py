@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import json
 import re
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import browser as by
 import pandas as pd
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
@@ -21,43 +20,8 @@ from kanon.hierarchy.files import read_hierarchy, to_csv
 pytestmark = pytest.mark.browser
 
 MEASURED: dict[str, object] = {}
+TIMINGS = "timings-hierarchies.json"
 PAPERS = by.ROOT / "hierarchies" / "adult" / "education.csv"
-
-
-# --- a server and browser windows -----------------------------------------------------------
-@pytest.fixture(scope="module")
-def server(chromium, tmp_path_factory):
-    with by.serving(tmp_path_factory.mktemp("server")) as running:
-        yield running
-    by.OUTPUT.mkdir(exist_ok=True)
-    (by.OUTPUT / "timings-hierarchies.json").write_text(
-        json.dumps(MEASURED, indent=2) + "\n", "utf-8"
-    )
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=by.FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visitor(chrome, request):
-    """The window of one user; in the end, it has not left this machine and has no complaint."""
-    visitor = by.visit(chrome)
-    yield visitor
-    by.picture(visitor.page, re.sub(r"\W+", "-", request.node.name).strip("-"))
-    visitor.context.close()
-    assert visitor.asked, "nothing was watched"
-    assert visitor.left_the_host() == []
-    assert visitor.complaints == []
-
-
-@pytest.fixture
-def page(visitor):
-    return visitor.page
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -884,7 +848,7 @@ def view(page, name):
         page.get_by_role("radio", name=name, exact=True).click()
 
 
-def test_the_tree_as_a_table(server, page, visitor):
+def test_the_tree_as_a_table(server, page):
     open_data(page, server, educated())
     look_at_hierarchies(page)
     papers = drawn(page)
@@ -911,7 +875,7 @@ def test_the_tree_as_a_table(server, page, visitor):
     expect(page.get_by_test_id("stMain").get_by_role("alert")).to_contain_text("College")
     expect(cell(page, row, 1)).to_have_text("College")
 
-    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", "Lower school\tSchool")
     point_at(page, row)
     page.keyboard.press("ArrowRight")

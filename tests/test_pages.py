@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import socket
 
@@ -12,7 +11,6 @@ import pytest
 from dashboard import (
     ANONYMISE,
     CANCELLED,
-    COMPARE,
     DATA,
     OUTDATED,
     PEOPLE,
@@ -45,13 +43,11 @@ from dashboard import (
 )
 from google.protobuf.message import Message
 
-from kanon.comparison import PAPER_K
 from kanon.errors import TableError
-from kanon.metrics import METRICS, PUBLISHED
+from kanon.metrics import METRICS
 from kanon.run import run
 from kanon.sources.reading import read_table
 from kanon.studio.samples import SAMPLES
-from kanon.studio.standings import MEAN_RANK
 from kanon.studio.text import plain
 from kanon.studio.work import plan_of, sample_work
 from kanon.words import thin
@@ -735,249 +731,6 @@ def test_a_run_goes_on_while_another_page_is_open(start):
         assert work(at).job is job and not job.finished
     assert job.wait(60)
     assert numbers(go(at, ANONYMISE))["Minimum k"] == "5 records"
-
-
-# --- compare --------------------------------------------------------------------------------
-NOTHING_COMPARED = "Nothing has been compared for this table yet"
-COMPARISON_OUTDATED = "Settings have changed since this comparison was made"
-
-
-def compared(at):
-    """Go to the page Compare, press the button, wait for the comparison."""
-    return settled(press(go(at, COMPARE), "Compare"))
-
-
-def cursor(at):
-    """What the cursor over the board was told."""
-    (found,) = at.get("bidi_component")
-    return json.loads(found.proto.json)
-
-
-def pick(at, *metrics):
-    at.button_group(key="compare-metrics").set_value([*metrics])
-    return go(at)
-
-
-def cells(table):
-    """The numbers of a table that shows ranks in brackets."""
-    rows = table.value.drop(index=MEAN_RANK)
-    return rows.map(lambda cell: float(cell.split()[0]))
-
-
-def test_compare_shows_every_metric_at_every_k(start):
-    at = go(start(sample="census"), COMPARE)
-    assert title(at) == "Which choice is better here?"
-    assert NOTHING_COMPARED in at.info[0].value and not at.table and not at.get("plotly_chart")
-    compared(at)
-    assert not at.info and not warnings(at) and not problems(at)
-    told = cursor(at)
-    assert [line["name"] for line in told["lines"]] == [
-        METRICS[name].card.title for name in PUBLISHED
-    ]
-    assert (told["ks"][0], told["ks"][-1], told["k"]) == (2, 30_000, 5)
-    assert set(PAPER_K) <= set(told["ks"]) and len(told["panels"]) == 5
-    alone = run(plan_of(sample_work("census")), sample_work("census").table).measures
-    nllm, five = PUBLISHED.index("nllm"), told["ks"].index(5)
-    values = [panel["shown"][nllm][five] for panel in told["panels"]]
-    assert values == [
-        f"{alone[name]:.1f}" if name != "min_k" else str(alone[name])
-        for name in ("mean_alteration", "generalised_percent", "root_percent",
-                     "deleted_among_modified_percent", "min_k")
-    ]  # fmt: skip
-    table, areas, groups = at.table
-    column = cells(table)["NLLM"].tolist()
-    assert column == [float(f"{alone['alteration'][name]:.1f}") for name in PUBLISHED]
-    assert table.value.loc["NLLM", "NLLM"].endswith("(1)")
-    assert areas.value.index[0] == "Mean alteration" and len(areas.value.columns) == 7
-    assert {"counts: levels", "multiplier: w2", "normalised: no"} <= {
-        name.replace("\\", "") for name in groups.value.index
-    }
-    assert "Alteration at k = 5" in at.subheader[0].value
-
-
-def test_the_k_of_the_line_is_the_k_of_the_cursor(start):
-    at = compared(start())
-    at.number_input(key=frame_k(at)).set_value(6)
-    go(at)
-    assert cursor(at)["k"] == 6 and "k = 6" in at.subheader[0].value
-    assert not warnings(at), "moving k needs no new run"
-
-
-def test_fewer_metrics_need_no_new_run_and_more_do(start):
-    at = pick(go(start(), COMPARE), "ncp", "llm")
-    compared(at)
-    assert [line["name"] for line in cursor(at)["lines"]] == ["NCP", "LLM"]
-    pick(at, "llm")
-    assert [line["name"] for line in cursor(at)["lines"]] == ["LLM"] and not warnings(at)
-    pick(at, "llm", "total")
-    assert COMPARISON_OUTDATED in warnings(at)[0]
-    compared(at)
-    assert [line["name"] for line in cursor(at)["lines"]] == ["Total", "LLM"]
-    assert not warnings(at)
-    pick(at)
-    assert button(at, "Compare").disabled and "at least one metric" in at.info[0].value
-    assert not at.table
-
-
-def test_ties_show_as_bands_and_as_undecided(start):
-    at = compared(start())
-    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
-    at.toggle(key="compare-bands").set_value(True)
-    settled(go(at))
-    assert not warnings(at) and not problems(at)
-    found = work(at).comparison.comparison
-    assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
-    marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
-    k = found.nearest(work(at).k)
-    assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
-    assert any("undecided" in one for one in captions(at))
-    job = work(at).job
-    at.toggle(key="compare-bands").set_value(False)
-    go(at)
-    assert work(at).job is job, "hiding what is known needs no run"
-    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
-
-
-def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
-    at = compared(start())
-    exact = at.table[0].value
-    at.toggle(key="compare-rounded").set_value(True)
-    rounded = go(at).table[0].value
-    found = work(at).comparison.comparison
-    expected = found.alterations(found.nearest(work(at).k), digits=0).ranks
-    assert rounded.drop(index=MEAN_RANK).map(lambda c: int(c.split("(")[1][:-1])).to_numpy(
-    ).tolist() == expected.to_numpy().tolist()  # fmt: skip
-    whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
-    assert (cells(at.table[0]) - whole).abs().max(axis=None) <= 0.56
-    assert (cells(at.table[0]) % 1 == 0).all(axis=None)
-
-
-def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
-    at = compared(start())
-    areas = at.table[1].value
-    at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
-    go(at)
-    (problem,) = problems(at)
-    assert "k = 2 000" in problem and "10 records" in problem
-    assert (
-        at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000 and len(at.table) == 1
-    )
-    at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
-    go(at)
-    assert not problems(at) and at.table[1].value.equals(areas)
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
-    assert "empty" in problems(go(at))[0]
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
-    assert "at least 2" in problems(go(at))[0]
-
-
-def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
-    at = start(sample="census")
-    choose(at, "run-algorithm", "gaa-small")
-    at.number_input(key=frame_k(at)).set_value(7)
-    pick(go(go(at), COMPARE), "ncp", "total")
-    compared(at)
-    assert cursor(at)["ks"] == sorted({*PAPER_K, 7}) and cursor(at)["k"] == 7
-    at.number_input(key=frame_k(at)).set_value(8)
-    assert cursor(go(at))["k"] == 7, "the nearest that was run"
-    assert any("a run of its own" in one.value for one in at.markdown)
-    assert not any("serves every k" in one.value for one in at.markdown)
-
-
-def test_a_setting_of_the_run_marks_the_comparison_as_outdated(start):
-    at = compared(start())
-    choose(go(at, ANONYMISE), "run-cost", "representatives")
-    assert COMPARISON_OUTDATED in warnings(go(at, COMPARE))[0]
-    settled(press(at, "Compare"))
-    assert not warnings(at)
-    choose(go(at, ANONYMISE), "run-metric", "total")
-    assert not warnings(go(at, COMPARE)), "each line has a metric of its own"
-
-
-def test_cancel_keeps_the_old_comparison(start):
-    at = pick(go(start(), COMPARE), "ncp")
-    compared(at)
-    with held_worker():
-        pick(at, "ncp", "llm")
-        press(at, "Compare")
-        assert len(at.get("progress")) == 1 and button(at, "Compare").disabled
-        press(at, "Cancel")
-        settled(at)
-    assert at.info[0].value.replace("\\", "") == CANCELLED
-    assert [line["name"] for line in cursor(at)["lines"]] == ["NCP"]
-
-
-def test_another_table_has_no_comparison(start):
-    at = compared(start())
-    choose(at, "frame-sample", "animals-m23")
-    assert NOTHING_COMPARED in at.info[0].value and not at.table
-
-
-def test_drawn_weights_are_compared_too(start):
-    at = go(start(sample="animals-m23"), COMPARE)
-    pick(at, "custom", "ncp")
-    compared(at)
-    assert [line["name"] for line in cursor(at)["lines"]] == ["NCP", "Custom"]
-    assert "Custom" in at.table[0].value.index and not problems(at)
-    assert set(at.table[2].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
-
-
-def test_a_metric_that_no_longer_fits_is_not_compared(start):
-    at = pick(go(start(sample="animals-m23"), COMPARE), "custom", "ncp")
-    column = work(at).quasi_identifiers[0]
-    build(go(at, DATA), column, "suppression")
-    compared(at)
-    assert not problems(at) and not warnings(at)
-    assert [line["name"] for line in cursor(at)["lines"]] == ["NCP"]
-
-
-def test_cancelled_bands_leave_the_comparison_as_it_was(start):
-    at = compared(start())
-    with held_worker():
-        at.toggle(key="compare-bands").set_value(True)
-        go(at)
-        press(at, "Cancel")
-        settled(at)
-    assert at.info[0].value.replace("\\", "") == CANCELLED and not warnings(at)
-    assert not at.toggle(key="compare-bands").value and len(at.table) == 3
-
-
-def test_no_interval_is_proposed_that_was_not_computed(start):
-    at = start()
-    choose(at, "run-algorithm", "gaa-small")
-    compared(at)
-    assert not problems(at) and len(at.table) == 3
-    at = with_people(start(DATA), PEOPLE.head(2))
-    compared(at)
-    assert not problems(at) and any("two k at least" in one.value for one in at.info)
-
-
-def test_a_typed_k_is_the_k_that_is_shown(start):
-    at = compared(start(sample="census"))
-    assert 137 not in cursor(at)["ks"]
-    at.number_input(key=frame_k(at)).set_value(137)
-    assert cursor(go(at))["k"] == 137 and "k = 137" in at.subheader[0].value
-    assert not warnings(at) and not problems(at)
-
-
-def test_a_comparison_leaves_the_result_of_a_run_as_it_is(start):
-    at = anonymised(start())
-    with held_worker():
-        press(go(at, COMPARE), "Compare")
-        go(at, ANONYMISE)
-        assert any("opacity: 1;" in one.proto.body for one in at.get("html"))
-        (bar,) = at.get("progress")
-        assert "Comparing" in bar.proto.text
-        press(at, "Cancel")
-        settled(at)
-
-
-def test_what_cannot_be_compared_is_said(start):
-    at = start(DATA)
-    for column in [name for name, role in work(at).roles.items() if role == "quasi-identifier"]:
-        give_role(at, column, "insensitive")
-    press(go(at, COMPARE), "Compare")
-    assert "No column is a quasi-identifier" in problems(at)[0]
 
 
 # --- Adult ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.drawing import DRAWN, picture
-from kanon.studio.work import MatrixView, Work, metric_called
+from kanon.studio.work import MatrixView, Work, metric_called, usable_metrics
 
-__all__ = ["Costs", "costs_of", "drillable"]
+__all__ = ["Costs", "costs_of", "drillable", "view_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Costs:
         """The tree with the path of the cell lit up."""
         first = self.metrics[0].name
         shown = DRAWN if first == "custom" else first
-        data = picture(work, column, work.choices[column], False, shown)
+        data = picture(work, column, work.choices[column], editable=False, shown=shown)
         return {
             **data,
             "about": f"{data['about']}|costs",
@@ -114,6 +114,18 @@ class Costs:
             "bare": True,
             "records": None,
         }
+
+
+def view_of(work: Work) -> MatrixView:
+    """How the matrices are shown, with metrics that can be: those asked for, or a start."""
+    view, usable = work.matrix, usable_metrics(work)
+    start = work.metric if work.metric in usable else "nllm"
+    return replace(
+        view,
+        first=view.first if view.first in usable else start,
+        second=view.second if view.second in usable else "total",
+        share=view.share and view.mode != "one",
+    )
 
 
 def costs_of(work: Work, column: str, view: MatrixView) -> Costs:

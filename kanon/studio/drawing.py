@@ -24,7 +24,6 @@ from kanon.hierarchy.tables import (
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
-from kanon.studio.history import History
 from kanon.studio.work import Work, metric_called, redone, undone, with_choice
 from kanon.values import canonical_text
 from kanon.words import counted, thin
@@ -83,7 +82,7 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.choices:
         return work
-    history = work.histories.get(column, History())
+    history = work.history(column)
     name = str(operation.get("id", ""))[:64]
     if name and name == history.answered:
         return work
@@ -108,7 +107,7 @@ def _performed(
     work: Work, column: str, operation: Mapping[str, Any]
 ) -> tuple[Work, Sequence[str], str]:
     """The work after an operation, the nodes to select, and what to say."""
-    kind, history = operation.get("kind"), work.histories.get(column, History())
+    kind, history = operation.get("kind"), work.history(column)
     if kind in ("undo", "redo"):
         steps, step = (history.past, undone) if kind == "undo" else (history.future, redone)
         if not steps:
@@ -386,7 +385,7 @@ def picture(
         The metric whose weights stand on the edges, :data:`DRAWN`, or nothing; if not given,
         those that the user asked for.
     """
-    tree, history = choice.tree, work.histories.get(column, History())
+    tree, history = choice.tree, work.history(column)
     assert tree is not None
     shown = shown_now(work, choice) if shown is None else shown
     weights = shown_weights(work, column, tree, shown)

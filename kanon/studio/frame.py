@@ -54,8 +54,7 @@ def head(question: str, aloud: bool = False) -> Work:
         if work.notice:
             st.info(plain(work.notice), icon=":material/info:")
     said = work.problem or work.notice
-    if aloud and said and state.remembered("said", work, lambda: [said]):
-        state.remembered("said", work, list).clear()  # once
+    if aloud and said and state.first_time("said", work):
         st.toast(plain(said), icon=":material/error:" if work.problem else ":material/info:")
     return work
 

@@ -73,7 +73,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
 def _download(
     work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
 ) -> None:
-    versions = [work.histories[name].version if name in work.histories else 0 for name in trees]
+    versions = [work.history(name).version for name in trees]
     what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
     mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
     st.download_button(

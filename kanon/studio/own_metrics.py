@@ -7,13 +7,14 @@ from dataclasses import replace
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import METRICS, PUBLISHED, Metric
-from kanon.plan import MetricPlan
+from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio.work import MatrixView, Work, metric_called
 
 __all__ = [
     "LARGEST_ATTRIBUTE_WEIGHT",
     "LONGEST_METRIC_NAME",
     "equal_metrics",
+    "of_phases",
     "with_attribute_weight",
     "with_composed",
     "without_composed",
@@ -40,15 +41,23 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     taken = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
     if name.casefold() in taken | {one.casefold() for one in work.composed}:
         raise MetricError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
-    part = MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
     notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
     return replace(
         work,
-        composed={**work.composed, name: part},
+        composed={**work.composed, name: _part(intermediate, multiplier)},
         compared=(*work.compared, name),
         problem=None,
         notice=notice,
     )
+
+
+def of_phases(intermediate: str, multiplier: str) -> Metric:
+    """The metric of two phases, before it has a name."""
+    return composed_metrics({"": _part(intermediate, multiplier)})[""]
+
+
+def _part(intermediate: str, multiplier: str) -> MetricPlan:
+    return MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
 
 
 def with_attribute_weight(work: Work, column: str, text: str) -> Work:

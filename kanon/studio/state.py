@@ -23,6 +23,7 @@ __all__ = [
     "change",
     "enter",
     "entered",
+    "first_time",
     "forget",
     "put",
     "remembered",
@@ -115,6 +116,12 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
         memory[name] = (key, make())
     found: T = memory[name][1]
     return found
+
+
+def first_time(name: str, key: Hashable) -> bool:
+    """Whether this is asked for the first time since ``key`` changed."""
+    mark = object()
+    return remembered(name, key, lambda: mark) is mark
 
 
 def forget(name: str) -> None:

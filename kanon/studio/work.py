@@ -50,7 +50,6 @@ __all__ = [
     "incomplete_records",
     "k_grid",
     "metric_called",
-    "metrics_of",
     "plan_of",
     "redone",
     "reread",
@@ -250,6 +249,10 @@ class Work:
         found = {name: self.choices[name].tree for name in self.quasi_identifiers}
         return {name: tree for name, tree in found.items() if tree is not None}
 
+    def history(self, column: str) -> History:
+        """Undo and redo of a column's choice; an empty one before the first change."""
+        return self.histories.get(column, History())
+
     @property
     def kept(self) -> pd.DataFrame:
         """The records that a run works on: those that drop out for missing values left out."""
@@ -361,9 +364,11 @@ def with_missing(work: Work, missing: Missing) -> Work:
 
 def with_choice(work: Work, column: str, choice: Choice) -> Work:
     """The work with another hierarchy for a column; the old one can be had back."""
-    old, history = work.choices.get(column), work.histories.get(column, History())
-    if old is not None:
-        history = history.after(old)
+    old, history = work.choices.get(column), work.history(column)
+    return _chosen(work, column, choice, history if old is None else history.after(old))
+
+
+def _chosen(work: Work, column: str, choice: Choice, history: History) -> Work:
     return replace(
         work,
         choices={**work.choices, column: choice},
@@ -411,26 +416,14 @@ def redone(work: Work, column: str) -> Work:
 def _stepped(
     work: Work, column: str, step: Callable[[History, Choice], tuple[Choice, History]]
 ) -> Work:
-    found, history = step(work.histories[column], work.choices[column])
+    found, history = step(work.history(column), work.choices[column])
     # The records may have changed meanwhile: what the tree lacks is counted again.
-    choice = remade(found, column, work.kept[column])
-    return replace(
-        work,
-        choices={**work.choices, column: choice},
-        histories={**work.histories, column: history},
-        problem=None,
-        notice=None,
-    )
-
-
-def metrics_of(work: Work) -> dict[str, Metric]:
-    """The metrics composed by the user, by name."""
-    return composed_metrics(work.composed)
+    return _chosen(work, column, remade(found, column, work.kept[column]), history)
 
 
 def metric_called(work: Work, name: str) -> Metric:
     """The metric of a name, composed ones too."""
-    return metric_named(name, metrics_of(work))
+    return metric_named(name, composed_metrics(work.composed))
 
 
 def incomplete_records(work: Work) -> int:
@@ -598,7 +591,7 @@ def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
             continue
         choices[column] = remade(old, column, kept[column])
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
-            history = histories.get(column, History())
+            history = work.history(column)
             histories[column] = replace(history, version=history.version + 1)
     previews = {
         column: remade(preview, column, kept[column])
