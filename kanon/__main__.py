@@ -7,8 +7,9 @@ import io
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -22,11 +23,13 @@ from kanon.errors import (
     quoted,
 )
 from kanon.hierarchy.files import read_hierarchy
+from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Run, run
-from kanon.sources.memory import coverage, exposure
+from kanon.sources.memory import classes_of_columns, coverage
 from kanon.sources.opening import open_table
+from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
 from kanon.sources.writing import write_table, write_whole
 from kanon.sweep import sweep
@@ -88,6 +91,12 @@ def _parser() -> argparse.ArgumentParser:
     measure = commands.add_parser("measure", help="measure a table as it is")
     _takes_table(measure)
     measure.add_argument("--qi", required=True, metavar="a,b,c", help="the quasi-identifiers")
+    measure.add_argument(
+        "--sensitive", action="append", default=[], metavar="s,t", help="the sensitive columns"
+    )
+    measure.add_argument(
+        "--population", type=Path, metavar="P", help="everybody who might be in the table"
+    )
     measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
     measure.set_defaults(command=_measure)
 
@@ -186,21 +195,45 @@ def _outcome(done: Run) -> str:
 
 
 def _measure(given: argparse.Namespace) -> None:
-    file = _table(given.table, ReadSettings(separator=given.sep))
-    columns = _parts(given.qi)
-    if len(set(columns)) < len(columns):
-        raise PlanError("--qi names a column twice; name each quasi-identifier once.")
-    found = exposure(file.table, columns)
-    numbers = {
+    settings = ReadSettings(separator=given.sep)
+    table = _table(given.table, settings).table
+    columns, sensitive = _parts(given.qi), _parts(",".join(given.sensitive))
+    _check_once("--qi", columns, "quasi-identifier")
+    _check_once("--sensitive", sensitive, "sensitive column")
+    twice = [column for column in columns if column in sensitive]
+    if twice:
+        raise PlanError(
+            f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
+        )
+    found = classes_of_columns(table, columns, sensitive)
+    numbers: dict[str, Any] = {
         "records": found.n_records,
         "classes": found.n_classes,
         "min_k": found.min_k,
         "unique_records": found.unique_records,
+        **privacy_summary(found),
     }
-    if given.json:
-        print(json.dumps(numbers))
-    else:
-        print("\n".join(f"{name}: {thin(number)}" for name, number in numbers.items()))
+    if given.population:
+        people = _table(given.population, settings).table
+        numbers |= risk_summary(found, people_in_classes(table, people, columns))
+    print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
+
+
+def _check_once(option: str, columns: Sequence[str], what: str) -> None:
+    if len(set(columns)) < len(columns):
+        raise PlanError(f"{option} names a column twice; name each {what} once.")
+
+
+def _lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """A line per number, those within others after the names of what they are in."""
+    for name, number in numbers.items():
+        if isinstance(number, Mapping):
+            yield from _lines(number, f"{above}{name} ")
+        elif number is None:
+            yield f"{above}{name}: ∞"
+        else:
+            shown = thin(number) if isinstance(number, int) else f"{number:.4g}"
+            yield f"{above}{name}: {shown}"
 
 
 def _check_hierarchy(given: argparse.Namespace) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.sensitive import Sensitive
 
 __all__ = ["EquivalenceClasses", "group_tuples", "tuple_keys"]
 
@@ -27,12 +29,15 @@ class EquivalenceClasses:
         order: lexicographic by node.
     counts : numpy.ndarray, shape (E,), int64
         The number of records of each class.
+    sensitive : tuple of Sensitive
+        The histograms of each sensitive attribute, in the plan's order.
     """
 
     attributes: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
     nodes: np.ndarray
     counts: np.ndarray
+    sensitive: tuple[Sensitive, ...] = ()
 
     @property
     def n_records(self) -> int:
@@ -58,6 +63,23 @@ class EquivalenceClasses:
     def unique_records(self) -> int:
         """The number of records that nobody shares all quasi-identifiers with."""
         return int((self.counts == 1).sum())
+
+    def sensitive_named(self, column: str) -> Sensitive:
+        """The histograms of a sensitive attribute.
+
+        Raises
+        ------
+        PlanError
+            The column is not one.
+        """
+        for each in self.sensitive:
+            if each.name == column:
+                return each
+        known = listing((each.name for each in self.sensitive), most=12)
+        raise PlanError(
+            f"The column {quoted(column)} is not sensitive; "
+            + (f"sensitive are {known}." if known else "no column is.")
+        )
 
 
 def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,43 @@ import pandas as pd
 
 from kanon.cards import Card
 from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
-from kanon.measures.along import Curves, Points
+from kanon.measures.along import Curves, Points, privacy_column
+from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.alteration import MEAN_CARD
-from kanon.measures.comparing import Standing, check_interval, nauc, standing
+from kanon.measures.comparing import Difference, Standing, check_interval, nauc, standing
 from kanon.metrics import Metric, characteristics
+from kanon.strategies import LOOKS_AT, Scope
 from kanon.sweep import Configuration
 
 __all__ = [
+    "COSTLESS",
     "CRITERIA",
     "INTERVALS",
+    "K_PRESETS",
+    "L_CARD",
     "PAPER_K",
     "TIE_SEEDS",
+    "T_CARD",
     "Comparison",
     "Line",
     "before_and_after",
     "by_characteristic",
+    "combined",
     "lines_of",
+    "name_of",
+    "titles_of_configurations",
 ]
 
 PAPER_K = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
 """The fourteen k of Mauger, Le Mahec, Dequen 2023, section 4.2, and of Viton et al. 2021."""
+
+K_PRESETS: Mapping[str, tuple[int, ...]] = {
+    "fourteen": PAPER_K,
+    "thirteen": tuple(k for k in PAPER_K if k != 50),
+    "eleven": tuple(k for k in PAPER_K if k != 50 and k <= 5000),
+}
+"""The k over which the papers take areas: for metrics, for strategies on real sensitive
+attributes, and for strategies on simulated ones (Mauger, Le Mahec, Dequen 2023)."""
 
 INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
 """The intervals of k over which areas are taken, as proposed by default."""
@@ -48,7 +66,111 @@ CRITERIA: Mapping[str, Card] = {
         minimum_k.CARD,
     )
 }
-"""What a comparison shows over k, by its name in ``CURVES.csv``."""
+"""What every comparison shows over k, by its name in ``CURVES.csv``."""
+
+L_CARD = Card(
+    name="l_percent",
+    title="Diversity (entropy l)",
+    summary="How mixed the sensitive values of the least mixed class are: its entropy l as a share "
+    "of what the table as one class has, the best that can be reached.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3",
+    unit="%",
+    direction="higher",
+    lowest="near 0 %: in some class everybody has the same value",
+    highest="100 %: every class is as mixed as the whole table",
+)
+
+T_CARD = Card(
+    name="t_percent",
+    title="Distance (t, total variation)",
+    summary="How far the sensitive values of the most unusual class are from those of the whole "
+    "table: the share of its records that would have to have another value.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3 (half of its norm 1)",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every class is like the whole table",
+    highest="100 %: some class has nothing in common with the table",
+)
+
+COSTLESS = ("l", "t")
+"""The strategies that count no cost, so that no metric guides them."""
+
+_ALTERATION = "alteration_"
+
+
+def name_of(configuration: Configuration) -> str:
+    """A name for a configuration, whatever breaks its ties: its metric and what is unusual.
+
+    >>> name_of(Configuration("nllm")), name_of(Configuration("ncp", "s3", scope="class"))
+    ('nllm', 'ncp · s3 · class')
+    """
+    guided = configuration.strategy not in COSTLESS
+    parts = [configuration.metric] if guided else []
+    parts += [configuration.strategy] if configuration.strategy != "s1" else []
+    parts += [configuration.scope] if configuration.scope != "table" else []
+    parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
+    return " · ".join(parts)
+
+
+def combined(
+    metrics: Sequence[str],
+    strategies: Sequence[str],
+    scopes: Sequence[Scope] = ("table",),
+    algorithm: str = "gaa",
+    tie_seed: int | None = None,
+) -> tuple[Configuration, ...]:
+    """Every metric with every strategy and scope, each configuration once.
+
+    A strategy that looks at no sensitive attribute has no scope, and one that counts no cost has
+    no metric; the first one stands for it, or NLLM.
+
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['ncp', 'ncp · s2', 'ncp · s2 · class', 'l', 'l · class', 'llm', 'llm · s2', 'llm · s2 · class']
+    """
+    found: dict[str, Configuration] = {}
+    for metric, strategy, scope in product(metrics or ["nllm"], strategies, scopes):
+        if not metrics and strategy not in COSTLESS:
+            continue
+        chosen = scope if LOOKS_AT[strategy] else "table"
+        one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
+        found.setdefault(name_of(one), one)
+    return tuple(found.values())
+
+
+def titles_of_configurations(
+    configurations: Sequence[Configuration], metrics: Mapping[str, str]
+) -> list[str]:
+    """A short label for each configuration: what tells it from the others.
+
+    Parameters
+    ----------
+    configurations
+        What stands side by side.
+    metrics
+        The titles of the metrics, by name.
+
+    >>> titles = {"ncp": "NCP", "llm": "LLM"}
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s1"]), titles)
+    ['NCP', 'LLM']
+    >>> titles_of_configurations(combined(["ncp"], ["s1", "s3", "t"]), titles)
+    ['S1', 'S3', 'T']
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s3"], ["class"]), titles)
+    ['NCP · S3 (merged class)', 'LLM · S3 (merged class)']
+    """
+    guided = {each.metric for each in configurations if each.strategy not in COSTLESS}
+    strategies = {each.strategy for each in configurations}
+    algorithms = {each.algorithm for each in configurations}
+    found = []
+    for each in configurations:
+        parts = []
+        if each.strategy not in COSTLESS and (len(guided) > 1 or len(strategies) == 1):
+            parts.append(metrics.get(each.metric, each.metric))
+        if len(strategies) > 1 or each.strategy != "s1":
+            parts.append(each.strategy.upper())
+        title = " · ".join(parts) + (" (merged class)" if each.scope == "class" else "")
+        found.append(f"{title} · {each.algorithm}" if len(algorithms) > 1 else title)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +185,49 @@ class Line:
         The metric that guided it.
     runs
         Its criteria per tie seed, its own first; no other ones if nobody asked.
+    name
+        What tells it from every other line; by default after its configuration.
+    title
+        A short label; by default the title of the metric.
+    kept
+        Whether it was kept under a name of its own, apart from the settings in use.
+    best_l
+        Per sensitive column that its releases were measured by, the entropy l of the table as one
+        class.
     """
 
     configuration: Configuration
     guide: Metric
     runs: Mapping[int | None, Curves | Points]
+    name: str = ""
+    title: str = ""
+    kept: bool = False
+    best_l: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or name_of(self.configuration))
+        object.__setattr__(self, "title", self.title or self.guide.card.title)
+
+    def at(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
+        """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
+        found = [run.at(ks) for run in self.runs.values()]
+        columns = list(self.best_l)
+        if criterion == L_CARD.name:
+            name = privacy_column("entropy_l", sensitive, columns)
+            return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
+        if criterion == T_CARD.name:
+            name = privacy_column("t_norm1", sensitive, columns)
+            return 50.0 * np.array([each[name] for each in found])
+        return np.array([each[criterion] for each in found], dtype=float)
 
 
 def lines_of(
     wanted: Sequence[Configuration],
     found: Sequence[Curves | Points],
     measured: Sequence[Metric],
+    best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
-    """One line per metric and strategy, with a run per tie seed, the first seed being its own.
+    """One line per configuration, with a run per tie seed, the first seed being its own.
 
     Parameters
     ----------
@@ -83,13 +235,21 @@ def lines_of(
         The configurations, and what came of each.
     measured
         The metrics, those that guided among them.
+    best_l
+        See :class:`Line`.
     """
     guides = {metric.name: metric for metric in measured}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
     for one, numbers in zip(wanted, found, strict=True):
         own = replace(one, tie_seed=wanted[0].tie_seed)
         runs.setdefault(own, {})[one.tie_seed] = numbers
-    return tuple(Line(own, guides[own.metric], each) for own, each in runs.items())
+    titles = titles_of_configurations(
+        list(runs), {name: guide.card.title for name, guide in guides.items()}
+    )
+    return tuple(
+        Line(own, guides[own.metric], each, title=title, best_l=best_l or {})
+        for (own, each), title in zip(runs.items(), titles, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +259,22 @@ class Comparison:
     Attributes
     ----------
     lines
-        The configurations.
+        The configurations, each with a name of its own.
     measured
         The metrics that every release was measured in.
     n_records
         n.
     ks
         The k that can be shown, rising.
+    sensitive
+        The sensitive column whose l and t are shown; empty if none is.
     """
 
     lines: tuple[Line, ...]
     measured: tuple[Metric, ...]
     n_records: int
     ks: tuple[int, ...]
+    sensitive: str = ""
 
     @property
     def has_bands(self) -> bool:
@@ -123,14 +286,40 @@ class Comparison:
         """Whether the lines are known at every k, not only where they were run."""
         return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
 
-    def only(self, metrics: Iterable[str], bands: bool) -> Comparison:
-        """The same with the lines of some metrics alone, and with their bands or without."""
-        wanted, kept = set(metrics), []
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns that every line was measured by."""
+        if not self.lines:
+            return ()
+        first, *others = [line.best_l for line in self.lines]
+        return tuple(column for column in first if all(column in each for each in others))
+
+    @property
+    def criteria(self) -> Mapping[str, Card]:
+        """What can be shown over k: losses, minimum k, and l and t of the sensitive column."""
+        privacy = (L_CARD, T_CARD) if self.sensitive in self.sensitive_columns else ()
+        return {**CRITERIA, **{card.name: card for card in privacy}}
+
+    def card(self, criterion: str) -> Card:
+        """The card of a criterion, ``alteration_<metric>`` too."""
+        for metric in self.measured:
+            if criterion == f"{_ALTERATION}{metric.name}":
+                title = f"Alteration as {metric.card.title} counts"
+                return replace(ALTERATION_CARD, name=criterion, title=title)
+        return self.criteria[criterion]
+
+    def line(self, name: str) -> Line:
+        """The line of a name."""
+        return next(line for line in self.lines if line.name == name)
+
+    def only(self, names: Iterable[str], bands: bool) -> Comparison:
+        """The same with some lines alone, and with their bands or without."""
+        wanted, found = set(names), []
         for line in self.lines:
-            if line.configuration.metric in wanted:
+            if line.name in wanted:
                 own = line.configuration.tie_seed
-                kept.append(line if bands else replace(line, runs={own: line.runs[own]}))
-        return replace(self, lines=tuple(kept))
+                found.append(line if bands else replace(line, runs={own: line.runs[own]}))
+        return replace(self, lines=tuple(found))
 
     def including(self, k: int) -> Comparison:
         """The same with one more k to show, where every k is known."""
@@ -156,7 +345,7 @@ class Comparison:
         Parameters
         ----------
         criterion
-            Its name in ``CURVES.csv``.
+            One of ``criteria``, or ``alteration_<metric>``.
         ks
             Some of ``ks``, or any up to n if every k is known.
 
@@ -164,15 +353,12 @@ class Comparison:
         -------
         numpy.ndarray, shape (lines, seeds, len(ks))
         """
-        return np.array(
-            [[run.at(ks)[criterion] for run in line.runs.values()] for line in self.lines],
-            dtype=float,
-        )
+        return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
     def alterations(self, k: int, digits: int | None = None) -> Standing:
         """The alteration at k, in percent.
 
-        A row per metric that measures, a column per metric that guided, by their names.
+        A row per metric that measures, by its name; a column per line, by its name.
 
         Parameters
         ----------
@@ -182,21 +368,27 @@ class Comparison:
             Rank values rounded to so many digits; None for exact values.
         """
         rows = {
-            metric.name: self.at(f"alteration_{metric.name}", [k])[:, :, 0]
+            metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.measured
         }
-        return self._standing(rows, digits)
+        return self._standing(rows, digits=digits)
+
+    def places(self, k: int) -> Standing:
+        """Every criterion in percent at k: a row per criterion, a column per line, by name."""
+        names = self._percentages()
+        rows = {name: self.at(name, [k])[:, :, 0] for name in names}
+        return self._standing(rows, [self._higher(name) for name in names])
 
     def means(self) -> Standing:
-        """The mean alteration in percent, a row per k, a column per metric that guided."""
+        """The mean alteration in percent: a row per k, a column per line, by its name."""
         found = self.at("mean_alteration", self.ks)
         return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
 
-    def areas(self, low: int, high: int) -> Standing:
+    def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
         """The area under each curve on [low, high], in percent: NAUC.
 
-        A row per criterion, a column per metric that guided, by their names. Over the k of the
-        papers inside the interval and both of its ends.
+        A row per criterion, a column per line, by their names. Over those of ``points`` that lie
+        inside the interval, and both of its ends.
 
         Raises
         ------
@@ -204,41 +396,84 @@ class Comparison:
             The interval is empty, begins below 2 or ends beyond n, or some k were not computed.
         """
         check_interval(low, high, self.n_records)
-        ks = sorted({low, high, *(k for k in PAPER_K if low < k < high)})
+        ks = sorted({low, high, *(k for k in points if low < k < high)})
 
         def area(values: np.ndarray) -> float:
             return nauc(ks, values, low, high, self.n_records)
 
-        rows = {
-            name: np.apply_along_axis(area, 2, self.at(name, ks))
-            for name, card in CRITERIA.items()
-            if card.unit == "%"
-        }
-        return self._standing(rows)
+        names = self._percentages()
+        rows = {name: np.apply_along_axis(area, 2, self.at(name, ks)) for name in names}
+        return self._standing(rows, [self._higher(name) for name in names])
+
+    def difference(self, criterion: str, first: str, second: str) -> Difference:
+        """The first of two lines minus the second, at every k that can be shown.
+
+        Parameters
+        ----------
+        criterion
+            See :meth:`at`.
+        first, second
+            The names of the lines.
+        """
+        one, other = (
+            self.line(name).at(criterion, self.ks, self.sensitive) for name in (first, second)
+        )
+        low = high = None
+        if len(one) > 1 and len(other) > 1:
+            low = one.min(axis=0) - other.max(axis=0)
+            high = one.max(axis=0) - other.min(axis=0)
+        return Difference(self.ks, one[0] - other[0], low, high, self._higher(criterion))
 
     def table(self) -> pd.DataFrame:
         """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
+        privacy = [name for name in self.criteria if name not in CRITERIA]
+        altered = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
         for line in self.lines:
-            about = {"metric": line.configuration.metric, "strategy": line.configuration.strategy}
-            for seed, run in line.runs.items():
-                parts.append(pd.DataFrame({**about, "tie_seed": seed, **run.at(self.ks)}))
+            own = line.configuration
+            about = {
+                "configuration": line.name,
+                "metric": None if own.strategy in COSTLESS else own.metric,
+                "strategy": own.strategy,
+                "scope": own.scope,
+                "algorithm": own.algorithm,
+            }
+            shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
+            for place, (seed, run) in enumerate(line.runs.items()):
+                numbers = {
+                    name: values
+                    for name, values in run.at(self.ks).items()
+                    if not name.startswith(_ALTERATION) or name in altered
+                }
+                more = {name: each[place] for name, each in shares.items()}
+                parts.append(pd.DataFrame({**about, "tie_seed": seed, **numbers, **more}))
         every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return every if self.has_bands else every.drop(columns="tie_seed")
 
-    def _standing(self, rows: Mapping[Any, np.ndarray], digits: int | None = None) -> Standing:
+    def _percentages(self) -> list[str]:
+        return [name for name, card in self.criteria.items() if card.unit == "%"]
+
+    def _higher(self, criterion: str) -> bool:
+        return self.card(criterion).direction == "higher"
+
+    def _standing(
+        self,
+        rows: Mapping[Any, np.ndarray],
+        higher: Sequence[bool] | None = None,
+        digits: int | None = None,
+    ) -> Standing:
         """A row per thing measured, of shape (lines, seeds)."""
-        names = [line.configuration.metric for line in self.lines]
+        names = [line.name for line in self.lines]
 
         def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:
             return pd.DataFrame.from_dict(picked, orient="index", columns=names)
 
         values = frame({row: each[:, 0] for row, each in rows.items()})
         if not self.has_bands:
-            return standing(values, digits=digits)
+            return standing(values, digits=digits, higher=higher)
         low = frame({row: each.min(axis=1) for row, each in rows.items()})
         high = frame({row: each.max(axis=1) for row, each in rows.items()})
-        return standing(values, low, high, digits)
+        return standing(values, low, high, digits, higher)
 
 
 def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
@@ -254,8 +489,9 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     Returns
     -------
     pandas.DataFrame
-        One row per metric that guided in both, by its name: the alteration as that metric counts
-        and the mean alteration, in percent, before and after, and the ``k`` of each.
+        One row per metric that guided the same strategy in both, by its name: the alteration as
+        that metric counts and the mean alteration, in percent, before and after, and the ``k`` of
+        each. Of several strategies, the first; what was kept under a name of its own is left out.
 
     Notes
     -----
@@ -263,22 +499,21 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     hierarchies could lose. They show which way an edit goes, not that two releases are equal.
     """
     before, after = before.including(k), after.including(k)
-    old = {line.guide.name: place for place, line in enumerate(before.lines)}
-    new = {line.guide.name: place for place, line in enumerate(after.lines)}
-    both = [name for name in new if name in old]
-    rows = {}
-    for name in both:
+    old = {line.name for line in before.lines if not line.kept}
+    rows: dict[str, dict[str, float]] = {}
+    for line in after.lines:
+        guide = line.guide.name
+        costless = line.configuration.strategy in COSTLESS
+        if line.kept or costless or line.name not in old or guide in rows:
+            continue
         row: dict[str, float] = {}
-        for when, comparison, place in (
-            ("before", before, old[name]),
-            ("after", after, new[name]),
-        ):
+        for when, comparison in (("before", before), ("after", after)):
             near = comparison.nearest(k)
-            for what in (f"alteration_{name}", "mean_alteration"):
-                column = f"{'mean' if what == 'mean_alteration' else 'own'}_{when}"
-                row[column] = float(comparison.at(what, [near])[place, 0, 0])
+            found = comparison.line(line.name)
+            for column, what in (("own", f"{_ALTERATION}{guide}"), ("mean", "mean_alteration")):
+                row[f"{column}_{when}"] = float(found.at(what, [near], "")[0, 0])
             row[f"k_{when}"] = near
-        rows[name] = row
+        rows[guide] = row
     columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
     found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return found.astype({"k_before": int, "k_after": int}).rename_axis("metric")

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import pandas as pd
 from pydantic import (
@@ -21,18 +24,21 @@ from pydantic import (
     StrictInt,
     Tag,
     ValidationError,
+    create_model,
     model_validator,
 )
 
 import kanon.algorithms
+import kanon.privacy
 from kanon.cards import Card, parts_of
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
 from kanon.metrics import METRICS, Metric, metric_named
-from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy import k_anonymity
+from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
-from kanon.strategies import STRATEGIES
+from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.values import canonical_texts
 
 __all__ = [
@@ -42,9 +48,9 @@ __all__ = [
     "GroupsPlan",
     "HierarchyPlan",
     "IntervalsPlan",
-    "KAnonymityPlan",
     "MaskPlan",
     "MetricPlan",
+    "ModelPlan",
     "NodesPlan",
     "Plan",
     "ReadPlan",
@@ -201,27 +207,85 @@ class AlgorithmPlan(_Strict):
     metric: str = "nllm"
     strategy: str = "s1"
     scope: Literal["table", "class"] = "table"
+    sensitive: str | None = None
     cost: Literal["weighted", "representatives"] = "weighted"
     attribute_weights: dict[str, Number] = Field(default_factory=dict)
     tie_seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] | None = None
     seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
 
 
-class KAnonymityPlan(_Strict):
-    """k-anonymity, with its k."""
+class ModelPlan(_Strict):
+    """A privacy model with its parameters; there is a class of plans for each model.
 
-    model: Literal["k-anonymity"]
-    k: Annotated[StrictInt, Field(ge=2)]
+    The parameters are those of the model itself, which says what each may be. The sensitive
+    column may be left out where there is only one.
+    """
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_model(cls, given: Any) -> Any:
-        """Name an unknown model before its parameters are called unknown."""
-        if isinstance(given, dict) and given.get("model", "k-anonymity") != "k-anonymity":
-            raise ValueError(
-                f"the model {quoted(given['model'])} is unknown; known is 'k-anonymity'"
-            )
-        return given
+    model: str
+
+    def made(self, column: str | None) -> Model:
+        """The model.
+
+        Parameters
+        ----------
+        column
+            The sensitive column; what models without one get does not matter.
+
+        Raises
+        ------
+        PlanError
+            The parameters do not go together.
+        """
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
+        if "column" in given:
+            given["column"] = column
+        made: Model = _MODELS[self.model](**given)
+        return made
+
+    @property
+    def looks_at_column(self) -> bool:
+        """Whether the model is about a sensitive column."""
+        return "column" in type(self).model_fields
+
+    @property
+    def chosen_column(self) -> str | None:
+        """The column that was named, if any."""
+        return getattr(self, "column", None)
+
+
+def _parameter(allowed: Range) -> Any:
+    """The field of a plan for a number that a model takes."""
+    end: dict[str, Any] = {"gt" if allowed.above else "ge": allowed.lowest}
+    if allowed.highest < float("inf"):
+        end["le"] = allowed.highest
+    field = Field(allow_inf_nan=False, **end) if not allowed.whole else Field(**end)
+    return Annotated[StrictInt if allowed.whole else Number, field]
+
+
+def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
+    """The class of plans for one model: a field for each of its parameters."""
+    hints, numbers = get_type_hints(model), ranges(model)
+    made: dict[str, Any] = {"model": (Literal[name], ...)}
+    for part in fields(model):  # type: ignore[arg-type]
+        if part.name == "column":
+            made["column"] = (str | None, None)
+        elif part.name in numbers:
+            made[part.name] = (_parameter(numbers[part.name]), ...)
+        else:
+            made[part.name] = (hints[part.name], part.default)
+    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **made)
+
+
+_MODELS = {name: module.MODEL for name, module in parts_of(kanon.privacy).items()}
+_MODEL_PLANS = {name: _model_plan(name, model) for name, model in _MODELS.items()}
+
+_KNOWN_MODELS = ", ".join(map(quoted, _MODELS))
+_K = k_anonymity.CARD.name
+
+if TYPE_CHECKING:
+    AnyModelPlan = ModelPlan
+else:
+    AnyModelPlan = Annotated[reduce(or_, _MODEL_PLANS.values()), Discriminator("model")]
 
 
 class RecordsPlan(_Strict):
@@ -249,7 +313,7 @@ class Plan(_Strict):
     version: Literal[1]
     columns: dict[str, ColumnPlan]
     algorithm: AlgorithmPlan
-    privacy: list[KAnonymityPlan] = Field(min_length=1)
+    privacy: list[AnyModelPlan] = Field(min_length=1)
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
     suppression_limit: SuppressionLimit = 0.0
@@ -307,12 +371,19 @@ class Plan(_Strict):
 
     @property
     def k(self) -> int:
-        """The k that the release has to reach: the largest one asked for."""
-        return max(part.k for part in self.privacy)
+        """The k that the release has to reach: the largest one asked for; 1 if none is."""
+        return max(getattr(part, "k", 1) for part in self.privacy)
 
     def with_k(self, k: int) -> Plan:
-        """The same plan, asking for k-anonymity with another k."""
-        return self.model_copy(update={"privacy": [KAnonymityPlan(model="k-anonymity", k=k)]})
+        """The same plan, asking for k-anonymity with another k; all other models stay.
+
+        The new part stands where the first one with a k of its own stood, or first of all.
+        """
+        wanted = _MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
+        names = [part.model for part in self.privacy]
+        place = names.index(_K) if _K in names else 0
+        others = [part for part in self.privacy if part.model != _K]
+        return self.model_copy(update={"privacy": [*others[:place], wanted, *others[place:]]})
 
     @property
     def roles(self) -> Schema:
@@ -320,9 +391,33 @@ class Plan(_Strict):
         return Schema({name: column.role for name, column in self.columns.items()})
 
     @property
-    def models(self) -> list[KAnonymity]:
-        """The privacy models that have to hold together."""
-        return [KAnonymity(part.k) for part in self.privacy]
+    def models(self) -> list[Model]:
+        """The privacy models that have to hold together, each with its column.
+
+        Raises
+        ------
+        PlanError
+            A column is not sensitive, or left out where there is not exactly one; parameters do
+            not go together.
+        """
+        return [self._made(place, part) for place, part in enumerate(self.privacy)]
+
+    @property
+    def led_by(self) -> str | None:
+        """The sensitive column that the strategy looks at.
+
+        The one that was named, or the only one. None if there are several or none, which
+        strategies that look at none do not mind.
+
+        Raises
+        ------
+        PlanError
+            The one that was named is not sensitive.
+        """
+        named, known = self.algorithm.sensitive, self.roles.columns(Role.SENSITIVE)
+        if named is not None or LOOKS_AT[self.algorithm.strategy]:
+            return self._sensitive("algorithm.sensitive", named)
+        return known[0] if len(known) == 1 else None
 
     @property
     def metric(self) -> Metric:
@@ -333,6 +428,32 @@ class Plan(_Strict):
     def composed_metrics(self) -> dict[str, Metric]:
         """The metrics that the plan composes."""
         return composed_metrics(self.metrics)
+
+    def _made(self, place: int, part: ModelPlan) -> Model:
+        """A model of the list, with its column."""
+        key = f"privacy.{place}"
+        column = None
+        if part.looks_at_column:
+            column = self._sensitive(f"{key}.column", part.chosen_column)
+        try:
+            return part.made(column)
+        except PlanError as error:
+            raise error.within(f"Plan key {key}") from None
+
+    def _sensitive(self, key: str, named: str | None) -> str:
+        """The sensitive column that a key names, or the only one."""
+        known = self.roles.columns(Role.SENSITIVE)
+        if named is None and len(known) == 1:
+            return known[0]
+        if named in known:
+            return named
+        if not known:
+            problem = "no column has the role sensitive"
+        elif named is None:
+            problem = f"name one of the sensitive columns, {listing(known, most=12)}"
+        else:
+            problem = f"{quoted(named)} is not sensitive; sensitive are {listing(known, most=12)}"
+        raise PlanError(f"Plan key {key}: {problem}.")
 
     def _check_names(self) -> None:
         taken = [name for name in self.metrics if name in METRICS]
@@ -350,6 +471,7 @@ class Plan(_Strict):
                     f"Plan key algorithm.{key}: {quoted(given)} is unknown; "
                     f"known are {', '.join(names)}."
                 )
+        _ = self.models, self.led_by  # both name what is wrong
         for column, weight in self.algorithm.attribute_weights.items():
             if column not in self.roles.quasi_identifiers:
                 raise PlanError(
@@ -409,11 +531,21 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _plan_error(error: ValidationError) -> PlanError:
     """The first problem of a plan in one sentence."""
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "share") or "(the whole plan)"
+    place = [part for part in first["loc"] if part != "share"]
+    if place[:1] == ["privacy"]:
+        del place[2:3]  # the model, by which the kind of part was found
+    where = ".".join(map(str, place)) or "(the whole plan)"
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] in ("missing", "value_error"):
         return PlanError(f"Plan key {where}: {message}.")
     given = first.get("input")
+    if first["type"] == "union_tag_not_found" and isinstance(given, dict):
+        return PlanError(f"Plan key {where}.model: Field required; known are {_KNOWN_MODELS}.")
+    if first["type"] == "union_tag_invalid" and place[:1] == ["privacy"]:
+        return PlanError(
+            f"Plan key {where}.model: {{cells}} is unknown; known are {_KNOWN_MODELS}.",
+            [given["model"]],
+        )
     if first["type"] == "union_tag_invalid" and not first["ctx"]["tag"]:
         return PlanError(f"Plan key {where}: a hierarchy is a path, or has 'build' or 'nodes'.")
     if first["type"] == "union_tag_invalid":
@@ -422,7 +554,7 @@ def _plan_error(error: ValidationError) -> PlanError:
             f"Plan key {where}: the builder {{cells}} is unknown; known are {known}.",
             [first["ctx"]["tag"]],
         )
-    if first["type"] in ("model_type", "dict_type"):
+    if first["type"] in ("model_type", "dict_type", "model_attributes_type"):
         message = "It has to be an object"
     if first["type"] == "too_short":
         message = "It needs at least 1 entry"

@@ -71,10 +71,13 @@ class Recoding:
         """The size of the smallest released class; None if every record is suppressed."""
         return int(self.counts.min()) if len(self.counts) else None
 
-    @property
+    @cached_property
     def released(self) -> EquivalenceClasses:
-        """The classes of the released table."""
-        return replace(self.classes, nodes=self.nodes, counts=self.counts)
+        """The classes of the released table, with their sensitive values."""
+        sensitive = tuple(
+            each.grouped(self.assigned, self.n_classes) for each in self.classes.sensitive
+        )
+        return replace(self.classes, nodes=self.nodes, counts=self.counts, sensitive=sensitive)
 
     @property
     def suppressed_records(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -14,27 +14,32 @@ from typing import Any
 import pandas as pd
 
 import kanon.algorithms
+from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.measures.along import Curves, curves_along
+from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.cells import whole_potentials
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
+from kanon.privacy.conjunction import broken
+from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
-from kanon.words import counted
+from kanon.words import counted, thin
 
 __all__ = [
+    "FINISHED_K",
     "Prepared",
     "Run",
     "Solution",
     "algorithm_named",
     "finished",
+    "finished_at",
     "measured_metrics",
     "prepare",
     "run",
@@ -85,11 +90,20 @@ class Prepared:
             k=self.plan.k,
             weighted=chosen.cost == "weighted",
             tie_seed=chosen.tie_seed,
+            strategy=chosen.strategy,
+            scope=chosen.scope,
+            sensitive=self.plan.led_by,
+            models=tuple(self.plan.models),
         )
 
-    def guided_by(self, metric: str, strategy: str, tie_seed: int | None) -> Prepared:
-        """The same table and hierarchies, with something else to guide the algorithm."""
-        changes = {"metric": metric, "strategy": strategy, "tie_seed": tie_seed}
+    def guided_by(self, **changes: Any) -> Prepared:
+        """The same table and hierarchies, with something else to guide the algorithm.
+
+        Parameters
+        ----------
+        **changes
+            Keys of the plan's ``algorithm``, such as ``metric`` and ``strategy``.
+        """
         chosen = self.plan.algorithm.model_copy(update=changes)
         return replace(self, plan=self.plan.model_copy(update={"algorithm": chosen}))
 
@@ -195,6 +209,13 @@ def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
         )
 
 
+FINISHED_K = (
+    *(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 250, 350, 500, 750, 1000, 1500, 2000, 3000),
+    *(5000, 7500, 10000, 15000, 20000, 30000, 50000, 100000, 200000, 500000, 1000000),
+)
+"""The k that a run with several models is finished for, beside the one asked for."""
+
+
 def algorithm_named(name: str) -> ModuleType:
     """The module of an algorithm."""
     return parts_of(kanon.algorithms)[name]
@@ -216,18 +237,37 @@ class Solution:
     recoding
         The recoding of any other algorithm, or None.
     curves
-        The criteria along the path, or None.
+        The criteria along the path, or at the known k; None without a path.
     seconds
         How long the algorithm took.
+    finished
+        Per k the release that the path leads to, where it had to be merged on for other models
+        than k-anonymity.
     """
 
     path: MergePath | None
     recoding: Recoding | None
-    curves: Curves | None
+    curves: Curves | Points | None
     seconds: float
+    finished: Mapping[int, Recoding] = field(default_factory=dict)
+
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The k that were computed, rising; None if every k up to n can be looked up."""
+        return tuple(sorted(self.finished)) if self.finished else None
 
     def at(self, k: int) -> Recoding:
-        """The recoding for k; of an algorithm without a path, the only one there is."""
+        """The recoding for k; of an algorithm without a path, the only one there is.
+
+        Raises
+        ------
+        ValueError
+            It was not computed for that k.
+        """
+        if self.finished:
+            if k not in self.finished:
+                raise ValueError(f"k = {k} was not computed")
+            return self.finished[k]
         if self.path is not None:
             return self.path.at(k)
         assert self.recoding is not None
@@ -237,7 +277,9 @@ class Solution:
 def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
     """Run an algorithm on a task: what a worker process is given.
 
-    An algorithm that serves every k runs to the end, so that a slider over k only looks up.
+    An algorithm that serves every k runs to the end, so that a slider over k only looks up. Where
+    a model beyond k-anonymity needs more merges than the path has, the path is the same for all k,
+    and is merged on from there for the task's k and those of :data:`FINISHED_K`.
 
     Parameters
     ----------
@@ -257,8 +299,37 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         return Solution(None, recoding, None, time.perf_counter() - started)
     task.check()
     path = module.merge_path(replace(task, k=task.classes.n_records), progress)
+    done = finished_at(path, task, [task.k, *FINISHED_K], progress)
     seconds = time.perf_counter() - started
-    return Solution(path, None, curves_along(path, metrics), seconds)
+    curves = points_of(done, metrics) if done else curves_along(path, metrics)
+    return Solution(path, None, curves, seconds, done)
+
+
+def finished_at(
+    path: MergePath, task: Task, ks: Iterable[int], progress: Progress
+) -> dict[int, Recoding]:
+    """The releases that meet all models of a task, per k; none if the path itself serves them.
+
+    Parameters
+    ----------
+    path
+        The run for k-anonymity alone.
+    task
+        Its task.
+    ks
+        For which k; those beyond n are left out.
+    progress
+        Told how far the work is.
+    """
+    others = tuple(model for model in task.models if not isinstance(model, KAnonymity))
+    if not broken(others, path.at(1).released).any():
+        return {}
+    wanted = sorted({k for k in ks if k <= path.k_max})
+    found = {}
+    for place, k in enumerate(wanted):
+        progress(place / len(wanted), f"finishing k = {thin(k)} for the other models")
+        found[k] = repaired(path.at(k), replace(task, k=k, models=others))
+    return found
 
 
 def run(

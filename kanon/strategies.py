@@ -3,15 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from kanon.cards import Card
 
-__all__ = ["STRATEGIES"]
+__all__ = ["LOOKS_AT", "SCOPES", "STRATEGIES", "Scope"]
+
+Scope = Literal["table", "class"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"
 
-STRATEGIES: Mapping[str, Card] = {
-    card.name: card
-    for card in (Card("s1", "S1", "The partner of least merge cost.", _SOURCE),)
-}  # fmt: skip
+
+def _card(name: str, title: str, summary: str) -> Card:
+    return Card(name, title, summary, _SOURCE)
+
+
+_CARDS = (
+    _card("s1", "S1: least cost", "The partner of least merge cost."),
+    _card(
+        "s2", "S2: least cost, then highest l",
+        "Among the partners of least merge cost, one that leaves the highest l-diversity.",
+    ),
+    _card(
+        "s3", "S3: highest l, then least cost",
+        "Among the partners that leave the highest l-diversity, the cheapest.",
+    ),
+    _card(
+        "s4", "S4: least cost per l",
+        "The partner with the least merge cost divided by the l-diversity that it leaves.",
+    ),
+    _card(
+        "s5", "S5: least cost, then lowest t",
+        "Among the partners of least merge cost, one that leaves the lowest t-closeness.",
+    ),
+    _card(
+        "s6", "S6: lowest t, then least cost",
+        "Among the partners that leave the lowest t-closeness, the cheapest.",
+    ),
+    _card(
+        "s7", "S7: least cost times t",
+        "The partner with the least merge cost multiplied by the t-closeness that it leaves.",
+    ),
+    _card("l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs."),
+    _card("t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs."),
+)  # fmt: skip
+
+STRATEGIES: Mapping[str, Card] = {card.name: card for card in _CARDS}
 """Every strategy. Ties are broken by the canonical order, or by a tie seed."""
+
+LOOKS_AT: Mapping[str, Literal["", "l", "t"]] = {
+    "s1": "", "s2": "l", "s3": "l", "s4": "l", "s5": "t", "s6": "t", "s7": "t", "l": "l", "t": "t",
+}  # fmt: skip
+"""Which measure of the sensitive attribute a strategy looks at: l-diversity, t-closeness, none."""
+
+SCOPES: Mapping[Scope, Card] = {
+    "table": _card(
+        "table", "the whole table",
+        "l and t are those of the whole table after the merge: of its worst class.",
+    ),
+    "class": _card("class", "the merged class", "l and t are those of the merged class alone."),
+}  # fmt: skip
+"""Whose l and t a strategy looks at."""

@@ -15,16 +15,26 @@ import pandas as pd
 
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.errors import PlanError, quoted
+from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import Prepared, algorithm_named, measured_metrics, prepare, serves_every_k
-from kanon.strategies import STRATEGIES
+from kanon.run import (
+    Prepared,
+    algorithm_named,
+    finished_at,
+    measured_metrics,
+    prepare,
+    serves_every_k,
+)
+from kanon.strategies import STRATEGIES, Scope
 from kanon.words import counted
 
 __all__ = [
     "Configuration",
+    "Planned",
     "check_k",
     "configurations",
     "cores",
@@ -46,11 +56,37 @@ class Configuration:
         Which partner a class is merged with.
     tie_seed
         What breaks ties; None for the canonical order.
+    scope
+        Whose l and t the strategy looks at.
+    algorithm
+        What merges.
     """
 
     metric: str
     strategy: str = "s1"
     tie_seed: int | None = None
+    scope: Scope = "table"
+    algorithm: str = "gaa"
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """One run of a comparison.
+
+    Attributes
+    ----------
+    algorithm
+        Its name.
+    task
+        What to run it on; its own k is not used.
+    yardstick
+        The hierarchies that the releases are measured in, in the order of the quasi-identifiers;
+        None for their own.
+    """
+
+    algorithm: str
+    task: Task
+    yardstick: tuple[Hierarchy, ...] | None = None
 
 
 def sweep(
@@ -117,12 +153,16 @@ def sweep(
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
     """
-    wanted = configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    wanted = [
+        replace(one, scope=plan.algorithm.scope)
+        for one in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    ]
     check_k(ks)
     tasks = tasks_of(prepare(plan, table, folder), wanted)
     replace(tasks[0], k=max(ks)).check()
     measured = measured_metrics(plan, metrics)
-    found = solve_sweep(progress, plan.algorithm.name, tasks, ks, measured, workers)
+    runs = [Planned(plan.algorithm.name, task) for task in tasks]
+    found = solve_sweep(progress, runs, ks, measured, workers)
     rows = [
         pd.DataFrame({"metric": one.metric, "strategy": one.strategy, **numbers.at(ks)})
         for one, numbers in zip(wanted, found, strict=True)
@@ -201,7 +241,12 @@ def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
     MetricError
         A metric cannot be used with these hierarchies.
     """
-    return [prepared.guided_by(one.metric, one.strategy, one.tie_seed).task() for one in wanted]
+    return [
+        prepared.guided_by(
+            metric=one.metric, strategy=one.strategy, tie_seed=one.tie_seed, scope=one.scope
+        ).task()
+        for one in wanted
+    ]
 
 
 def cores() -> int:
@@ -221,13 +266,12 @@ class _Stopped(Exception):
 
 def solve_sweep(
     progress: Progress,
-    algorithm: str,
-    tasks: Sequence[Task],
+    runs: Sequence[Planned],
     ks: Sequence[int],
     metrics: Sequence[Metric],
     workers: int | None = None,
 ) -> list[Curves | Points]:
-    """Run one algorithm on several tasks: what a worker process is given.
+    """Make several runs: what a worker process is given.
 
     The compiled loops let go of the interpreter, so threads share the cores and the classes.
 
@@ -235,10 +279,8 @@ def solve_sweep(
     ----------
     progress
         Told how far all runs together are.
-    algorithm
-        Its name.
-    tasks
-        What to run it on; their own k are not used.
+    runs
+        What to run on what. A task with models beyond k-anonymity is run once per k.
     ks
         Which k are wanted.
     metrics
@@ -249,11 +291,11 @@ def solve_sweep(
     Returns
     -------
     list of Curves or Points
-        Per task the criteria at every k up to the largest wanted, or at those that were wanted.
+        Per run the criteria at every k up to the largest wanted, or at those that were wanted.
     """
-    if not tasks:
+    if not runs:
         return []
-    done = [0.0] * len(tasks)
+    done = [0.0] * len(runs)
     lock, stopped = threading.Lock(), threading.Event()
 
     def one(place: int) -> Curves | Points:
@@ -263,20 +305,20 @@ def solve_sweep(
             with lock:
                 done[place] = fraction
                 ready = sum(part >= 1 for part in done)
-                text = f"{ready} of {counted(len(tasks), 'run')} done"
+                text = f"{ready} of {counted(len(runs), 'run')} done"
                 progress(sum(done) / len(done), text)
 
         try:
             told(0.0)
-            found = _criteria(told, algorithm, tasks[place], ks, metrics)
+            found = _criteria(told, runs[place], ks, metrics)
             told(1.0)
             return found
         except BaseException:
             stopped.set()
             raise
 
-    with ThreadPoolExecutor(min(workers or cores(), len(tasks))) as pool:
-        running = [pool.submit(one, place) for place in range(len(tasks))]
+    with ThreadPoolExecutor(min(workers or cores(), len(runs))) as pool:
+        running = [pool.submit(one, place) for place in range(len(runs))]
         try:
             failures = [run.exception() for run in running]
         except BaseException:  # the user interrupts
@@ -289,14 +331,25 @@ def solve_sweep(
 
 
 def _criteria(
-    progress: Progress, algorithm: str, task: Task, ks: Sequence[int], metrics: Sequence[Metric]
+    progress: Progress, run: Planned, ks: Sequence[int], metrics: Sequence[Metric]
 ) -> Curves | Points:
-    """What came of one task."""
-    module = algorithm_named(algorithm)
-    if serves_every_k(algorithm):
+    """What came of one run."""
+    module, task = algorithm_named(run.algorithm), run.task
+
+    def seen(recoding: Recoding) -> Recoding:
+        if run.yardstick is None:
+            return recoding
+        return recoding_in_terms_of(recoding, run.yardstick)
+
+    if serves_every_k(run.algorithm):
         path = module.merge_path(
             replace(task, k=max(ks)), lambda part, text: progress(_RUNNING * part, text)
         )
+        done = finished_at(path, task, ks, progress)
+        if done:
+            return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
+        if run.yardstick is not None:
+            path = path_in_terms_of(path, run.yardstick)
         return curves_along(path, metrics)
 
     def alone(place: int, k: int) -> Recoding:
@@ -304,4 +357,4 @@ def _criteria(
             replace(task, k=k), lambda part, text: progress((place + part) / len(ks), text)
         )
 
-    return points_of({k: alone(place, k) for place, k in enumerate(ks)}, metrics)
+    return points_of({k: seen(alone(place, k)) for place, k in enumerate(ks)}, metrics)

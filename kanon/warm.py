@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from kanon.measures.linkage import linkage, people_below
 from kanon.plan import Plan
 from kanon.run import prepare, solve
 
@@ -29,6 +30,8 @@ def warm() -> None:
         )
         ready = prepare(plan, table)
         solve(lambda fraction, text: None, plan.algorithm.name, ready.task(), [plan.metric])
+    linkage(ready.classes, ready.classes, ready.classes.attributes)
+    people_below(ready.classes, ready.classes)
 
 
 if __name__ == "__main__":

@@ -6,44 +6,64 @@ import kanon.algorithms
 from kanon.cards import parts_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.sources.writing import MIME, table_bytes, why_not
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
-from kanon.studio.explain import how_algorithm, how_alteration, what_leaves
+from kanon.studio.explain import how_algorithm, how_alteration, what_leaves, what_was_checked
 from kanon.studio.files import content, file_name
-from kanon.studio.frame import head, metric_choice, unready
-from kanon.studio.numbers import of_release
+from kanon.studio.frame import (
+    head,
+    metric_choice,
+    sensitive_choice,
+    strategy_choice,
+    unready,
+)
+from kanon.studio.models import also_require
+from kanon.studio.numbers import of_release, worst
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.requirements import others_of, summary
 from kanon.studio.text import plain
 from kanon.studio.work import k_grid
-from kanon.words import thin
+from kanon.words import counted, thin
 
 ALGORITHMS = parts_of(kanon.algorithms)
 
 
 def choices(work, stale):
-    """One row: what runs, what guides it, and the buttons."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            "Algorithm",
-            list(ALGORITHMS),
-            key=state.seeded("run-algorithm", work.algorithm),
-            format_func=lambda name: ALGORITHMS[name].CARD.title,
-            help=plain(ALGORITHMS[work.algorithm].CARD.summary),
-            on_change=state.take,
-            args=("algorithm", "run-algorithm"),
-        )
+    """What runs and what guides it; under it what is required, and the buttons."""
+    looks_at, several = LOOKS_AT[work.strategy_used], len(work.sensitive_columns) > 1
+    widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
+    algorithm, metric, strategy, *others = st.columns(widths)
+    algorithm.selectbox(
+        "Algorithm",
+        list(ALGORITHMS),
+        key=state.seeded("run-algorithm", work.algorithm),
+        format_func=lambda name: ALGORITHMS[name].CARD.title,
+        help=plain(ALGORITHMS[work.algorithm].CARD.summary),
+        on_change=state.take,
+        args=("algorithm", "run-algorithm"),
+    )
+    with metric:
         metric_choice("run-metric")
-        st.selectbox(
-            "A merge counts",
-            ["weighted", "representatives"],
-            key=state.seeded("run-cost", work.cost),
-            format_func={"weighted": "every record", "representatives": "one per class"}.get,
-            help="Whether the cost of merging two classes counts each of their records, or one "
-            "representative of each.",
+    with strategy:
+        strategy_choice("run-strategy")
+    if looks_at:
+        others[0].selectbox(
+            f"Whose {looks_at}",
+            list(SCOPES),
+            key=state.seeded("run-scope", work.scope),
+            format_func=lambda name: SCOPES[name].title,
+            help=plain(SCOPES[work.scope].summary),
             on_change=state.take,
-            args=("cost", "run-cost"),
+            args=("scope", "run-scope"),
         )
+    if several:
+        with others[-1]:
+            sensitive_choice("run-sensitive")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        also_require(work)
+        details(work)
         st.button(
             "Anonymise",
             type="primary" if stale or work.result is None else "secondary",
@@ -55,9 +75,68 @@ def choices(work, stale):
         cancel_button()
 
 
-def slider(result, k):
+def details(work):
+    """A popover: what a merge counts, and how ties are broken. Its keys hold their values."""
+    said = [f"seed {work.tie_seed}"] if work.tie_seed is not None else []
+    said += ["one per class"] if work.cost == "representatives" else []
+    with st.popover(f"Details: {', '.join(said)}" if said else "Details"):
+        key = f"run-cost-{work.version}-{work.cost}"
+        st.selectbox(
+            "A merge counts",
+            ["weighted", "representatives"],
+            key=state.seeded(key, work.cost),
+            format_func={"weighted": "every record", "representatives": "one per class"}.get,
+            help="Whether the cost of merging two classes counts each of their records, or one "
+            "representative of each.",
+            on_change=state.take,
+            args=("cost", key),
+        )
+        key = f"run-ties-{work.version}-{work.tie_seed}"
+        st.number_input(
+            "Tie seed; empty: the canonical order",
+            min_value=0,
+            max_value=2**31,
+            value=None,  # else an empty field would be the least number
+            step=1,
+            placeholder="canonical order",
+            key=state.seeded(key, work.tie_seed),
+            on_change=state.take,
+            args=("tie_seed", key),
+            help="Often several partners are equally good. The canonical order takes the first as "
+            "the hierarchies list them; a seed takes another one, the same each time. Other seeds "
+            "show how much was chance.",
+        )
+
+
+def unsatisfied(work):
+    """What is chosen and cannot be used with these roles, with the way to where it is mended."""
+    said = ""
+    if not work.sensitive_columns:
+        said = "No column is sensitive: strategies that look at one are not offered."
+    if work.strategy_used != work.strategy:
+        why = "no column has that role"
+        if work.sensitive_columns:
+            why = f"{ALGORITHMS[work.algorithm].CARD.title} looks at none"
+        said = (
+            f"{STRATEGIES[work.strategy].title} looks at a sensitive column, and {why}: S1 is used "
+            "meanwhile."
+        )
+    if said or work.models_lost:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for model in work.models_lost:
+                st.warning(
+                    f"{plain(model.sentence)} is required, and that column is not sensitive.",
+                    icon=":material/error:",
+                )
+            if said:
+                st.caption(plain(said), width="content")
+            if not work.sensitive_columns or work.models_lost:
+                st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+
+
+def slider(result, k, wanted):
     """The curve and the slider under it, or why there is none."""
-    plan, curves = result.prepared.plan, result.solution.curves
+    plan, curves, known = result.prepared.plan, result.solution.curves, result.solution.known
     if curves is None:
         title = plain(ALGORITHMS[plan.algorithm.name].CARD.title)
         st.caption(
@@ -66,18 +145,25 @@ def slider(result, k):
         )
         return
     st.plotly_chart(
-        alteration_curve(curves, plan.metric, k),
+        alteration_curve(curves, plan.metric, k, summary(others_of(plan))),
         config={"displayModeBar": False},
         key="alteration-curve",
     )
     st.select_slider(
-        "Choose k: every small one, then in growing steps",
-        k_grid(result.prepared.classes.n_records, also=k),
+        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
+        k_grid(result.prepared.classes.n_records, also=k) if known is None else known,
         key=state.seeded("run-k", k),
         format_func=thin,
         on_change=state.take,
         args=("k", "run-k"),
     )
+    if known is not None:
+        lacking = f" k = {thin(wanted)} is not among them; shown is {thin(k)}."
+        st.caption(
+            "With other models beside k, the release for each k is finished by itself: "
+            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
+            f"{lacking if k != wanted else ''}"
+        )
 
 
 def tables(result, done, k):
@@ -144,6 +230,7 @@ work = head(f"What does k = {thin(state.work().k)} cost?")
 stale = running.outdated(work)
 unready(work)
 choices(work, stale)
+unsatisfied(work)
 progress()
 result = work.result
 with st.container():  # always there, so that the result stays where it is
@@ -161,15 +248,26 @@ if result is not None:
     with st.container(key="result"):
         k = result.k_for(work.k)
         done = state.remembered("release", (result.settings, k), lambda: result.release(k))
-        slider(result, k)
-        numbers = of_release(done)
-        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+        slider(result, k, min(work.k, done.prepared.classes.n_records))
+        columns = [each.name for each in done.prepared.classes.sensitive]
+        focus = work.focus if work.focus in columns else next(iter(columns), None)
+        lost = of_release(done)
+        for place, number in zip(st.columns(len(lost)), lost, strict=True):
             place.metric(number.label, number.value, help=number.help)
-        st.markdown(
+        *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
+        for place, number in zip(places, worst(done, focus), strict=True):
+            place.metric(number.label, number.value, help=number.help)
+        text.markdown(what_was_checked(done))
+        text.markdown(
             state.remembered("leaves", (result.settings, "leaves"), lambda: what_leaves(done))
+        )
+        text.page_link(
+            "pages/privacy.py",
+            label="What can still be found out about someone?",
+            icon=":material/visibility:",
         )
         tables(result, done, k)
         downloads(result, done, stale)
         with st.expander("How it is computed"):
             st.markdown(how_alteration(done))
-            st.markdown(how_algorithm(done.prepared.plan.algorithm.name))
+            st.markdown(how_algorithm(done.prepared.plan))

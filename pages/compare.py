@@ -1,51 +1,110 @@
-"""Which choice is better here? Several metrics side by side, over every k."""
+"""Which choice is better here? Metrics and strategies side by side, over every k."""
 
 import streamlit as st
 
-from kanon.charts.board import board, board_cursor
-from kanon.charts.style import colour_of_metric
-from kanon.comparison import INTERVALS, TIE_SEEDS, by_characteristic
+from kanon.charts.difference import difference_chart, difference_table, verdicts
+from kanon.charts.looks import looks_of
+from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
+from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
+from kanon.metrics import PUBLISHED
 from kanon.run import serves_every_k
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
-from kanon.studio.board import board_with_cursor
+from kanon.studio.board import show_board
+from kanon.studio.configurations import compared_strategies, outlook, strategies_offered
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head, metric_titles, unready
-from kanon.studio.picture import data_button
+from kanon.studio.keeping import keeping, kept_chips, yardstick_choice
+from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import cancel_button, progress
-from kanon.studio.standings import bands_table, grouped_table, standing_table, titles_of
+from kanon.studio.standings import (
+    bands_table,
+    grouped_table,
+    line_titles,
+    standing_table,
+    titles_of,
+    wide,
+)
 from kanon.studio.text import plain
 from kanon.studio.work import compared_metrics, usable_metrics
-from kanon.words import thin
+from kanon.words import counted, thin
 
-BANDS_HELP = (
-    f"Runs every metric {len(TIE_SEEDS)} times more, each time with another order in which ties "
-    "are broken. Where bands overlap, luck decides who is ahead."
-)
+SEVEN = tuple(f"s{number}" for number in range(1, 8))
+PRESETS = {
+    "The seven metrics": (PUBLISHED, ("s1",)),
+    "S1 to S7 with NLLM": (("nllm",), SEVEN),
+    "S1 to S7 with Total": (("total",), SEVEN),
+}
+TABLES = {
+    "areas": "Whole curves: NAUC",
+    "places": "At this k, by criterion",
+    "alterations": "At this k, by metric",
+    "difference": "Two of them",
+}
+COUNTED = {
+    "fourteen": "14 k, for metrics",
+    "thirteen": "13 k, for strategies",
+    "eleven": "11 k, for simulated columns",
+}
+
+
+# --- what is compared -------------------------------------------------------------------------
+def preset(metrics, strategies):
+    """Choose a set that the papers compare, and compare it."""
+    if state.work().busy:
+        return
+    looks = any(LOOKS_AT[name] for name in strategies)
+    widest = [ends for ends in INTERVALS if ends[1] <= len(state.work().table)]
+    state.change(
+        compared=metrics,
+        strategies=strategies,
+        counted_k="thirteen" if looks else "fourteen",
+        interval=widest[-1] if looks and widest else state.work().interval,
+        table_shown="areas",
+    )
+    running.compare()
 
 
 def want_bands():
     """Bands need runs of their own: start them at once."""
     state.change(bands=bool(state.typed("compare-bands")))
     work = state.work()
-    if work.comparison is not None and running.comparison_outdated(work):
+    if work.comparison is not None and work.bands and outlook(work).lacking:
         running.compare()
 
 
-def choices(work, stale):
-    """The metrics as chips, in their colours, and the buttons."""
-    usable, titles = usable_metrics(work), metric_titles(work)
-    colours = "".join(
-        f".st-key-compare-metrics button:nth-of-type({place}) "
-        f"{{ border-left: 0.5rem solid {colour_of_metric(name)} !important; }}"
-        for place, name in enumerate(usable, 1)
+def coloured(key, colours):
+    """A stripe on every chip, in the colour of its line."""
+    return "".join(
+        f".st-key-{key} button:nth-of-type({place}) "
+        f"{{ border-left: 0.5rem solid {colour} !important; }}"
+        for place, colour in enumerate(colours, 1)
+        if colour
     )
-    st.html(f"<style>{colours} .st-key-compare-under {{ min-height: 3.5rem; }}</style>")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+
+
+def choices(work, seen):
+    """What is compared, as chips in their colours, and the buttons."""
+    usable, titles = usable_metrics(work), metric_titles(work)
+    offered, chosen = strategies_offered(work), compared_strategies(work)
+    looking = len(offered) > 1
+    one_metric = len(compared_metrics(work)) == 1 and len(chosen) > 1
+    styles = "" if one_metric else coloured("compare-metrics", map(colour_of_metric, usable))
+    if one_metric:
+        styles += coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
+    if seen.comparison is not None and work.pinned:
+        looks = looks_of(seen.comparison)
+        own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
+        styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.pinned])
+    st.html(f"<style>{styles} .st-key-compare-under {{ min-height: 3.5rem; }}</style>")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
         st.pills(
             "Metrics that guide the merging",
             usable,
             selection_mode="multi",
+            label_visibility="collapsed",
             key=state.seeded("compare-metrics", compared_metrics(work)),
             format_func=lambda name: plain(titles[name]),
             on_change=state.take,
@@ -53,42 +112,166 @@ def choices(work, stale):
         )
         st.button(
             "Compare",
-            type="primary" if stale or work.comparison is None else "secondary",
+            type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
-            disabled=work.busy or not compared_metrics(work),
+            disabled=work.busy or not (seen.lines or seen.problem),
             on_click=running.compare,
             key="compare",
         )
         cancel_button()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        told = "  \n".join(plain(STRATEGIES[name].title) for name in STRATEGIES)
+        scopes = "  \n".join(plain(f"{card.title}: {card.summary}") for card in SCOPES.values())
+        st.caption(
+            "Strategies",
+            width=100,
+            help=f"Which partner a class is merged with.  \n{told}\n\nWhose l and t count:  \n"
+            f"{scopes}",
+        )
+        st.pills(
+            "Strategies: which partner a class is merged with",
+            offered,
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded("compare-strategies", chosen),
+            format_func=str.upper,
+            disabled=not looking,
+            on_change=state.take,
+            args=("strategies", "compare-strategies", tuple),
+        )
+        if looking:
+            st.segmented_control(
+                "Whose l and t strategies look at",
+                list(SCOPES),
+                selection_mode="multi",
+                label_visibility="collapsed",
+                key=state.seeded("compare-scopes", list(work.scopes)),
+                format_func=lambda name: f"l, t of {SCOPES[name].title}",
+                disabled=not any(LOOKS_AT[name] for name in chosen),
+                on_change=lambda: state.change(
+                    scopes=tuple(state.typed("compare-scopes")) or ("table",)
+                ),
+            )
+        elif not serves_every_k(work.algorithm):
+            st.caption("The chosen algorithm knows S1 alone; GAA knows the others too.")
+        else:
+            st.caption("S2 to S7, L and T look at a sensitive column, and there is none yet.")
+            st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
+    if work.pinned:
+        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
+            st.caption("Kept", width=100)
+            kept_chips(work)
+        yardstick_choice(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
+        for title, (metrics, strategies) in PRESETS.items():
+            st.button(
+                title,
+                type="tertiary",
+                icon=":material/bolt:",
+                disabled=work.busy or not set(strategies) <= set(offered),
+                on_click=preset,
+                args=(metrics, strategies),
+                key=f"preset-{title}",
+            )
+        runs = len(seen.lines) * len(TIE_SEEDS)
         st.toggle(
             "Show what ties decide",
             key=state.seeded("compare-bands", work.bands),
-            help=BANDS_HELP,
+            help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in "
+            f"which ties are broken: {counted(runs, 'more run')} for what is chosen now. Where "
+            "bands overlap, luck decides who is ahead.",
             disabled=work.busy,
             on_change=want_bands,
             width="content",
         )
+        keeping(work, seen.lines)
         with st.container():  # beside it, so that the pictures stay where they are
             progress()
 
 
+def new_runs(seen):
+    """How many of the runs are still to be made, in a sentence."""
+    if seen.lacking == seen.runs:
+        return f"{counted(seen.runs, 'run')}, all new."
+    return f"{thin(seen.lacking)} of {counted(seen.runs, 'run')} {verb(seen.lacking)} new."
+
+
+def verb(number):
+    """is, or are."""
+    return "is" if number == 1 else "are"
+
+
+def said(work, seen):
+    """What there is to do before something can be compared, or to see what is chosen."""
+    if work.busy and work.doing == "comparison":
+        st.caption(f"{new_runs(seen)} The others were made before." if seen.lacking else "")
+    elif seen.problem:
+        st.info(plain(seen.problem))
+    elif not seen.lines:
+        st.info("Pick at least one metric and one strategy, then press Compare.")
+    elif seen.comparison is None and work.comparison is None:
+        st.info(
+            "Nothing has been compared for this table yet. Press Compare: "
+            + (
+                "each line runs once, and serves every k."
+                if serves_every_k(work.algorithm)
+                else "each line runs once per k."
+            )
+            + f" {new_runs(seen)}"
+        )
+    elif seen.comparison is None:
+        st.warning(
+            "Settings have changed since this comparison was made; press Compare to renew it: "
+            + new_runs(seen),
+            icon=":material/history:",
+        )
+
+
+def beside_k(work):
+    """That what is required beside k is not part of the comparison."""
+    if work.models:
+        st.caption(
+            f"Lines run over k alone. {plain('; '.join(one.sentence for one in work.models))} "
+            f"{verb(len(work.models))} required on Anonymise and not here: how l and t come out is "
+            "shown instead."
+        )
+
+
+# --- the numbers ------------------------------------------------------------------------------
+def how_to_read(comparison):
+    """What shades, brackets and signs in a table mean, where they can occur."""
+    along = "column" if wide(comparison) else "row"
+    shades = f" Green is the best place of its {along}, orange the last; in brackets the rank."
+    if not comparison.has_bands:
+        return shades
+    return f"{shades} ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
+
+
 def standings(found, comparison, name, about, digits=1, **said):
     """A table of who is ahead, the bands behind it, and its numbers."""
-    titles = titles_of(comparison)
-    st.table(standing_table(found, titles, digits))
+    rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
+    st.table(standing_table(found, rows, columns, digits, turned))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
-            st.table(bands_table(found, titles))
+            st.table(bands_table(found, rows, columns, turned))
     data_button(f"Data of the {name}", lambda: found.table(**said), name, f"{about}|{said}")
+
+
+def places(work, comparison, k, key, about):
+    """Every criterion at the k of the cursor."""
+    st.caption(
+        f"Every criterion at k = {thin(k)}, in percent; the mean rank is over all of them."
+        + how_to_read(comparison)
+    )
+    found = state.remembered("places", (key, k), lambda: comparison.places(k))
+    standings(found, comparison, "criteria", about, k=k)
 
 
 def alterations(work, comparison, k, key, about):
     """The table of the papers, for the k of the cursor."""
-    st.subheader(f"Alteration at k = {thin(k)}, % ↓ better")
     st.caption(
-        "A column per metric that guided the merging, a row per metric that counts what was lost; "
-        "in brackets the rank." + undecided_note(comparison)
+        f"Alteration at k = {thin(k)}, % ↓ better: how much of all that could be lost was lost, as "
+        "each metric counts." + how_to_read(comparison)
     )
     st.toggle(
         "Rank whole percentages, as the paper does",
@@ -103,13 +286,8 @@ def alterations(work, comparison, k, key, about):
     standings(found, comparison, "alterations", f"{about}|{digits}", 0 if work.rounded else 1, k=k)
 
 
-def areas(work, comparison, key, about):
-    """One number per curve."""
-    st.subheader("The whole curve in one number: NAUC, % ↓ better")
-    ends = work.interval or comparison.interval
-    if ends is None:
-        st.info("An area needs two k at least, and this table has one.")
-        return
+def interval_choice(work, ends):
+    """From which k to which, and which k count."""
     low, high = ends
     preset = f"compare-preset-{work.version}"  # no answer about another table
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -134,26 +312,17 @@ def areas(work, comparison, key, about):
                 args=(field, place, (low, high)),
                 width=150,
             )
-    try:
-        found = state.remembered("areas", (key, low, high), lambda: comparison.areas(low, high))
-    except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
-        return
-    st.caption(
-        "The mean height of each curve from one k to the other; a column per metric that guided."
-        + undecided_note(comparison)
-    )
-    standings(found, comparison, "areas", about, from_k=low, to_k=high)
-    guides = [line.guide for line in comparison.lines]
-    groups = state.remembered("groups", (key, low, high), lambda: by_characteristic(found, guides))
-    if len(groups):
-        st.markdown("**By what the metrics have in common**, mean area, % ↓ better")
-        st.table(grouped_table(groups, titles_of(comparison)))
-        data_button(
-            "Data by characteristic",
-            lambda: groups.reset_index().assign(from_k=low, to_k=high),
-            "characteristics",
-            f"{about}|{low}|{high}",
+        st.selectbox(
+            "over the papers' k",
+            list(K_PRESETS),
+            key=state.seeded("compare-counted", work.counted_k),
+            format_func=COUNTED.get,
+            help="The k between which the curve is taken as straight: "
+            + "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
+            + ". Those inside the interval, and both of its ends.",
+            on_change=state.take,
+            args=("counted_k", "compare-counted"),
+            width=230,
         )
 
 
@@ -164,61 +333,162 @@ def take_end(key, place, ends):
         state.change(interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
 
 
-def undecided_note(comparison):
-    """What the sign in the tables means, where it can occur."""
-    if not comparison.has_bands:
-        return ""
-    return " ≈: its band over the tie seeds overlaps with that of the best, so it is undecided."
+def areas(work, comparison, key, about):
+    """One number per curve."""
+    ends = work.interval or comparison.interval
+    if ends is None:
+        st.info("An area needs two k at least, and this table has one.")
+        return
+    low, high = ends
+    interval_choice(work, ends)
+    points = K_PRESETS[work.counted_k]
+    try:
+        found = state.remembered(
+            "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
+        )
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    st.caption(
+        "The mean height of each curve from one k to the other, in percent."
+        + how_to_read(comparison)
+    )
+    about = f"{about}|{work.counted_k}"
+    standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
+    guides = [line.guide for line in comparison.lines]
+    if {line.configuration.strategy for line in comparison.lines} != {"s1"} or any(
+        line.kept for line in comparison.lines
+    ):
+        return  # then lines differ in more than what their metrics have in common
+    groups = state.remembered(
+        "groups", (key, low, high, points), lambda: by_characteristic(found, guides)
+    )
+    if len(groups):
+        st.markdown("**By what the metrics have in common**, mean area in percent")
+        st.table(grouped_table(groups, titles_of(comparison)))
+        data_button(
+            "Data by characteristic",
+            lambda: groups.reset_index().assign(from_k=low, to_k=high),
+            "characteristics",
+            f"{about}|{low}|{high}",
+        )
 
 
-def drawn(comparison):
-    """The board, and what its cursor has to know."""
-    figure = board(comparison)
-    return figure, board_cursor(comparison, figure)
-
-
-work = head("Which choice is better here?")
-stale = running.comparison_outdated(work)
-unready(work)
-choices(work, stale)
-with st.container():  # always there, so that what follows stays where it is
-    if not compared_metrics(work):
-        st.info("Pick at least one metric, then press Compare.")
-    elif work.comparison is None and not work.busy:
-        st.info(
-            "Nothing has been compared for this table yet. Press Compare: "
+def difference(work, comparison, k, key, about):
+    """Two lines, one minus the other."""
+    names, titles = [line.name for line in comparison.lines], line_titles(comparison)
+    if len(names) < 2:
+        st.info("A difference needs two lines: choose another metric or strategy.")
+        return
+    first, second = work.pair
+    first = first if first in names else names[0]
+    if second not in names or second == first:
+        second = next(name for name in names if name != first)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, place, value in (("This one", 0, first), ("minus this one", 1, second)):
+            field = f"compare-pair-{place}"
+            st.selectbox(
+                label,
+                names,
+                key=state.seeded(field, value),
+                format_func=lambda name: plain(titles[name]),
+                on_change=take_pair,
+                args=(field, place, (first, second)),
+                width=260,
+            )
+        st.caption(
+            ":blue[Blue]: the first is better; :orange[brown]: the second is. In points of a "
+            "percentage."
             + (
-                "each metric runs once, and serves every k."
-                if serves_every_k(work.algorithm)
-                else "each metric runs once per k."
+                " Grey: what it can be over all tie seeds; undecided where that holds 0."
+                if comparison.has_bands
+                else " Whether more than luck is ahead shows once ties are shown."
             )
         )
-    elif stale and work.doing != "comparison":
-        st.warning(
-            "Settings have changed since this comparison was made; press Compare to renew it.",
-            icon=":material/history:",
-        )
-opacity = 0.45 if stale or work.doing == "comparison" else 1
-st.html(f"<style>.st-key-compared {{ opacity: {opacity}; }}</style>")
-made = work.comparison
-if made is not None:
-    comparison = made.comparison.only(compared_metrics(work), work.bands).including(work.k)
-    if comparison.lines:
-        with st.container(key="compared"):
-            shown = tuple(line.configuration.metric for line in comparison.lines)
-            key = (made, shown, comparison.has_bands, comparison.ks)
-            measured = [metric.name for metric in comparison.measured]
-            about = f"{made.settings}|{measured}|{key[1:]}"
-            k = comparison.nearest(work.k)
-            figure, cursor = state.remembered("board", key, lambda: drawn(comparison))
-            board_with_cursor(figure, cursor, k, lambda found: state.change(k=found))
-            if k != work.k:
-                st.caption(
-                    f"k = {thin(work.k)} was not computed; this is k = {thin(k)}, the nearest. "
-                    "Press Compare to compute it."
-                )
-            data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
-            alterations(work, comparison, k, key, about)
-            areas(work, comparison, key, about)
-            with st.expander("How it is computed"):
-                st.markdown(how_compared(comparison, made.seconds))
+    found = state.remembered(
+        "difference",
+        (key, first, second, k),
+        lambda: (
+            difference_chart(comparison, first, second, k),
+            verdicts(comparison, first, second, k),
+        ),
+    )
+    picture(
+        found[0],
+        lambda: difference_table(comparison, first, second),
+        "difference",
+        f"{about}|{first}|{second}",
+    )
+    st.markdown(f"**At k = {thin(k)}**\n\n" + "\n".join(f"- {plain(one)}" for one in found[1]))
+
+
+def take_pair(key, place, pair):
+    """Copy one of the two; the one that was there takes the other's place."""
+    typed = state.typed(key)
+    other = pair[1 - place] if typed != pair[1 - place] else pair[place]
+    state.change(pair=(typed, other) if place == 0 else (other, typed))
+
+
+def tables(work, comparison, k, key, about):
+    """The numbers behind the curves, one table at a time."""
+    st.segmented_control(
+        "Numbers",
+        list(TABLES),
+        key=state.seeded("compare-table", work.table_shown),
+        format_func=TABLES.get,
+        on_change=lambda: state.change(
+            table_shown=state.typed("compare-table") or state.work().table_shown
+        ),
+        label_visibility="collapsed",
+    )
+    if work.table_shown == "areas":
+        areas(work, comparison, key, about)
+    elif work.table_shown == "places":
+        places(work, comparison, k, key, about)
+    elif work.table_shown == "alterations":
+        alterations(work, comparison, k, key, about)
+    else:
+        difference(work, comparison, k, key, about)
+
+
+def last_made(work, seen):
+    """The comparison that was made last, as far as it is still asked for, and keys for it."""
+    if work.comparison is None:
+        return None, "", ""
+    made = work.comparison.comparison
+    wanted = [line.name for line in seen.lines]
+    there = [line.name for line in made.lines if line.name in wanted]
+    shown = made.only(there or [line.name for line in made.lines], work.bands and made.has_bands)
+    what = ([line.name for line in shown.lines], shown.has_bands)
+    return shown, (made, *map(str, what)), f"{work.comparison.settings}|{what}"
+
+
+# --- the page ---------------------------------------------------------------------------------
+work = head("Which choice is better here?")
+unready(work)
+seen = outlook(work)
+choices(work, seen)
+with st.container():  # always there, so that what follows stays where it is
+    said(work, seen)
+    beside_k(work)
+comparison, key, about = seen.comparison, seen.key, seen.key
+if comparison is None:
+    comparison, key, about = last_made(work, seen)
+old = seen.comparison is None or work.doing == "comparison"
+st.html(f"<style>.st-key-compared {{ opacity: {0.45 if old else 1}; }}</style>")
+if comparison is not None and (seen.lines or seen.problem):
+    comparison = comparison.including(work.k)
+    with st.container(key="compared"):
+        key, about = (key, comparison.ks), f"{about}|{comparison.ks}"
+        k = comparison.nearest(work.k)
+        show_board(comparison, k, lambda found: state.change(k=found), key, about)
+        if k != work.k:
+            st.caption(
+                f"k = {thin(work.k)} was not computed; this is k = {thin(k)}, the nearest. "
+                "Press Compare to compute it."
+            )
+        data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
+        tables(work, comparison, k, key, about)
+        with st.expander("How it is computed"):
+            made = work.comparison
+            st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

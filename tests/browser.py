@@ -46,6 +46,7 @@ QUESTIONS = {
     "Metrics": "What does blurring cost?",
     "Anonymise": "What does k =",
     "Compare": "Which choice is better here?",
+    "Privacy": "What can still be found out about someone?",
 }
 
 

@@ -153,6 +153,11 @@ def frame_metric(at):
     return f"frame-metric-{work(at).metric}"
 
 
+def cost_key(at):
+    """The key of the control for what a merge counts, on the page Anonymise."""
+    return f"run-cost-{work(at).version}-{work(at).cost}"
+
+
 def key_of(at, column, what):
     """The key of a control in the line of a column: ``role``, ``builder``, ``widths``, …"""
     position = list(work(at).roles).index(column)

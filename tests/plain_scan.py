@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kanon.algorithms.kernels.merge import tuple_hashes
+from kanon.kernels.merge import tuple_hashes
 from kanon.algorithms.task import Task
 from kanon.recoding import MergePath
 
@@ -168,8 +168,8 @@ def _merge(nodes, counts, ranks, live, parts, smallest, parents, depths, weighte
     return merges
 
 
-def scan(task: Task, first_below_k: bool = False) -> MergePath:
-    """What :func:`kanon.algorithms.merging.merge_greedily` returns, by the plain scan."""
+def prepared(task: Task) -> tuple[np.ndarray, ...]:
+    """Tuples, sizes and ranks with room for merged classes; parents, depths; the seed."""
     classes = task.classes
     size, m = classes.nodes.shape
     widest = max(tree.n_nodes for tree in classes.hierarchies)
@@ -186,6 +186,14 @@ def scan(task: Task, first_below_k: bool = False) -> MergePath:
     ranks = np.zeros(2 * size, dtype=np.uint64)
     if seed >= 0:
         ranks[:size] = tuple_hashes(classes.nodes, seed)
+    return nodes, counts, ranks, parents, depths, seed
+
+
+def scan(task: Task, first_below_k: bool = False) -> MergePath:
+    """What :func:`kanon.algorithms.merging.merge_greedily` returns, by the plain scan."""
+    classes = task.classes
+    size = classes.n_classes
+    nodes, counts, ranks, parents, depths, seed = prepared(task)
     live = np.arange(size, dtype=np.int64)
     parts = np.zeros((size, 3), dtype=np.int32)
     smallest = np.zeros(size, dtype=np.int64)

@@ -33,6 +33,8 @@ LEVELS = {
     "cards": 0,
     "hierarchy": 1,
     "schema": 1,
+    "sensitive": 1,
+    "kernels": 1,
     "classes": 2,
     "metrics": 2,
     "matrices": 2,

@@ -313,6 +313,18 @@ BAD_CALLS = {
         ["measure", "--table", "people.csv", "--qi", "age,age"],
         ["--qi", "twice"],
     ),
+    "measure a sensitive column twice": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "sex,sex"],
+        ["--sensitive names a column twice"],
+    ),
+    "measure a column as both": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "age"],
+        ["both name 'age'"],
+    ),
+    "measure an absent sensitive column": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "zip"],
+        ["no column 'zip'"],
+    ),
     "measure no table": (["measure", "--table", "no.csv", "--qi", "a"], ["does not exist"]),
     "check an absent file": (["hierarchy", "check", "no.csv"], ["'no.csv' cannot be opened"]),
     "check a bad file": (["hierarchy", "check", "ragged.csv"], ["one column"]),
@@ -388,6 +400,65 @@ def test_measure_counts_missing_as_a_value(kanon, folder):
     (folder / "t.csv").write_text("a,b\nx,1\nx,1\n,1\n?,1\n", "utf-8")
     said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json")
     assert json.loads(said.out)["classes"] == 2
+
+
+SENSITIVE_KEYS = {
+    *("entropy_l", "distinct_l", "t_norm1", "t_variational", "t_emd_equal", "alpha"),
+    *("recursive_c", "delta", "delta_present", "basic_beta", "enhanced_beta"),
+}
+FOUR = ("records", "classes", "min_k", "unique_records")
+
+
+def test_measure_looks_at_a_sensitive_column(kanon):
+    assert kanon(*RUN).status == 0
+    call = ("measure", "--table", "released.csv", "--qi", "age,sex", "--sensitive", "disease")
+    found = json.loads(kanon(*call, "--json").out)
+    assert set(found) == {*FOUR, *SENSITIVE_KEYS}
+    # Three classes of two, each with a flu and a cold, as the table.
+    assert (found["distinct_l"], found["t_norm1"], found["alpha"]) == (2, 0, 0.5)
+    assert found["entropy_l"] == pytest.approx(2)
+    assert "\nentropy_l: 2\ndistinct_l: 2\nt_norm1: 0\n" in kanon(*call).out
+
+
+def test_measure_looks_at_several_sensitive_columns(kanon):
+    call = ("measure", "--table", "people.csv", "--qi", "sex", "--json")
+    one = json.loads(kanon(*call, "--sensitive", "disease").out)
+    for several in (
+        ("--sensitive", "disease,age"),
+        ("--sensitive", "disease", "--sensitive", "age"),
+    ):
+        found = json.loads(kanon(*call, *several).out)
+        assert set(found) == {*FOUR, "sensitive"}
+        assert {name: one[name] for name in SENSITIVE_KEYS} == found["sensitive"]["disease"]
+        assert set(found["sensitive"]["age"]) == {*SENSITIVE_KEYS, "t_emd_ordered"}, "numbers"
+    said = kanon(*call[:-1], "--sensitive", "disease,age")
+    assert "\nsensitive age delta: ∞\n" in said.out
+
+
+def test_measure_holds_a_table_against_a_population(kanon, folder):
+    (folder / "t.csv").write_text("a,b\nx,1\nx,1\ny,1\n", "utf-8")
+    (folder / "p.csv").write_text("b,a\n1,x\n1,x\n1,x\n1,x\n1,y\n2,y\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a,b", "--json", "--population")
+    found = json.loads(kanon(*call, "p.csv").out)
+    assert set(found) == {*FOUR, "prosecutor", "journalist", "marketer"}
+    assert found["journalist"]["highest"] == 1
+    assert found["marketer"] == pytest.approx((1 / 4 + 1 / 4 + 1) / 3)
+    (folder / "p.csv").write_text("b,a\n1,x\n1,y\n", "utf-8")
+    check_failure(kanon(*call, "p.csv"), 2, ["1 class of the table has fewer people"])
+    (folder / "p.csv").write_text("b,c\n1,x\n", "utf-8")
+    check_failure(kanon(*call, "p.csv"), 2, ["no column 'a'"])
+
+
+def test_the_measures_of_a_run_hold_the_sensitive_column(kanon, folder):
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    found = json.loads((folder / "m.json").read_text("utf-8"))
+    assert set(found) >= SENSITIVE_KEYS
+    assert found["prosecutor"]["highest"] == 0.5
+    table = ("measure", "--table", "released.csv", "--qi", "age,sex", "--sensitive", "disease")
+    measured = json.loads(kanon(*table, "--json").out)
+    assert {name: found[name] for name in SENSITIVE_KEYS} == {
+        name: measured[name] for name in SENSITIVE_KEYS
+    }
 
 
 # hierarchy check

@@ -11,25 +11,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import SEVEN, examples, problems
 
-from kanon.charts.board import board, board_cursor
+from kanon.charts.board import draw_board
+from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.what_if import what_if_chart, what_if_title
 from kanon.comparison import (
     CRITERIA,
     INTERVALS,
+    K_PRESETS,
     PAPER_K,
     Comparison,
     Line,
     before_and_after,
     by_characteristic,
+    combined,
     lines_of,
+    name_of,
+    titles_of_configurations,
 )
 from kanon.errors import PlanError
 from kanon.measures.along import Curves, Points
-from kanon.measures.comparing import standing
+from kanon.measures.comparing import Difference, standing
 from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.run import measured_metrics, prepare, run
-from kanon.sweep import Configuration, configurations, solve_sweep, sweep, tasks_of
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.sweep import (
+    Configuration,
+    Planned,
+    configurations,
+    solve_sweep,
+    sweep,
+    tasks_of,
+)
 
 
 def line(metric: str, values: list[float], *ties: list[float], ks=(2, 4, 6)) -> Line:
@@ -218,6 +231,195 @@ def test_characteristics_are_means_over_the_metrics_that_share_them():
     assert by_characteristic(areas, [METRICS["custom"]] * 3).empty
 
 
+# Strategies and a sensitive column
+
+
+def sensitive_line(metric, strategy, losses, ls, ts, best=4.0, ks=(2, 4, 6), column="ill"):
+    """A line with losses in percent, and with entropy l and norm-1 t; a list per tie seed."""
+    seeds = [None, *range(7, 6 + len(losses))]
+    runs = {}
+    for seed, loss, l_values, t_values in zip(seeds, losses, ls, ts, strict=True):
+        (plain,) = line(metric, loss, ks=ks).runs.values()
+        more = {"entropy_l": np.array(l_values, float), "t_norm1": np.array(t_values, float)}
+        runs[seed] = Points({**plain.numbers, **more})
+    one = Configuration(metric, strategy)
+    return Line(one, METRICS[metric], runs, title=strategy.upper(), best_l={column: best})
+
+
+def both(bands=False) -> Comparison:
+    """S1 loses less, S3 protects better; at k = 6 both are one class."""
+    low = sensitive_line(
+        "ncp", "s1", [[10, 20, 100], [12, 22, 100]], [[1, 2, 4], [1, 3, 4]],
+        [[2, 1, 0], [2, 0.8, 0]],
+    )  # fmt: skip
+    high = sensitive_line(
+        "ncp", "s3", [[30, 21, 100], [35, 19, 100]], [[2, 3, 4], [2, 3.5, 4]],
+        [[1, 0.9, 0], [1, 0.5, 0]],
+    )  # fmt: skip
+    found = replace(compared(low, high), sensitive="ill")
+    return found if bands else found.only([one.name for one in found.lines], bands=False)
+
+
+def test_l_and_t_are_percentages_with_directions_of_their_own():
+    found = both()
+    assert list(found.criteria) == [*CRITERIA, "l_percent", "t_percent"]
+    assert found.at("l_percent", [2, 4, 6])[:, 0].tolist() == [[25, 50, 100], [50, 75, 100]]
+    assert found.at("t_percent", [2, 4, 6])[:, 0].tolist() == [[100, 50, 0], [50, 45, 0]]
+    places = found.places(2)
+    assert places.ranks.loc["mean_alteration"].tolist() == [1, 2]
+    assert places.ranks.loc["l_percent"].tolist() == [2, 1], "a higher l is better"
+    assert places.ranks.loc["t_percent"].tolist() == [2, 1]
+    assert places.behind.loc["l_percent"].tolist() == [1, 0]
+    assert places.behind.loc["l_percent"].tolist() != places.behind.loc["mean_alteration"].tolist()
+    areas = found.areas(2, 6, [4])
+    assert areas.values.loc["l_percent"].tolist() == [56.25, 75]
+    assert areas.ranks.loc["l_percent"].tolist() == [2, 1]
+    assert "min_k" not in areas.values.index, "records are no percentage"
+    assert found.card("l_percent").direction == "higher"
+    assert found.card("alteration_ncp").title == "Alteration as NCP counts"
+
+
+def test_without_the_column_everywhere_l_and_t_are_not_shown():
+    found = both()
+    assert list(replace(found, sensitive="").criteria) == list(CRITERIA)
+    assert list(replace(found, sensitive="other").criteria) == list(CRITERIA)
+    more = replace(found, lines=(*found.lines, line("llm", [1, 2, 3])))
+    assert list(more.criteria) == list(CRITERIA) and more.sensitive_columns == ()
+
+
+def test_of_several_columns_each_is_looked_up_by_its_name():
+    found = both()
+    lines = []
+    for one in found.lines:
+        runs = {
+            seed: Points({
+                **{name: x for name, x in run.numbers.items() if "entropy" not in name},
+                "entropy_l_ill": run.numbers["entropy_l"], "entropy_l_pay": np.full(3, 2.0),
+            })
+            for seed, run in one.runs.items()
+        }  # fmt: skip
+        lines.append(replace(one, runs=runs, best_l={"ill": 4.0, "pay": 8.0}))
+    several = replace(found, lines=tuple(lines))
+    assert several.at("l_percent", [2])[:, 0, 0].tolist() == [25, 50]
+    assert replace(several, sensitive="pay").at("l_percent", [2])[:, 0, 0].tolist() == [25, 25]
+
+
+@pytest.mark.parametrize("digits", [None, 0])
+@examples(60)
+@given(table=banded())
+def test_higher_is_better_mirrors_lower_is_better(table, digits):
+    values, low, high = table
+    there = standing(values, low, high, digits)
+    back = standing(-values, -high, -low, digits, higher=[True] * len(values))
+    assert back.ranks.equals(there.ranks) and back.undecided.equals(there.undecided)
+    assert back.behind.equals(there.behind)
+    assert ((there.behind >= 0) & (there.behind <= 1)).all(axis=None)
+
+
+def test_every_combination_stands_once():
+    found = combined(["ncp", "llm"], list(STRATEGIES), list(SCOPES))
+    names = [name_of(one) for one in found]
+    assert len(names) == len(set(names)) == 2 * (1 + 6 * 2) + 2 * 2
+    assert {one.scope for one in found if not LOOKS_AT[one.strategy]} == {"table"}
+    assert [name_of(one) for one in combined([], ["s1", "t"])] == ["t"], "T needs no metric"
+    assert combined([], ["s1"]) == ()
+    titles = titles_of_configurations(found, {"ncp": "NCP", "llm": "LLM"})
+    assert len(set(titles)) == len(titles)
+    alone = combined(["ncp"], ["s1"])
+    mixed = [*alone, replace(alone[0], algorithm="gaa-small")]
+    assert titles_of_configurations(mixed, {"ncp": "NCP"}) == ["NCP · gaa", "NCP · gaa-small"]
+
+
+def test_the_k_of_the_papers_as_presets():
+    assert [len(ks) for ks in K_PRESETS.values()] == [14, 13, 11]
+    assert set(PAPER_K) - set(K_PRESETS["thirteen"]) == {50}
+    assert K_PRESETS["eleven"][-1] == 5000 and 50 not in K_PRESETS["eleven"]
+    ks = (2, 4, 5, 10, 20, 50, 60)
+    found = compared(line("ncp", [0, 0, 0, 0, 0, 56, 0], ks=ks), ks=ks, n_records=60)
+    by_default = found.areas(4, 60).values.iloc[0, 0]
+    assert by_default == pytest.approx(56 * 40 / 2 / 56), "a triangle from 20 over 50 to 60"
+    assert found.areas(4, 60, K_PRESETS["fourteen"]).values.iloc[0, 0] == by_default
+    assert found.areas(4, 60, K_PRESETS["thirteen"]).values.iloc[0, 0] == 0, "50 does not count"
+
+
+# One minus the other
+
+
+def test_a_difference_by_hand():
+    found = both(bands=True)
+    first, second = (one.name for one in found.lines)
+    loss = found.difference("mean_alteration", first, second)
+    assert loss.values.tolist() == [-20, -1, 0]
+    assert loss.low.tolist() == [-25, -1, 0] and loss.high.tolist() == [-18, 3, 0]
+    assert [loss.ahead(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
+    diversity = found.difference("l_percent", first, second)
+    assert diversity.values.tolist() == [-25, -25, 0]
+    assert [diversity.ahead(k) for k in (2, 4, 6)] == ["second", "undecided", "equal"]
+    turned = found.difference("l_percent", second, first)
+    assert [turned.ahead(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
+
+
+@examples(100)
+@given(banded())
+def test_a_difference_is_undecided_where_the_standing_is(table):
+    """Two lines, one criterion: both say the same, whichever is first."""
+    for place in table[0].index:
+        value, low, high = (each.loc[place].to_numpy()[:2] for each in table)
+        if len(value) < 2:
+            return
+        for higher in (False, True):
+            found = Difference(
+                (2,), value[:1] - value[1:], low[:1] - high[1:], high[:1] - low[1:], higher
+            )
+            frames = [pd.DataFrame([each]) for each in (value, low, high)]
+            expected = standing(*frames, higher=[higher])
+            is_open = bool(expected.undecided.iloc[0].any())
+            if is_open:
+                assert found.ahead(2) == "undecided"
+            elif value[0] == value[1]:
+                assert found.ahead(2) == "equal"
+            else:
+                first = expected.ranks.iloc[0].tolist() == [1, 2]
+                assert found.ahead(2) == ("first" if first else "second")
+
+
+def test_the_difference_is_said_in_sentences():
+    found = both(bands=True)
+    first, second = (one.name for one in found.lines)
+    said = verdicts(found, first, second, 2)
+    assert said[0] == (
+        "Mean alteration: S1 is better by 20.0 points than S3, by 18.0 to 25.0 over the tie seeds."
+    )
+    assert "S3 is better by 25.0 points than S1" in said[-2]
+    assert verdicts(found, first, second, 4)[0] == (
+        "Mean alteration: undecided; ties alone move the difference from −1.0 to +3.0 points."
+    )
+    assert verdicts(found, first, second, 6)[0].endswith("no difference that one decimal shows.")
+    alone = both()
+    assert verdicts(alone, second, first, 2)[0] == (
+        "Mean alteration: S1 is better by 20.0 points than S3."
+    )
+
+
+def test_the_picture_of_a_difference_shows_its_table():
+    found = both(bands=True)
+    first, second = (one.name for one in found.lines)
+    table = difference_table(found, first, second)
+    assert set(table["criterion"]) == set(found.criteria) - {"min_k"}
+    assert table.query("criterion == 'mean_alteration'")["ahead"].tolist() == [
+        "first", "undecided", "equal",
+    ]  # fmt: skip
+    figure = difference_chart(found, first, second, 4)
+    drawn = [list(trace.y) for trace in figure.data if trace.hovertemplate]
+    assert drawn == [
+        table[table["criterion"] == name]["difference"].tolist()
+        for name in table["criterion"].unique()
+    ]
+    scales = {tuple(axis.range) for axis in figure.select_yaxes()}
+    assert len(scales) == 1 and sum(next(iter(scales))) == 0, "one scale, with 0 in the middle"
+    assert "low" not in difference_table(both(), first, second)
+
+
 # Real runs
 
 
@@ -229,7 +431,8 @@ def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparis
     ks = list(range(2, n + 1))
     measured = measured_metrics(plan, metrics)
     tasks = tasks_of(prepared, wanted)
-    found = solve_sweep(lambda part, text: None, name, tasks, ks, measured)
+    runs = [Planned(name, task) for task in tasks]
+    found = solve_sweep(lambda part, text: None, runs, ks, measured)
     return Comparison(lines_of(wanted, found, measured), tuple(measured), n, tuple(ks))
 
 
@@ -277,28 +480,6 @@ def test_the_nearest_k_that_can_be_shown():
 
 
 # The board
-
-
-def test_the_board_and_its_cursor_speak_of_the_same_numbers():
-    comparison = compared(line("ncp", [1, 5, 9], [2, 6, 9]), line("llm", [3, 8, 9], [1.5, 9, 9]))
-    figure = board(comparison)
-    cursor = board_cursor(comparison, figure)
-    assert cursor["ks"] == [2, 4, 6]
-    assert [panel["title"] for panel in cursor["panels"]] == [
-        card.title for card in CRITERIA.values()
-    ]
-    drawn = [trace for trace in figure.data if trace.name]
-    assert [list(trace.y) for trace in drawn] == [
-        values for panel in cursor["panels"] for values in panel["values"]
-    ]
-    for place, panel in enumerate(cursor["panels"], 1):
-        axis = figure.layout["xaxis" if place == 1 else f"xaxis{place}"]
-        assert list(axis.domain) == panel["x"]
-        assert list(axis.range) == cursor["range"]
-        assert axis.fixedrange, "a zoomed axis would leave the cursor behind"
-        assert axis.automargin is False
-    percent = [panel["range"] for panel in cursor["panels"] if panel["percent"]]
-    assert all(one == percent[0] for one in percent), "compared panels share one scale"
 
 
 @pytest.mark.parametrize(
@@ -363,15 +544,9 @@ def test_the_board_and_its_cursor_speak_of_the_same_numbers():
 )
 def test_the_headline_is_the_finding(lines, headlines):
     comparison = compared(*lines)
-    found = board_cursor(comparison, board(comparison))["headlines"]
+    found = draw_board(comparison).cursor["headlines"]
     for k, one, expected in zip((2, 4, 6), found, headlines, strict=False):
         assert one == f"k = {k}: {expected}"
-
-
-def test_curves_are_stairs_only_where_every_k_is_known():
-    figure = board(compared(line("ncp", [1, 5, 9])))
-    assert {trace.line.shape for trace in figure.data if trace.name} == {"linear"}
-    assert {trace.mode for trace in figure.data if trace.name} == {"lines+markers"}
 
 
 def test_the_fourteen_k_of_the_papers():
@@ -407,6 +582,10 @@ def test_before_and_after_by_hand():
     near = before_and_after(before, compared(line("ncp", [9, 9], ks=(2, 6)), ks=(2, 6)), 4)
     assert near.values.tolist() == [[2, 9, 2, 9, 4, 2]], "each takes the nearest k that it knows"
     assert before_and_after(before, compared(line("wllm", [2, 2, 2])), 4).empty
+    kept = compared(replace(line("llm", [5, 4, 6]), kept=True))
+    assert before_and_after(before, kept, 4).empty, "it was not made by what was edited"
+    led = both()
+    assert before_and_after(led, led, 2)["own_after"].to_dict() == {"ncp": 10}, "S1, the first"
 
 
 def test_the_finding_says_which_way_it_went():

@@ -22,7 +22,7 @@ from random_tables import (
 )
 
 from kanon.algorithms import gaa, gaa_small
-from kanon.algorithms.kernels.merge import tuple_hashes
+from kanon.kernels.merge import tuple_hashes
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
 from kanon.metrics import metric_named, potentials, scaled_potentials

@@ -111,7 +111,21 @@ def expected_measures(problem: Problem, table: pd.DataFrame) -> dict:
         "deleted_among_modified_percent": percent(
             sum(high == ends[j] for j, _, high in raised), len(raised)
         ),
+        "prosecutor": expected_prosecutor(counts) if len(counts) else None,
     }
+
+
+def expected_prosecutor(counts: pd.Series) -> dict:
+    """The risk of being found, record by record."""
+    risks = [1 / size for size in counts for _ in range(size)]
+    return pytest.approx(
+        {
+            "highest": max(risks),
+            "mean": sum(risks) / len(risks),
+            "threshold": 0.2,
+            "share_above": sum(risk > 0.2 for risk in risks) / len(risks),
+        }
+    )
 
 
 @examples(250)

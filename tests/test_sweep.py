@@ -14,7 +14,7 @@ from kanon.errors import KanonError, MetricError, PlanError, Unsatisfiable
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import prepare, run
-from kanon.sweep import configurations, solve_sweep, sweep, tasks_of
+from kanon.sweep import Planned, configurations, solve_sweep, sweep, tasks_of
 
 CRITERIA = ("min_k", "classes", "mean_alteration", "generalised_percent", "root_percent",
             "deleted_among_modified_percent")  # fmt: skip
@@ -125,7 +125,12 @@ def test_tie_seeds_are_configurations_too(table):
     wanted = configurations(plan, ["ncp"], ["s1"], [None, 1, 4])
     tasks = tasks_of(prepare(plan, table), wanted)
     assert [task.tie_seed for task in tasks] == [None, 1, 4]
-    numbers = solve_sweep(lambda part, text: None, "gaa", tasks, [5], [metric_named("ncp")])
+    numbers = solve_sweep(
+        lambda part, text: None,
+        [Planned("gaa", task) for task in tasks],
+        [5],
+        [metric_named("ncp")],
+    )
     last = sweep(plan, table, [5], ["ncp"])
     assert numbers[2].at([5])["alteration_ncp"].tolist() == last["alteration_ncp"].tolist()
 
@@ -135,7 +140,7 @@ def test_what_is_not_asked_for_is_not_run(table):
         configurations(small_plan(), ["ncp"], ["s1"], [])
     with pytest.raises(PlanError, match="tie seed '4' is named twice"):
         configurations(small_plan(), ["ncp"], ["s1"], [4, 4])
-    assert solve_sweep(lambda part, text: None, "gaa", [], [5], []) == []
+    assert solve_sweep(lambda part, text: None, [], [5], []) == []
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from kanon.algorithms.task import Task, no_progress
 from kanon.metrics import PUBLISHED, metric_named, potentials
 from kanon.plan import Plan
 from kanon.run import Prepared, prepare
-from kanon.sweep import solve_sweep
+from kanon.sweep import Planned, solve_sweep
 
 __all__ = ["Findings", "Reading", "measure", "readings"]
 
@@ -98,7 +98,9 @@ def measure(table: pd.DataFrame, wanted: Sequence[Reading]) -> Findings:
     for algorithm in dict.fromkeys(reading.algorithm for reading in wanted):
         chosen = [reading for reading in wanted if reading.algorithm == algorithm]
         tasks = [task for reading in chosen for task in _tasks(table, reading)]
-        runs = iter(solve_sweep(no_progress, algorithm, tasks, ks, metrics))
+        runs = iter(
+            solve_sweep(no_progress, [Planned(algorithm, task) for task in tasks], ks, metrics)
+        )
         for reading in chosen:
             guided = [next(runs).at(ks) for _ in PUBLISHED]
             cells = np.array([[run[f"alteration_{name}"] for run in guided] for name in PUBLISHED])
@@ -115,7 +117,10 @@ def _prepared(table: pd.DataFrame, reading: Reading) -> Prepared:
 def _tasks(table: pd.DataFrame, reading: Reading) -> list[Task]:
     """One per metric that guides."""
     prepared = _prepared(table, reading)
-    tasks = (prepared.guided_by(guide, "s1", reading.tie_seed).task() for guide in PUBLISHED)
+    tasks = (
+        prepared.guided_by(metric=guide, strategy="s1", tie_seed=reading.tie_seed).task()
+        for guide in PUBLISHED
+    )
     return [replace(task, weighted=reading.cost == "weighted") for task in tasks]
 
 

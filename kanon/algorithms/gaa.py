@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import MergePath, Recoding
@@ -12,7 +13,7 @@ __all__ = ["CARD", "anonymise", "merge_path"]
 CARD = Card(
     name="gaa",
     title="GAA (greedy merging)",
-    summary="Merges a smallest class with the class it costs least to meet, until all hold k "
+    summary="Merges a smallest class with the partner that the strategy picks, until all hold k "
     "records. One run serves every k.",
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
 )
@@ -22,9 +23,10 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     """Run GAA up to ``task.k`` and keep the recoding at every smaller k too.
 
     While a class holds fewer than k records: take a class of minimal size, merge it with the
-    class of least merge cost, raise every quasi-identifier of both to their lowest common
-    ancestor. Records with identical tuples always share a class. Ties are broken by the canonical
-    order of the classes, lowest first, or by the hash of seed and tuple.
+    partner that the strategy picks (see :mod:`kanon.strategies`), raise every quasi-identifier of
+    both to their lowest common ancestor. Records with identical tuples always share a class. Ties
+    are broken by the canonical order of the classes, lowest first, or by the hash of seed and
+    tuple. Models beyond k-anonymity are not looked at: see :func:`anonymise`.
 
     Raises
     ------
@@ -55,5 +57,11 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
-    """The recoding of GAA for ``task.k``."""
-    return merge_path(task, progress).at(task.k)
+    """The recoding of GAA for ``task.k`` and all the models of the task.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    """
+    return repaired(merge_path(task, progress).at(task.k), task, progress)

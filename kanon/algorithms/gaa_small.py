@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
+from kanon.errors import PlanError, quoted
 from kanon.recoding import Recoding
+from kanon.strategies import LOOKS_AT
 
 __all__ = ["CARD", "anonymise"]
 
@@ -23,12 +26,20 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
     While a class holds fewer than k records: take the first such class in canonical order and
     merge it with the cheapest of the other classes below k. When it is the only one left, it is
-    merged with the cheapest class of the whole table (our rule; the paper is silent).
+    merged with the cheapest class of the whole table (our rule; the paper is silent). Classes
+    that break another model of the task are merged after that, as GAA does.
 
     Raises
     ------
+    PlanError
+        The strategy looks at a sensitive attribute, which the variant does not.
     Unsatisfiable
         The table has fewer than k records.
     """
+    if LOOKS_AT[task.strategy]:
+        raise PlanError(
+            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quoted(task.strategy)} "
+            "needs 'gaa'."
+        )
     path = merge_greedily(task, first_below_k=True, progress=progress)
-    return path.after(len(path.parts))
+    return repaired(path.after(len(path.parts)), task, progress)

@@ -6,10 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.algorithms.kernels.merge import (
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.classes import EquivalenceClasses
+from kanon.kernels.merge import (
+    CHEAPEST,
+    CHEAPEST_THEN_LEAST_BAD,
+    LEAST_BAD,
+    LEAST_BAD_THEN_CHEAPEST,
+    LEAST_PRODUCT,
     LIVE,
+    LOOKS_AT_L,
+    LOOKS_AT_NOTHING,
+    LOOKS_AT_T,
     MERGES,
     NONE,
+    Looking,
     Merging,
     PrefixTree,
     Rules,
@@ -17,15 +28,30 @@ from kanon.algorithms.kernels.merge import (
     plant,
     tuple_hashes,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
-from kanon.classes import EquivalenceClasses
+from kanon.measures.histograms import NO_HISTOGRAMS, histograms_of
 from kanon.recoding import MergePath
+from kanon.strategies import LOOKS_AT
 from kanon.words import thin
 
-__all__ = ["merge_greedily", "search_order"]
+__all__ = ["begin", "merge_greedily", "search_order"]
 
 _CHUNK = 256
 """Merges between two reports of progress."""
+
+_BY = {
+    "s1": CHEAPEST,
+    "s2": CHEAPEST_THEN_LEAST_BAD,
+    "s3": LEAST_BAD_THEN_CHEAPEST,
+    "s4": LEAST_PRODUCT,
+    "s5": CHEAPEST_THEN_LEAST_BAD,
+    "s6": LEAST_BAD_THEN_CHEAPEST,
+    "s7": LEAST_PRODUCT,
+    "l": LEAST_BAD,
+    "t": LEAST_BAD,
+}
+"""What each strategy chooses a partner by, as the kernel knows it."""
+
+_AT = {"": LOOKS_AT_NOTHING, "l": LOOKS_AT_L, "t": LOOKS_AT_T}
 
 
 def merge_greedily(
@@ -56,13 +82,10 @@ def merge_greedily(
     task.check()
     classes = task.classes
     size = classes.n_classes
-    rules = _rules(task, first_below_k)
-    work = _begun(classes, rules.seed)
-    # Neighbours in the tree are neighbours in memory if they are planted one after the other.
-    plant(work, rules, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
+    work, rules, looking = begin(task, classes, first_below_k)
     state, done = work.state, False
     while not done:
-        done = merge_some(work, rules, _CHUNK)
+        done = merge_some(work, rules, looking, _CHUNK)
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
     progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
     merges = int(state[MERGES])
@@ -74,6 +97,30 @@ def merge_greedily(
         work.counts[: size + merges].copy(),
         k_max=task.k,
     )
+
+
+def begin(
+    task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
+) -> tuple[Merging, Rules, Looking]:
+    """A run in which the given classes live and nothing is merged yet.
+
+    Parameters
+    ----------
+    task
+        What guides the run.
+    classes
+        The classes to begin with: those of the table, or of a release.
+    first_below_k
+        See :func:`merge_greedily`.
+    any_size
+        Whether classes are merged that are not the smallest.
+    """
+    rules = _rules(task, classes, first_below_k, any_size)
+    work = _begun(classes, rules.seed)
+    looking = _looking(task, classes)
+    # Neighbours in the tree are neighbours in memory if they are planted one after the other.
+    plant(work, rules, looking, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
+    return work, rules, looking
 
 
 def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) -> np.ndarray:
@@ -120,9 +167,9 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
     return np.argsort(-np.array(promise), kind="stable").astype(np.int64)
 
 
-def _rules(task: Task, first_below_k: bool) -> Rules:
+def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_size: bool) -> Rules:
     """What the kernel has to know, the hierarchies in arrays of one width."""
-    hierarchies = task.classes.hierarchies
+    hierarchies = classes.hierarchies
     shape = len(hierarchies), max(tree.n_nodes for tree in hierarchies)
     parents = np.full(shape, -1, dtype=np.int32)
     depths = np.zeros(shape, dtype=np.int64)
@@ -133,7 +180,7 @@ def _rules(task: Task, first_below_k: bool) -> Rules:
         depths[j, : tree.n_nodes] = depth
         np.minimum.at(nearest[j], above, depth[: tree.root] - depth[above])
     return Rules(
-        search_order(task.classes, task.potentials),
+        search_order(classes, task.potentials),
         parents,
         depths,
         nearest,
@@ -141,7 +188,51 @@ def _rules(task: Task, first_below_k: bool) -> Rules:
         weighted=task.weighted,
         seed=-1 if task.tie_seed is None else int(task.tie_seed),
         first_below_k=first_below_k,
-        least=int(task.classes.counts.min()),
+        least=int(classes.counts.min()) if first_below_k or any_size else -1,
+        by=_BY[task.strategy],
+    )
+
+
+def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
+    """What the strategy sees of the sensitive attribute; next to nothing if it looks at none."""
+    at = _AT[LOOKS_AT[task.strategy]]
+    whole = at != LOOKS_AT_NOTHING and task.scope == "table"
+    seen = classes.n_classes if at != LOOKS_AT_NOTHING else 0
+    if seen:
+        assert task.sensitive is not None, "checked with the plan"
+        histograms = histograms_of(classes.sensitive_named(task.sensitive), 2 * seen)
+    else:
+        histograms = NO_HISTOGRAMS
+    leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
+    by_ties = whole and _BY[task.strategy] == LEAST_BAD
+
+    def places(size: int) -> np.ndarray:
+        return np.zeros(size, dtype=np.int32)
+
+    return Looking(
+        at,
+        whole,
+        histograms,
+        bad=np.zeros(2 * seen),
+        mass=np.zeros(2 * seen),
+        reach=np.zeros(2 * seen),
+        live=places(seen),
+        place=places(2 * seen),
+        sizes=np.zeros(seen, dtype=np.int64),
+        masses=np.zeros(seen),
+        reaches=np.zeros(seen),
+        worst=np.full(2 * leaves, -np.inf),
+        ends=places(3),
+        ends_bad=np.zeros(3),
+        first=places(2 * seen if by_ties else 0),
+        near=places(seen + 1),
+        near_value=np.zeros(seen + 1),
+        bounds=np.zeros(seen),
+        marks=np.zeros(len(histograms.total), dtype=np.int64),
+        third=places(2 * seen),
+        stamp=np.zeros(2 * seen, dtype=np.int64),
+        marked=places(seen),
+        state=np.array([len(histograms.value) // 2, 0, 0, 0, 0], dtype=np.int64),
     )
 
 

@@ -9,7 +9,10 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
-from kanon.words import counted
+from kanon.privacy.conjunction import check_reachable
+from kanon.privacy.k_anonymity import too_few_records
+from kanon.privacy.model import Model
+from kanon.strategies import Scope
 
 __all__ = ["Progress", "Task", "no_progress"]
 
@@ -38,6 +41,13 @@ class Task:
         Whether a merge counts every record, or only one representative per class.
     tie_seed
         A seed for the order in which ties are broken; None for the canonical order.
+    strategy, scope
+        Which partner a class is merged with (see :mod:`kanon.strategies`), and whose l and t
+        count.
+    sensitive
+        The sensitive column that the strategy looks at; None if it looks at none.
+    models
+        What has to hold beside k, and what ``k`` comes from; checked for every released class.
     """
 
     classes: EquivalenceClasses
@@ -45,18 +55,20 @@ class Task:
     k: int
     weighted: bool = True
     tie_seed: int | None = None
+    strategy: str = "s1"
+    scope: Scope = "table"
+    sensitive: str | None = None
+    models: tuple[Model, ...] = ()
 
     def check(self) -> None:
-        """Check that some release can meet k.
+        """Check that some release can meet k and the models.
 
         Raises
         ------
         Unsatisfiable
-            The table has fewer than k records.
+            The table has fewer than k records, or a model asks for more than the table as one
+            class has; the message says the best value possible.
         """
         if self.k > self.classes.n_records:
-            raise Unsatisfiable(
-                f"k = {self.k} cannot be reached: the table has "
-                f"{counted(self.classes.n_records, 'record')} to anonymise, and k can be at most "
-                "that."
-            )
+            raise Unsatisfiable(too_few_records(self.k, self.classes.n_records))
+        check_reachable(self.models, self.classes)

@@ -1,162 +1,274 @@
-"""The board of a comparison: one panel per criterion, one cursor for k through all of them."""
+"""The board of a comparison: two to six pictures, and one cursor for k through all of them."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.cards import Card
-from kanon.charts.style import colour_of_metric, escaped, k_axis, lay_out, translucent
-from kanon.comparison import CRITERIA, Comparison
-from kanon.measures.comparing import Standing
+from kanon.charts.layout import Layout, starting_layout
+from kanon.charts.looks import Look, looks_of
+from kanon.charts.measured import is_percent, measures_of, number_said, values_of
+from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
+from kanon.charts.style import escaped, lay_out
+from kanon.comparison import COSTLESS, Comparison
+from kanon.matrices import CostMatrix
+from kanon.measures.comparing import Standing, standing
 from kanon.words import thin
 
-__all__ = ["board", "board_cursor"]
+__all__ = ["Board", "draw_board", "panel_table"]
 
-_COLUMNS, _HEIGHT = 3, 480
-_NUMERALS = "①②③④⑤"
+_GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3)}
+_HEIGHTS = {1: 350, 2: 510}  # pixels, by the number of rows
+_ROW, _MOST_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls
+_NUMBERS_HEAD = 64  # pixels: two lines of head, and the space around the table
+_NUMERALS = "①②③④⑤⑥"
 
 
-def _ticks(largest: int) -> list[int]:
-    """Panels are narrow: fewer ticks than a chart of its own has, but several in a small table.
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A drawn board.
 
-    >>> _ticks(8), _ticks(300), _ticks(30_000)
-    ([2, 3, 4, 5, 6, 7, 8], [2, 5, 10, 20, 50, 100, 200], [2, 10, 100, 1000, 10000])
+    Attributes
+    ----------
+    figure
+        All panels in one figure, with room for the table of numbers.
+    cursor
+        What a cursor needs to follow the pointer without asking again: the k that can be shown
+        and a headline for each, where each panel stands and what it shows at every k, the lines
+        and their looks, and the numbers of the table.
     """
-    if largest <= 8:
-        return list(range(2, largest + 1))
-    powers = [10**power for power in range(1, 10)]
-    if largest < 500:
-        powers = sorted({5, *powers, *(2 * ten for ten in powers), *(5 * ten for ten in powers)})
-    return [2, *(tick for tick in powers if tick <= largest)]
+
+    figure: go.Figure
+    cursor: dict[str, Any]
 
 
-def board(comparison: Comparison) -> go.Figure:
-    """The criteria of all configurations over k, one panel each.
+def draw_board(
+    comparison: Comparison, layout: Layout | None = None, costs: Costs | None = None
+) -> Board:
+    """Draw pictures side by side.
 
-    Percentages share one scale. The sixth place is left free for the numbers at the cursor.
+    Percentages share one scale, and so do all axes for k. A panel that this comparison has
+    nothing for says so in its place.
+
+    Parameters
+    ----------
+    comparison
+        At least one configuration.
+    layout
+        What stands where; see :func:`kanon.charts.layout.starting_layout` for the default.
+    costs
+        Where the cost matrices come from; without it, panels that show one say that there is
+        none.
     """
-    titles = [
-        f"{numeral} {card.title}, {card.unit} ({card.arrow})"
-        for numeral, card in zip(_NUMERALS, CRITERIA.values(), strict=True)
-    ]
+    layout = layout or starting_layout(comparison.criteria)
+    rows, columns = _GRIDS[len(layout.panels)]
+    scenes = _scenes(comparison, layout, costs or _no_costs)
+    lacks = [KINDS[scene.panel.kind].lacks(scene) or _nobody(scene) for scene in scenes]
+    titles = ["" if lack else KINDS[scene.panel.kind].head(scene)
+              for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
     figure = make_subplots(
-        rows=2, cols=_COLUMNS, subplot_titles=titles, horizontal_spacing=0.07, vertical_spacing=0.25
-    )
-    lay_out(figure, "", _HEIGHT)
-    ticks = _ticks(comparison.n_records)
-    k_axis(figure, comparison.n_records, ticks)
-    for place, card in enumerate(CRITERIA.values()):
-        where = {"row": place // _COLUMNS + 1, "col": place % _COLUMNS + 1}
-        _lines(figure, comparison, card, where)
-        figure.update_xaxes(range=_k_range(comparison), fixedrange=True, **where)
-        figure.update_yaxes(fixedrange=True, **where)
-        if card.unit == "%":
-            figure.update_yaxes(range=[0, 103], dtick=25, ticksuffix=" ", **where)
+        rows=rows, cols=columns, subplot_titles=[
+            _head(*each, 34 if columns == 3 else 60) for each in zip(scenes, titles, strict=True)
+        ],
+        horizontal_spacing=0.07 if columns == 3 else 0.06, vertical_spacing=0.3,
+    )  # fmt: skip
+    free = len(layout.panels) < rows * columns
+    below = 0 if free else _ROW * min(len(comparison.lines), _MOST_ROWS) + _NUMBERS_HEAD
+    lay_out(figure, "", _HEIGHTS[rows] + below)
+    figure.update_annotations(font={"size": 14}, xanchor="left", align="left")
+    panels = []
+    for scene, lack in zip(scenes, lacks, strict=True):
+        scene = _on(scene, figure)
+        x, y = list(scene.axis("x").domain), list(scene.axis("y").domain)
+        figure.layout.annotations[scene.place].x = x[0]
+        told = {"kind": "still", "range": [0, 1]}
+        if lack:
+            _say(scene, lack)
         else:
-            figure.update_yaxes(
-                type="log", range=_k_range(comparison), tickvals=ticks,
-                ticktext=[thin(k) for k in ticks], **where,
-            )  # fmt: skip
-    figure.update_xaxes(title={"text": "k (log scale)", "standoff": 4, "font": {"size": 13}})
-    figure.update_xaxes(visible=False, row=2, col=_COLUMNS)
-    figure.update_yaxes(visible=False, row=2, col=_COLUMNS)
-    figure.update_annotations(font={"size": 15}, x=None, xanchor="left")
-    for place, annotation in enumerate(figure.layout.annotations):
-        annotation.x = _domains(figure, place)[0][0]
+            told = KINDS[scene.panel.kind].draw(scene)
+        lines = [comparison.lines.index(line) for line in scene.comparison.lines]
+        panels.append({"title": titles[scene.place], "x": x, "y": y, "lines": lines, **told})
+    if free:
+        _hide(figure, rows * columns)
     # Margins that stay as they are: the cursor is laid over the drawing.
     figure.update_xaxes(automargin=False)
     figure.update_yaxes(automargin=False)
-    margin = {"l": 52, "r": 12, "t": 30, "b": 58, "autoexpand": False}
-    return figure.update_layout(margin=margin, dragmode=False, hovermode="x unified")
+    margin = {"l": 52, "r": 12, "t": 48, "b": 58 + below, "autoexpand": False}
+    figure.update_layout(margin=margin, dragmode=False, hovermode="x unified")
+    return Board(figure, _cursor(comparison, scenes, lacks, panels, figure, below))
 
 
-def _lines(figure: go.Figure, comparison: Comparison, card: Card, where: dict[str, int]) -> None:
-    """One line per configuration, and the band that ties leave open behind it."""
-    ks = comparison.ks
-    number = "%{y:.1f} %" if card.unit == "%" else "%{y:,}"
-    if card.unit != "%":
-        figure.add_scatter(
-            x=ks, y=ks, mode="lines", line={"color": "#9AA3AB", "dash": "dot", "width": 1},
-            hoverinfo="skip", **where,
-        )  # fmt: skip
-    # A staircase where every k is known: the release is the same up to the k it reaches.
-    shape = "vh" if comparison.every_k else "linear"
-    mode = "lines" if comparison.every_k else "lines+markers"
-    for line, runs in zip(comparison.lines, comparison.at(card.name, ks), strict=True):
-        colour = colour_of_metric(line.configuration.metric)
-        if comparison.has_bands:
-            for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty")):
-                figure.add_scatter(
-                    x=ks, y=edge, mode="lines", line={"shape": shape, "width": 0}, fill=fill,
-                    fillcolor=translucent(colour, 0.18), hoverinfo="skip", **where,
-                )  # fmt: skip
-        figure.add_scatter(
-            x=ks, y=runs[0], mode=mode, name=escaped(line.guide.card.title),
-            line={"color": colour, "width": 2, "shape": shape}, hovertemplate=number, **where,
-        )  # fmt: skip
+def panel_table(
+    comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
+) -> pd.DataFrame:
+    """The numbers behind one panel; empty if the comparison has nothing for it."""
+    scene = _scenes(comparison, layout, costs or _no_costs)[place]
+    kind = KINDS[scene.panel.kind]
+    return pd.DataFrame() if kind.lacks(scene) or _nobody(scene) else kind.table(scene)
 
 
-def board_cursor(comparison: Comparison, figure: go.Figure) -> dict[str, Any]:
-    """What a cursor over the board needs to follow the pointer without asking again.
+def _no_costs(column: str, metric: str) -> CostMatrix | None:
+    return None
 
-    Returns
-    -------
-    dict
-        The k that can be shown, a headline for each, the places and scales of the panels as
-        shares of the drawing inside its margins, and every value.
-    """
-    ks = comparison.ks
-    panels = []
-    for place, (name, card) in enumerate(CRITERIA.items()):
-        x, y = _domains(figure, place)
-        values = comparison.at(name, ks)[:, 0]
-        panels.append(
-            {
-                "title": card.title,
-                "numeral": f"{_NUMERALS[place]}{card.arrow[0]}",
-                "percent": card.unit == "%",
-                "x": x,
-                "y": y,
-                "range": figure.layout[_axis("yaxis", place)].range,
-                "values": values.round(2).tolist(),
-                # Rounded once: the place of a dot may be rough, a number may not.
-                "shown": [
-                    [f"{value:.1f}" if card.unit == "%" else thin(value) for value in one]
-                    for one in values.tolist()
-                ],
-            }
-        )
-    x, y = _domains(figure, len(CRITERIA))
-    margin = figure.layout.margin
+
+def _scenes(comparison: Comparison, layout: Layout, costs: Costs) -> list[Scene]:
+    """What each panel shows, not drawn yet."""
+    looks = looks_of(comparison)
+    return [
+        Scene(lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs)
+        for place, panel in enumerate(layout.panels)
+    ]
+
+
+def _on(scene: Scene, figure: go.Figure) -> Scene:
+    """The same scene on a figure."""
+    return Scene(
+        scene.comparison, scene.looks, scene.panel, scene.place, figure, scene.costs
+    )  # fmt: skip
+
+
+def _nobody(scene: Scene) -> str:
+    """That none of the configurations chosen for a panel is shown now."""
+    if scene.comparison.lines:
+        return ""
+    return "None of the configurations chosen for this panel is compared now."
+
+
+def _head(scene: Scene, title: str, longest: int) -> str:
+    """Two lines above a panel: what it shows, and how to read it."""
+    numeral = _NUMERALS[scene.place]
+    if not title:
+        return numeral
+    about = escaped(KINDS[scene.panel.kind].axis(scene) + _part(scene), 60)
+    style = "font-size:12px;color:#5B6570"
+    return f"{numeral} {escaped(title, longest)}<br><span style='{style}'>{about}</span>"
+
+
+def _part(scene: Scene) -> str:
+    """That a panel shows some configurations alone."""
+    number = len(scene.comparison.lines)
+    return f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
+
+
+def _say(scene: Scene, sentence: str) -> None:
+    """Say in a panel why it is empty."""
+    words, lines = escaped(sentence, 160).split(), [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > 34:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    for kind in "xy":
+        scene.axis(kind).update(visible=False, range=[0, 1], fixedrange=True)
+    names = scene.axes
+    scene.figure.add_annotation(
+        text="<br>".join(lines), x=0.5, y=0.5, xref=names["xaxis"], yref=names["yaxis"],
+        showarrow=False, font={"size": 14, "color": "#5B6570"},
+    )  # fmt: skip
+
+
+def _hide(figure: go.Figure, place: int) -> None:
+    """Hide the axes of the last place of the grid."""
+    figure.layout[f"xaxis{place}"].visible = False
+    figure.layout[f"yaxis{place}"].visible = False
+
+
+def _cursor(
+    comparison: Comparison,
+    scenes: Sequence[Scene],
+    lacks: Sequence[str],
+    panels: list[dict[str, Any]],
+    figure: go.Figure,
+    below: int,
+) -> dict[str, Any]:
+    """See :class:`Board`."""
+    shown: dict[str, str] = {}  # each measure once, with the panel that shows it first
+    for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
+        for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
+            shown.setdefault(measure, numeral)
+    rows, columns = _GRIDS[len(scenes)]
+    margin, place = figure.layout.margin, {"x": [0.0, 1.0], "y": [0.0, 0.0]}
+    if not below:
+        last = rows * columns
+        place = {
+            "x": list(figure.layout[f"xaxis{last}"].domain),
+            "y": list(figure.layout[f"yaxis{last}"].domain),
+        }
+    looks = looks_of(comparison)
     return {
-        "ks": list(ks),
+        "ks": list(comparison.ks),
         "headlines": _headlines(comparison),
-        "range": _k_range(comparison),
+        "range": k_range(comparison),
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
         "panels": panels,
-        "legend": {"x": x, "y": y},
+        "numbers": {**place, "height": below},
+        "columns": [_column(comparison, measure, at) for measure, at in shown.items()],
         "lines": [
-            {
-                "name": line.guide.card.title,
-                "colour": colour_of_metric(line.configuration.metric),
-            }
-            for line in comparison.lines
+            {"name": line.title, **_look_told(looks[line.name])} for line in comparison.lines
         ],
     }
 
 
+def _look_told(look: Look) -> dict[str, Any]:
+    """A look in the words of SVG."""
+    return {
+        "colour": look.colour,
+        "dash": "" if look.dash == "solid" else look.dash.replace("px", ""),
+        "marker": look.marker,
+        "filled": look.filled,
+        "width": look.width,
+    }
+
+
+def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
+    """A column of the table at the cursor: what is shown of each line at each k.
+
+    A mark says 1 for the best, as far as the numbers show, 2 where ties decide whether it is, and
+    3 for both.
+    """
+    card = measures_of(comparison)[measure]
+    found = values_of(comparison, measure, comparison.ks)
+    # Rounded once: the place of a dot may be rough, a number may not.
+    shown = [[number_said(value, card) for value in one] for one in found[:, 0].tolist()]
+    sign = -1.0 if card.direction == "higher" else 1.0
+    values = sign * (found.round(1) if is_percent(card) else found)
+    marks = np.zeros(values[:, 0].shape, dtype=int)
+    if card.direction and len(comparison.lines) > 1:
+        best = values[:, 0] == np.nanmin(values[:, 0], axis=0)
+        marks += best & ~best.all(axis=0)
+    if card.direction and comparison.has_bands:
+        low, value, high = (
+            pd.DataFrame(each.T) for each in
+            (values.min(axis=1), values[:, 0], values.max(axis=1))
+        )  # fmt: skip
+        found_open = standing(value, low, high).undecided
+        assert found_open is not None
+        marks += 2 * found_open.to_numpy().T
+    return {
+        "title": card.title, "numeral": f"{numeral}{card.arrow[:1]}", "arrow": card.arrow[:1],
+        "unit": card.unit, "shown": shown, "marks": marks.tolist(),
+    }  # fmt: skip
+
+
 def _headlines(comparison: Comparison) -> list[str]:
     """The finding at each k, in a sentence."""
-    titles = [line.guide.card.title for line in comparison.lines]
+    titles = [line.title for line in comparison.lines]
     means = comparison.means()
-    return [f"k = {thin(k)}: {_sentence(titles, means, k)}" for k in comparison.ks]
+    # A strategy is no guide: "guided by" is said of metrics alone.
+    plain = all(
+        line.title == line.guide.card.title and line.configuration.strategy not in COSTLESS
+        for line in comparison.lines
+    )
+    by = ("guided by", "by") if plain else ("with", "with")
+    return [f"k = {thin(k)}: {_sentence(titles, means, k, by)}" for k in comparison.ks]
 
 
-def _sentence(titles: list[str], found: Standing, k: int) -> str:
+def _sentence(titles: list[str], found: Standing, k: int, by: tuple[str, str]) -> str:
     """Who loses least and most on average, or between whom ties decide; equal is what looks so."""
     means = found.values.loc[k].to_numpy()
     if found.low is not None and found.high is not None and found.undecided is not None:
@@ -171,16 +283,17 @@ def _sentence(titles: list[str], found: Standing, k: int) -> str:
     shown = [f"{value:.1f}" for value in means]
     least, most = f"{means.min():.1f}", f"{means.max():.1f}"
     if len(titles) == 1:
-        return f"guided by {titles[0]}, {least} % is lost on average"
+        return f"{by[0]} {titles[0]}, {least} % is lost on average"
     if least == most:
-        return f"whichever metric guides, {least} % is lost on average"
+        whichever = "whichever metric guides" if by[0] == "guided by" else "whichever is chosen"
+        return f"{whichever}, {least} % is lost on average"
     best, worst = (
         _listed([title for title, text in zip(titles, shown, strict=True) if text == end])
         for end in (least, most)
     )
-    first = f"guided by {best} the least is lost, {least} % on average"
+    first = f"{by[0]} {best} the least is lost, {least} % on average"
     # With bands, who is last may be a matter of ties too, and that was not asked.
-    return first if found.undecided is not None else f"{first}; by {worst} the most, {most} %"
+    return first if found.undecided is not None else f"{first}; {by[1]} {worst} the most, {most} %"
 
 
 def _listed(names: list[str]) -> str:
@@ -191,18 +304,3 @@ def _listed(names: list[str]) -> str:
     """
     names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _k_range(comparison: Comparison) -> list[float]:
-    return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
-
-
-def _axis(kind: str, place: int) -> str:
-    return kind if place == 0 else f"{kind}{place + 1}"
-
-
-def _domains(figure: go.Figure, place: int) -> tuple[list[float], list[float]]:
-    """Where a panel stands, as shares of the width and of the height from below."""
-    x = figure.layout[_axis("xaxis", place)].domain
-    y = figure.layout[_axis("yaxis", place)].domain
-    return list(x), list(y)

@@ -7,29 +7,51 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.style import colour_of_metric, k_axis, lay_out
-from kanon.measures.along import Curves
+from kanon.charts.style import colour_of_metric, escaped, k_axis, lay_out
+from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
 from kanon.words import thin
 
 __all__ = ["alteration_curve", "curves_table"]
 
 
-def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) -> go.Figure:
+def alteration_curve(
+    curves: Curves | Points, metric: Metric, k: int, also: str = "", height: int = 270
+) -> go.Figure:
     """The alteration at every k under one metric, with a cursor at the chosen k.
 
+    Parameters
+    ----------
+    curves
+        The criteria.
+    metric
+        What counts as a loss.
+    k
+        Where the cursor stands.
+    also
+        What else is required, in a few words.
+    height
+        In pixels.
+
+    Notes
+    -----
     The curve is a staircase: the release is the same for all k up to the minimum it reached.
+    Where only some k were computed, they are points, and nothing is drawn between them.
     """
-    altered = curves.alteration[metric.name]
-    here = float(altered[curves.row(k)])
+    column = f"alteration_{metric.name}"
+    here = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)
-    largest = int(curves.min_k[-1])
+    every_k = isinstance(curves, Curves)
+    numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
+    at, altered = numbers["min_k" if every_k else "k"], numbers[column]
+    largest = int(at[-1])
     figure = go.Figure()
     figure.add_scatter(
-        x=curves.min_k,
+        x=at,
         y=altered,
-        mode="lines",
+        mode="lines" if every_k else "markers",
         line={"shape": "vh", "color": colour, "width": 3},
+        marker={"size": 7, "color": colour},
         hovertemplate="k = %{x:,}: %{y:.1f} %<extra></extra>",
     )
     figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1.5, "dash": "dot"})
@@ -46,9 +68,8 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) 
         hoverinfo="skip",
         cliponaxis=False,
     )
-    title = (
-        f"k = {thin(k)} costs {here:.1f} % of all that could be lost, as {metric.card.title} counts"
-    )
+    cost = f"k = {thin(k)} and {escaped(also, 80)} cost" if also else f"k = {thin(k)} costs"
+    title = f"{cost} {here:.1f} % of all that could be lost, as {metric.card.title} counts"
     lay_out(figure, title, height)
     figure.update_layout(hovermode="x")
     figure.update_yaxes(title="Alteration, % (↓ better)", range=[0, 112], ticksuffix=" ")
@@ -57,7 +78,9 @@ def alteration_curve(curves: Curves, metric: Metric, k: int, height: int = 270) 
     )
 
 
-def curves_table(curves: Curves) -> pd.DataFrame:
-    """The numbers behind the curves: one row per release on the path."""
+def curves_table(curves: Curves | Points) -> pd.DataFrame:
+    """The numbers behind the curves: one row per release on the path, or per k."""
+    if isinstance(curves, Points):
+        return pd.DataFrame(curves.numbers)
     columns = curves.columns()
     return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})

@@ -11,10 +11,15 @@ import plotly.graph_objects as go
 from kanon.words import thin
 
 __all__ = [
+    "KEPT_COLOURS",
     "K_TICKS",
     "METRIC_COLOURS",
     "ROLE_COLOURS",
+    "STRATEGY_COLOURS",
+    "STRATEGY_DASHES",
+    "STRATEGY_MARKERS",
     "colour_of_metric",
+    "darkened",
     "escaped",
     "k_axis",
     "lay_out",
@@ -34,6 +39,52 @@ METRIC_COLOURS: Mapping[str, str] = {
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
 _COMPOSED_COLOURS = ("#332288", "#117733", "#882255", "#999933", "#44AA99", "#661100")
+
+STRATEGY_COLOURS: Mapping[str, str] = {
+    "s1": "#555555",
+    "s2": "#5599DD",
+    "s3": "#3300BB",
+    "s4": "#7755DD",
+    "s5": "#DD7799",
+    "s6": "#770077",
+    "s7": "#BB3399",
+    "l": "#337700",
+    "t": "#999900",
+}
+"""One colour per strategy, where strategies alone vary: those that look at l cool, at t warm.
+
+Found by a search for nine colours that stay far apart in OKLab under normal sight and the three
+kinds of dichromacy, and are dark enough for a thin line on white; a test holds the distances.
+"""
+
+STRATEGY_DASHES: Mapping[str, str] = {
+    "s1": "solid",
+    "s2": "11px,3px",
+    "s3": "6px,3px",
+    "s4": "3px,3px",
+    "s5": "11px,3px,2px,3px",
+    "s6": "6px,3px,2px,3px,2px,3px",
+    "s7": "2px,4px",
+    "l": "18px,4px",
+    "t": "18px,4px,3px,4px",
+}
+"""One dash per strategy on every page: steady for those that look at l, broken by dots for t."""
+
+STRATEGY_MARKERS: Mapping[str, str] = {
+    "s1": "circle",
+    "s2": "square",
+    "s3": "triangle-up",
+    "s4": "diamond",
+    "s5": "cross",
+    "s6": "triangle-down",
+    "s7": "x",
+    "l": "star",
+    "t": "pentagon",
+}
+"""One marker per strategy on every page, by its name in Plotly."""
+
+KEPT_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
+"""Colours of configurations that were kept beside those that are compared now."""
 
 ROLE_COLOURS: Mapping[str, str] = {
     "identifier": "#C0392B",
@@ -90,6 +141,15 @@ def translucent(colour: str, opacity: float) -> str:
     """
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity:g})"
+
+
+def darkened(colour: str) -> str:
+    """A colour of the same hue for text, which has to be darker than a line to be read.
+
+    >>> darkened("#E69F00")
+    '#8A5F00'
+    """
+    return "#" + "".join(f"{int(int(colour[at : at + 2], 16) * 0.6):02X}" for at in (1, 3, 5))
 
 
 def k_axis(figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS) -> go.Figure:

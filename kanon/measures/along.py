@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from kanon.errors import PlanError
+from kanon.kernels.merge import measure_along
 from kanon.measures.alteration import mean_of
 from kanon.measures.cells import whole_potentials
+from kanon.measures.histograms import histograms_of
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
+from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["Curves", "Points", "curves_along", "points_of"]
+__all__ = ["Curves", "Points", "curves_along", "points_of", "privacy_column"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,9 @@ class Curves:
         Per metric name the alteration in percent.
     generalised, at_root, deleted_among_modified
         In percent; see the measures of those names.
+    entropy_l, t_norm1
+        Per sensitive column the entropy l-diversity and the t-closeness (norm 1, in [0, 2]) of
+        the release: of its worst class.
     """
 
     min_k: np.ndarray
@@ -44,6 +50,8 @@ class Curves:
     generalised: np.ndarray
     at_root: np.ndarray
     deleted_among_modified: np.ndarray
+    entropy_l: Mapping[str, np.ndarray] = field(default_factory=dict)
+    t_norm1: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
@@ -72,6 +80,8 @@ class Curves:
                 "deleted_among_modified_percent": self.deleted_among_modified[rows],
             },
             altered,
+            {name: values[rows] for name, values in self.entropy_l.items()},
+            {name: values[rows] for name, values in self.t_norm1.items()},
         )
 
     def _rows(self, ks: Sequence[int]) -> np.ndarray:
@@ -119,12 +129,35 @@ _AFTER = (
 )
 
 
-def _columns(found: Mapping[str, Any], altered: Mapping[str, Any]) -> dict[str, Any]:
+def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
+    """What a measure of a sensitive column is called in ``CURVES.csv``.
+
+    >>> privacy_column("entropy_l", "disease", ["disease"])
+    'entropy_l'
+    >>> privacy_column("entropy_l", "disease", ["disease", "salary"])
+    'entropy_l_disease'
+    """
+    return what if len(columns) == 1 else f"{what}_{column}"
+
+
+def _columns(
+    found: Mapping[str, Any],
+    altered: Mapping[str, Any],
+    entropy_l: Mapping[str, Any],
+    t_norm1: Mapping[str, Any],
+) -> dict[str, Any]:
     """Criteria in the order of ``CURVES.csv``, after ``k``."""
+    columns = list(entropy_l)
+    sensitive = {
+        privacy_column(what, column, columns): values[column]
+        for column in columns
+        for what, values in (("entropy_l", entropy_l), ("t_norm1", t_norm1))
+    }
     return {
         **{name: found[name] for name in _BEFORE},
         **{f"alteration_{name}": value for name, value in altered.items()},
         **{name: found[name] for name in _AFTER},
+        **sensitive,
     }
 
 
@@ -141,7 +174,10 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
     rows = []
     for k, recoding in recodings.items():
         found = summary(recoding, metrics)
-        rows.append({"k": k, **_columns(found, found["alteration"])})
+        sensitive = recoding.released.sensitive
+        least = {each.name: entropy_l_diversity.each(each).min() for each in sensitive}
+        most = {each.name: t_closeness.each(each).max() for each in sensitive}
+        rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
     return Points({name: np.array([row[name] for row in rows]) for name in rows[0]})
 
 
@@ -182,7 +218,18 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
         generalised=_percent(raised[at], classes.n_cells),
         at_root=_percent(at_root[at], classes.n_cells),
         deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
+        **_worst(path, at),
     )
+
+
+def _worst(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+    """The l and t of the worst class of every release, per sensitive column."""
+    entropy_l, t_norm1 = {}, {}
+    for each in path.classes.sensitive:
+        state = np.array([len(each.value)], dtype=np.int64)
+        bad, far = measure_along(histograms_of(each, len(path.counts)), path.parts, state)
+        entropy_l[each.name], t_norm1[each.name] = np.exp(-bad[at]), far[at]
+    return {"entropy_l": entropy_l, "t_norm1": t_norm1}
 
 
 def _totals(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:

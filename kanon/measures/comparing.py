@@ -1,9 +1,10 @@
-"""Numbers over several releases: ranks, what ties decide, and the area under a curve."""
+"""Numbers over several releases: ranks, what ties decide, differences, the area under a curve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,21 +12,23 @@ import pandas as pd
 from kanon.errors import PlanError
 from kanon.words import counted, thin
 
-__all__ = ["Standing", "check_interval", "nauc", "ranks", "standing"]
+__all__ = ["Difference", "Standing", "check_interval", "nauc", "ranks", "standing"]
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A table of numbers, lower is better, and who is ahead in each row.
+    """A table of numbers and who is ahead in each row.
 
-    All have one row per thing measured and one column per competitor.
+    All tables have one row per thing measured and one column per competitor.
 
     Attributes
     ----------
     values
         The numbers.
     ranks
-        The place of each number in its row; ties share the smaller place.
+        The place of each number in its row, 1 the best; ties share the smaller place.
+    higher
+        Per row whether the higher number is the better one.
     low, high
         The least and largest value over all tie seeds; None if nobody asked.
     undecided
@@ -36,6 +39,7 @@ class Standing:
 
     values: pd.DataFrame
     ranks: pd.DataFrame
+    higher: tuple[bool, ...]
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
     undecided: pd.DataFrame | None = None
@@ -44,6 +48,15 @@ class Standing:
     def mean_ranks(self) -> pd.Series:
         """The mean place of each competitor over all rows."""
         return self.ranks.mean()
+
+    @property
+    def behind(self) -> pd.DataFrame:
+        """How far down each place is in its row: 0 for the best, 1 for the worst.
+
+        All 0 in a row whose numbers are equal, or of a single competitor.
+        """
+        last = self.ranks.max(axis=1) - 1
+        return (self.ranks - 1).div(last.where(last > 0, 1), axis=0)
 
     def table(self, **about: object) -> pd.DataFrame:
         """Everything in one row per number, with columns that say what it is about."""
@@ -55,7 +68,7 @@ class Standing:
             {
                 **about,
                 "measured": self.values.index.repeat(names),
-                "guided_by": list(self.values.columns) * rows,
+                "configuration": list(self.values.columns) * rows,
                 **{name: frame.to_numpy().ravel() for name, frame in columns.items()},
             }
         )
@@ -66,17 +79,20 @@ def standing(
     low: pd.DataFrame | None = None,
     high: pd.DataFrame | None = None,
     digits: int | None = None,
+    higher: Sequence[bool] | None = None,
 ) -> Standing:
     """Who is ahead in each row, and whether that is more than luck.
 
     Parameters
     ----------
     values
-        One row per thing measured, one column per competitor; lower is better.
+        One row per thing measured, one column per competitor.
     low, high
         The bands over tie seeds, of the same shape.
     digits
         Rank values rounded to so many digits; None for exact values.
+    higher
+        Per row whether the higher number is the better one; by default the lower one is.
 
     Examples
     --------
@@ -84,24 +100,25 @@ def standing(
     >>> found = standing(table, table - 1, table + 0.5)
     >>> found.ranks.iloc[0].tolist(), found.undecided.iloc[0].tolist()
     ([1, 2, 3], [True, True, False])
+    >>> standing(table, higher=[True]).ranks.iloc[0].tolist()
+    [3, 2, 1]
     """
-    placed = pd.DataFrame(
-        [ranks(row, digits) for row in values.to_numpy()],
-        index=values.index,
-        columns=values.columns,
-    )
+    directions = tuple(higher) if higher is not None else (False,) * len(values)
+    up = np.array(directions, dtype=bool)[:, None]
+    # Where higher is better, the same numbers below zero: then lower is.
+    turned = np.where(up, -values.to_numpy(dtype=float), values.to_numpy(dtype=float))
+    shape = {"index": values.index, "columns": values.columns}
+    placed = pd.DataFrame([ranks(row, digits) for row in turned], **shape)
     if low is None or high is None:
-        return Standing(values, placed)
-    undecided = pd.DataFrame(
-        _undecided(values.to_numpy(), low.to_numpy(), high.to_numpy()),
-        index=values.index,
-        columns=values.columns,
-    )
-    return Standing(values, placed, low, high, undecided)
+        return Standing(values, placed, directions)
+    least, most = low.to_numpy(dtype=float), high.to_numpy(dtype=float)
+    below, above = np.where(up, -most, least), np.where(up, -least, most)
+    undecided = pd.DataFrame(_undecided(turned, below, above), **shape)
+    return Standing(values, placed, directions, low, high, undecided)
 
 
 def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Whether ties decide between a value and the best in its row."""
+    """Whether ties decide between a value and the best, that is the lowest, in its row."""
     best, wide = values == values.min(axis=1, keepdims=True), high > low
     best_wide = (best & wide).any(axis=1, keepdims=True)
     reach = np.where(best, high, -np.inf).max(axis=1, keepdims=True)
@@ -110,6 +127,53 @@ def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndar
     others = ~best & (low <= reach) & (wide | best_wide)
     rivals = best & best_wide & (best.sum(axis=1, keepdims=True) > 1)
     return others | rivals | (best & others.any(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """One configuration minus another, over k, by one criterion.
+
+    Attributes
+    ----------
+    ks
+        The k, rising.
+    values : numpy.ndarray, shape (len(ks),)
+        The first minus the second.
+    low, high : numpy.ndarray, shape (len(ks),), or None
+        What that can be over all tie seeds: the least of the first minus the largest of the
+        second, and the other way round. None if nobody asked.
+    higher
+        Whether the higher number is the better one.
+
+    Examples
+    --------
+    >>> found = Difference((2, 3), np.array([-4.0, 1.0]), np.array([-5.0, -1.0]),
+    ...                    np.array([-2.0, 3.0]), higher=False)
+    >>> found.ahead(2), found.ahead(3)
+    ('first', 'undecided')
+    """
+
+    ks: tuple[int, ...]
+    values: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
+    higher: bool
+
+    def ahead(self, k: int) -> Literal["first", "second", "equal", "undecided"]:
+        """Which of the two is better at k, as far as ties allow to say.
+
+        Undecided where the bands of the two overlap, that is where the band of their
+        difference holds 0; two numbers that no tie seed moves are decided.
+        """
+        place = self.ks.index(k)
+        value = self.values[place]
+        if self.low is not None and self.high is not None:
+            low, high = self.low[place], self.high[place]
+            if low < high and low <= 0 <= high:
+                return "undecided"
+        if value == 0:
+            return "equal"
+        return "first" if (value > 0) == self.higher else "second"
 
 
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import kanon.measures
 from kanon.cards import parts_of
 from kanon.measures import alteration
+from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
@@ -37,4 +38,6 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
             for name, module in found.items()
             if module is not alteration
         },
+        **risk_summary(recoding.released),
+        **privacy_summary(recoding.released),
     }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError
+from kanon.privacy.model import Model, Range
+from kanon.words import counted
 
-__all__ = ["CARD", "KAnonymity", "check_k"]
+__all__ = ["CARD", "MODEL", "KAnonymity", "check_k", "too_few_records"]
 
 CARD = Card(
     name="k-anonymity",
@@ -22,7 +26,7 @@ CARD = Card(
 )
 
 
-def check_k(k: object) -> int:
+def check_k(k: object) -> None:
     """Check that k is a whole number of at least 2.
 
     Raises
@@ -31,15 +35,20 @@ def check_k(k: object) -> int:
         It is not.
 
     >>> check_k(5)
-    5
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise PlanError(f"k has to be a whole number of at least 2, not {str(k)[:40]}.")
-    return k
+    Range(2, whole=True).check("k", k)
+
+
+def too_few_records(k: int, n_records: int) -> str:
+    """Why a table of fewer than k records cannot be k-anonymous."""
+    return (
+        f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to anonymise, "
+        "and k can be at most that."
+    )
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Model):
     """The model "every class holds at least k records".
 
     Parameters
@@ -53,15 +62,20 @@ class KAnonymity:
         k is anything else.
     """
 
-    k: int
+    k: Annotated[int, Range(2, whole=True)]
+    card: ClassVar[Card] = CARD
 
-    def __post_init__(self) -> None:
-        check_k(self.k)
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The number of records of each class. Shape (R,)."""
+        return classes.counts
 
-    def level(self, classes: EquivalenceClasses) -> int | None:
-        """The k that a table has: the size of its smallest class."""
-        return classes.min_k
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """Which classes hold k records. Shape (R,), bool."""
+        return classes.counts >= self.k
 
-    def holds(self, classes: EquivalenceClasses) -> bool:
-        """Whether a table meets the model. Without records it does."""
-        return classes.min_k is None or classes.min_k >= self.k
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model: the table has fewer than k records."""
+        return too_few_records(self.k, whole.n_records)
+
+
+MODEL = KAnonymity

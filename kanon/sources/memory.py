@@ -15,15 +15,18 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema, check_columns
+from kanon.sensitive import Sensitive, order_of_values
 from kanon.values import MISSING_LABEL, canonical_texts
 from kanon.words import counted
 
 __all__ = [
     "Exposure",
     "MemorySource",
+    "classes_of_columns",
     "counted_values",
     "coverage",
     "exposure",
+    "histograms",
     "lacking_values",
     "missing_records",
     "require_records",
@@ -95,6 +98,45 @@ def unique_without_each(table: pd.DataFrame, columns: Sequence[str]) -> dict[str
         column: _exposure(coded[:i] + coded[i + 1 :]).unique_records
         for i, column in enumerate(columns)
     }
+
+
+def classes_of_columns(
+    table: pd.DataFrame, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> EquivalenceClasses:
+    """The classes of a table by some columns, as it is; a missing cell counts as a value.
+
+    No hierarchy is needed: the nodes are the positions of the texts in alphabetical order, a
+    missing cell first. Raises as :func:`exposure` does.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        The quasi-identifiers.
+    sensitive
+        The sensitive columns, whose histograms are wanted.
+
+    >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
+    >>> found = classes_of_columns(table, ["sex"], ["ill"])
+    >>> found.counts.tolist(), found.sensitive[0].dense().tolist()
+    ([2, 1], [[1, 1], [0, 1]])
+    """
+    check_columns(list(table.columns), sensitive)
+    coded = _coded(table, columns)
+    places = []
+    for column, (codes, size) in zip(columns, coded, strict=True):
+        texts = canonical_texts(table[column])[1]
+        ordered = sorted(range(size - 1), key=texts.__getitem__)
+        rank = np.zeros(size, dtype=np.int64)
+        rank[np.array(ordered, dtype=np.int64) + 1] = np.arange(1, size)
+        places.append(rank[codes])
+    once = np.ones(len(table), dtype=np.int64)
+    nodes, counts, group = group_tuples(np.stack(places, axis=1), once, [size for _, size in coded])
+    return EquivalenceClasses(
+        tuple(columns), (), nodes, counts,
+        tuple(histograms(column, table[column], group, len(counts)) for column in sensitive),
+    )  # fmt: skip
 
 
 def _coded(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[np.ndarray, int]]:
@@ -273,7 +315,11 @@ class MemorySource:
             [tree.n_nodes for tree in trees],
         )
         self._pseudonym = {column: _pseudonyms(table[column]) for column in pseudonyms}
-        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts)
+        sensitive = tuple(
+            histograms(column, table[column], self._row_class, len(counts))
+            for column in schema.columns(Role.SENSITIVE)
+        )
+        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
 
     def release(self, recoding: Recoding) -> pd.DataFrame:
         """The released table: rows in their order, identifiers dropped, labels for values.
@@ -296,6 +342,10 @@ class MemorySource:
             labels = pd.array(list(tree.labels), dtype="str")
             part[column] = labels.take(recoding.nodes[released, j])
         return part
+
+    def rows_in(self, recoding: Recoding, position: int) -> np.ndarray:
+        """The rows of the records of one released class, rising."""
+        return np.flatnonzero(recoding.assigned[self._row_class] == position)
 
     def passed_through(self) -> dict[str, int]:
         """The columns that leave as they are, with their numbers of distinct values."""
@@ -326,6 +376,37 @@ class MemorySource:
                 levels = tree.level[after[:, j]] - tree.level[before[:, j]]
                 rise[:, j] = levels / (tree.height - 1)
         return rise
+
+
+def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+    """The histograms of a sensitive column; missing cells count as one value of their own.
+
+    Parameters
+    ----------
+    column, values
+        The column.
+    row_class : numpy.ndarray, shape (n,)
+        Per record its class, from 0.
+    size
+        The number of classes.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
+    """
+    codes, texts = canonical_texts(values)
+    if (codes < 0).any():
+        if MISSING_LABEL in texts:
+            raise TableError(
+                f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
+                "rename those."
+            )
+        codes, texts = np.where(codes < 0, len(texts), codes), [*texts, MISSING_LABEL]
+    ordered, numeric = order_of_values(texts)
+    place = {text: position for position, text in enumerate(ordered)}
+    codes = np.array([place[text] for text in texts], dtype=np.int64)[codes]
+    return Sensitive.from_records(column, ordered, numeric, row_class, codes, size)
 
 
 def _pseudonyms(column: pd.Series) -> np.ndarray:

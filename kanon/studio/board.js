@@ -3,10 +3,13 @@
 // to rest is told to the page.
 const NS = "http://www.w3.org/2000/svg";
 const REST = 50; // milliseconds without a movement
+const LABELLED = 7; // so many lines are named where the cursor stands
+const LETTER = 6.6, HIGH = 14; // pixels: about a letter of a label, and its height
 
-const draw = (parent, tag, attributes) => {
+const draw = (parent, tag, attributes, text) => {
   const element = document.createElementNS(NS, tag);
   for (const name in attributes) element.setAttribute(name, attributes[name]);
+  if (text !== undefined) element.textContent = text;
   return parent.appendChild(element);
 };
 
@@ -18,12 +21,83 @@ const cell = (row, tag, text) => {
 
 const thin = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 
+// --- markers, as Plotly draws them --------------------------------------------------------------
+const around = (number, turned, radius = () => 1) => Array.from({ length: number }, (_, place) => {
+  const angle = (2 * Math.PI * place) / number + turned, far = radius(place);
+  return [far * Math.sin(angle), -far * Math.cos(angle)];
+});
+const plus = [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1],
+  [-0.4, 1], [-0.4, 0.4], [-1, 0.4], [-1, -0.4], [-0.4, -0.4]];
+const SHAPES = {
+  "square": [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
+  "diamond": around(4, 0, () => 1.2),
+  "triangle-up": around(3, 0, () => 1.25),
+  "triangle-down": around(3, Math.PI, () => 1.25),
+  "pentagon": around(5, 0, () => 1.1),
+  "star": around(10, 0, (place) => (place % 2 ? 0.55 : 1.35)),
+  "cross": plus,
+  "x": plus.map(([x, y]) => [0.75 * (x - y), 0.75 * (x + y)]),
+};
+
+// A long name keeps its end, where names often differ.
+const short = (name, longest) => (name.length <= longest ? name
+  : `${name.slice(0, Math.ceil(0.6 * longest) - 1)}…${name.slice(-Math.floor(0.4 * longest))}`);
+
+const mark = (parent, look, x, y, size, kind) => {
+  const inside = look.filled ? look.colour : "white", rim = look.filled ? "white" : look.colour;
+  const common = { fill: inside, stroke: rim, "stroke-width": look.filled ? 1 : 2, class: kind };
+  const shape = SHAPES[look.marker];
+  if (!shape) return draw(parent, "circle", { cx: x, cy: y, r: size, ...common });
+  const points = shape.map(([right, down]) => [x + size * right, y + size * down].join()).join(" ");
+  return draw(parent, "polygon", { points, ...common });
+};
+
+const swatch = (look) => {
+  const picture = document.createElementNS(NS, "svg");
+  for (const [name, value] of [["width", 34], ["height", 14], ["class", "swatch"]]) {
+    picture.setAttribute(name, value);
+  }
+  picture.setAttribute("aria-hidden", "true");
+  draw(picture, "path", { d: "M1,7H33", stroke: look.colour, "stroke-width": look.width,
+    "stroke-dasharray": look.dash, fill: "none" });
+  mark(picture, look, 17, 7, 4, "mark");
+  return picture;
+};
+
+// --- labels beside the dots, where they lie on nothing ------------------------------------------
+const apart = (one, other) => one.right <= other.left || other.right <= one.left ||
+  one.bottom <= other.top || other.bottom <= one.top;
+
+const label = (svg, dots, box, kind) => {
+  const taken = dots.map(({ x, y }) => ({ left: x - 6, right: x + 6, top: y - 5, bottom: y + 5 }));
+  for (const { x, y, line, name } of dots) {
+    const wide = name.length * LETTER;
+    const beside = [[x + 9, y - HIGH / 2], [x - 9 - wide, y - HIGH / 2],
+      [x - wide / 2, y - 8 - HIGH], [x - wide / 2, y + 8]];
+    // Where bars and the front go straight to the sides, labels stand at the corners first.
+    const corners = [[x + 7, y - 4 - HIGH], [x + 7, y + 4], [x - 7 - wide, y - 4 - HIGH],
+      [x - 7 - wide, y + 4]];
+    for (const [left, top] of kind === "points" ? [...corners, ...beside] : beside) {
+      const own = { left, right: left + wide, top, bottom: top + HIGH };
+      const inside = own.left >= box.left && own.right <= box.right + 10 &&
+        own.top >= box.top && own.bottom <= box.bottom;
+      if (!inside || !taken.every((other) => apart(own, other))) continue;
+      taken.push(own);
+      draw(svg, "text", { x: left, y: top + 11, class: "label",
+        style: `fill: color-mix(in srgb, ${line.colour} 60%, black)` }, name);
+      break;
+    }
+  }
+};
+
 export default function (component) {
   const { data, parentElement, setStateValue } = component;
   const root = parentElement.querySelector(".cursor");
   const slider = root.querySelector("input");
   const headline = root.querySelector(".headline");
+  const finding = root.querySelector(".finding");
   const overlay = root.querySelector(".overlay");
+  const place = root.querySelector(".place");
   const numbers = root.querySelector(".numbers");
   const held = root.held || (root.held = {}); // survives a new drawing of the page
   // Streamlit calls this function for all new data, but its clean-up only in the end.
@@ -34,15 +108,143 @@ export default function (component) {
   if (!moving && (data.k !== held.page || !data.ks.includes(held.k))) held.k = data.k;
   held.page = data.k;
   slider.max = data.ks.length - 1;
+  const said = data.panels.filter((panel) => panel.said);
+  finding.hidden = !said.length;
 
   const chart = () => document.querySelector(".st-key-board .js-plotly-plot") ||
     document.querySelector(".st-key-board");
 
+  function legend() {
+    const list = root.querySelector(".legend");
+    list.hidden = data.lines.length < 2;
+    list.replaceChildren(...data.lines.map((line) => {
+      const item = document.createElement("li");
+      item.append(swatch(line), short(line.name, 40));
+      item.title = line.name;
+      return item;
+    }));
+  }
+
+  // Draw what one panel shows at a place in the row of k.
+  const kinds = {
+    curves(svg, panel, at, across, up, box) {
+      const x = across(Math.log10(held.k), data.range);
+      draw(svg, "line", { x1: x, x2: x, y1: box.bottom, y2: box.top, class: "line" });
+      return panel.lines.flatMap((number, one) => {
+        const value = panel.values[one][at];
+        if (value === null) return [];
+        return [{ x, y: up(panel.log ? Math.log10(Math.max(value, 0.1)) : value), number }];
+      });
+    },
+    points(svg, panel, at, across, up, box) {
+      const height = (value) => up(panel.log ? Math.log10(Math.max(value, 0.1)) : value);
+      const dots = panel.lines.flatMap((number, one) => {
+        const [x, y] = [panel.xs[one][at], panel.values[one][at]];
+        if (x === null || y === null) return [];
+        return [{ x: across(x, panel.across), y: height(y), number, one }];
+      });
+      const front = dots.filter(({ one }) => panel.front[at].includes(one))
+        .sort((one, other) => one.x - other.x || other.y - one.y);
+      const stairs = front.map(({ x, y }, step) => (step ? `H${x}V${y}` : `M${x},${y}`)).join("");
+      if (front.length > 1) draw(svg, "path", { d: stairs, class: "front" });
+      if (panel.wide) {
+        for (const { x, y, number, one } of dots) {
+          const [left, right] = panel.wide.map((end) => across(end[one][at], panel.across));
+          const [low, high] = panel.high.map((end) => height(end[one][at]));
+          const common = { stroke: data.lines[number].colour, class: "bar" };
+          draw(svg, "path", { d: `M${left},${y}H${right}M${x},${low}V${high}`, ...common });
+        }
+      }
+      return dots;
+    },
+    profile(svg, panel, at, across, up, box) {
+      panel.lines.forEach((number, one) => {
+        const look = data.lines[number], shares = panel.profiles[one][at];
+        const d = panel.grid.map((edge, step) => {
+          const x = Math.min(across(edge, panel.across), box.right);
+          return step ? `H${x}V${up(shares[step])}` : `M${box.left},${up(0)}H${x}V${up(shares[0])}`;
+        }).join("");
+        draw(svg, "path", { d, stroke: look.colour, "stroke-width": look.width,
+          "stroke-dasharray": look.dash, fill: "none" });
+      });
+      return [];
+    },
+    still: () => [],
+  };
+
+  function drawPanel(svg, panel, at, inner) {
+    const box = {
+      left: inner.left + inner.width * panel.x[0], right: inner.left + inner.width * panel.x[1],
+      top: inner.top + inner.height * (1 - panel.y[1]),
+      bottom: inner.top + inner.height * (1 - panel.y[0]),
+    };
+    const across = (value, ends) =>
+      box.left + ((box.right - box.left) * (value - ends[0])) / (ends[1] - ends[0]);
+    const up = (value) =>
+      box.bottom - ((box.bottom - box.top) * (value - panel.range[0])) / (panel.range[1] - panel.range[0]);
+    const dots = kinds[panel.kind](svg, panel, at, across, up, box);
+    for (const { x, y, number } of dots) {
+      mark(svg, data.lines[number], x, y, panel.kind === "points" ? 6 : 5, "dot");
+    }
+    const few = dots.length <= LABELLED && dots.length > 1;
+    if (!few && panel.kind !== "points") return;
+    label(svg, dots.map((dot) => {
+      const line = data.lines[dot.number];
+      return { ...dot, line, name: short(line.name, 24) };
+    }), box, panel.kind);
+  }
+
+  // The numbers stand in the free place of the grid, or below it.
+  function tabulate(at, inner) {
+    const below = data.numbers.height, free = data.numbers;
+    const wide = inner.width * (free.x[1] - free.x[0]);
+    place.classList.toggle("narrow", !below);
+    Object.assign(place.style, below ? {
+      left: `${inner.left - 44}px`, width: `${inner.width + 50}px`,
+      top: `${inner.top + inner.height + 52}px`, maxHeight: `${below}px`,
+    } : {
+      left: `${inner.left + inner.width * free.x[0] - 24}px`, width: `${wide + 30}px`,
+      top: `${inner.top + inner.height * (1 - free.y[1]) - 28}px`,
+      maxHeight: `${inner.height * (free.y[1] - free.y[0]) + 70}px`,
+    });
+    const kept = [place.scrollTop, place.scrollLeft];
+    numbers.replaceChildren();
+    const head = numbers.createTHead().insertRow();
+    cell(head, "th", `k = ${thin(held.k)}`);
+    for (const column of data.columns) {
+      const words = [column.title, column.unit].filter(Boolean).join(", ");
+      const name = cell(head, "th", below ? `${words} ${column.arrow}` : column.numeral);
+      name.setAttribute("aria-label", words);
+      name.title = words;
+    }
+    const body = numbers.createTBody();
+    data.lines.forEach((line, number) => {
+      const row = body.insertRow();
+      const name = cell(row, "th", short(line.name, below ? 44 : 22));
+      name.title = line.name;
+      name.prepend(swatch(line));
+      for (const column of data.columns) {
+        const meant = column.marks[number][at];
+        const found = cell(row, "td", column.shown[number][at]);
+        if (meant & 1) found.className = "best";
+        if (meant & 2) {
+          const open = found.appendChild(document.createElement("span"));
+          open.className = "open";
+          open.title = "Ties decide whether this is the best.";
+          open.setAttribute("role", "img");
+          open.setAttribute("aria-label", "ties decide");
+        }
+      }
+    });
+    [place.scrollTop, place.scrollLeft] = kept;
+  }
+
   function show() {
-    const k = held.k, place = data.ks.indexOf(k);
-    slider.value = place;
+    const k = held.k, at = data.ks.indexOf(k);
+    slider.value = at;
     slider.setAttribute("aria-valuetext", `k = ${k}`);
-    headline.textContent = data.headlines[place];
+    headline.textContent = data.headlines[at];
+    finding.textContent = said.map((panel) => panel.said[at]).join(" ");
     root.dataset.k = k;
     const target = chart();
     if (!target) return;
@@ -59,44 +261,12 @@ export default function (component) {
     });
     const svg = overlay.querySelector("svg");
     svg.replaceChildren();
-    const along = (Math.log10(k) - data.range[0]) / (data.range[1] - data.range[0]);
-    for (const panel of data.panels) {
-      const x = inner.left + inner.width * (panel.x[0] + (panel.x[1] - panel.x[0]) * along);
-      const y = (share) => inner.top + inner.height * (1 - panel.y[0] - (panel.y[1] - panel.y[0]) * share);
-      draw(svg, "line", { x1: x, x2: x, y1: y(0), y2: y(1), class: "line" });
-      panel.values.forEach((values, line) => {
-        const value = panel.percent ? values[place] : Math.log10(Math.max(values[place], 1));
-        const share = (value - panel.range[0]) / (panel.range[1] - panel.range[0]);
-        draw(svg, "circle", { cx: x, cy: y(share), r: 4, fill: data.lines[line].colour, class: "dot" });
-      });
-    }
-    Object.assign(numbers.style, {
-      left: `${inner.left + inner.width * data.legend.x[0] - 20}px`,
-      top: `${inner.top + inner.height * (1 - data.legend.y[1]) - 28}px`,
-      width: `${inner.width * (data.legend.x[1] - data.legend.x[0]) + 24}px`,
-    });
-    numbers.replaceChildren();
-    const head = numbers.createTHead().insertRow();
-    cell(head, "th", `k = ${thin(k)}`);
-    data.panels.forEach((panel) => {
-      const name = cell(head, "th", panel.numeral);
-      name.setAttribute("aria-label", panel.title);
-      name.title = panel.title;
-    });
-    const body = numbers.createTBody();
-    data.lines.forEach((line, number) => {
-      const row = body.insertRow();
-      const name = cell(row, "th", line.name);
-      const swatch = document.createElement("span");
-      swatch.className = "swatch";
-      swatch.style.background = line.colour;
-      name.prepend(swatch);
-      for (const panel of data.panels) cell(row, "td", panel.shown[number][place]);
-    });
+    for (const panel of data.panels) drawPanel(svg, panel, at, inner);
+    tabulate(at, inner);
   }
 
-  function move(place) {
-    held.k = data.ks[Math.max(0, Math.min(data.ks.length - 1, place))];
+  function move(to) {
+    held.k = data.ks[Math.max(0, Math.min(data.ks.length - 1, to))];
     show();
     clearTimeout(held.timer);
     held.timer = setTimeout(() => {
@@ -112,6 +282,7 @@ export default function (component) {
     const x = (event.clientX - its.left - data.margin.left) / width;
     const y = 1 - (event.clientY - its.top - data.margin.top) / height;
     for (const panel of data.panels) {
+      if (panel.kind !== "curves") continue; // others have no axis for k
       if (x < panel.x[0] || x > panel.x[1] || y < panel.y[0] || y > panel.y[1]) continue;
       const share = (x - panel.x[0]) / (panel.x[1] - panel.x[0]);
       const wanted = data.range[0] + share * (data.range[1] - data.range[0]);
@@ -144,6 +315,7 @@ export default function (component) {
   };
   slider.oninput = () => move(Number(slider.value));
   sizes.observe(root);
+  legend();
   show();
   follow();
   return held.stop;

@@ -2,32 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Hashable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.charts.board import draw_board, panel_table
+from kanon.charts.layout import Layout
+from kanon.comparison import Comparison
+from kanon.errors import KanonError
+from kanon.matrices import CostMatrix, cut, matrix_of
+from kanon.metrics import potentials
 from kanon.studio import state
+from kanon.studio.layouts import arrange, layout_of
+from kanon.studio.picture import data_button
+from kanon.studio.work import Work, metric_called
 
-__all__ = ["board_with_cursor"]
+__all__ = ["board_with_cursor", "costs_from", "show_board"]
 
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
+_NODES = 40  # of a cost matrix in a panel: cells of some pixels
 
 _cursor = st.components.v2.component(
     "kanon_cursor",
     html="""<div class="cursor">
         <p class="headline" aria-live="polite"></p>
+        <p class="finding" hidden></p>
         <div class="row">
             <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
         </div>
-        <div class="overlay"><svg aria-hidden="true"></svg><table class="numbers"></table></div>
+        <ul class="legend" aria-label="Configurations"></ul>
+        <div class="overlay"><svg aria-hidden="true"></svg>
+            <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
+                <table class="numbers"></table></div></div>
     </div>""",
     css=(_FOLDER / "board.css").read_text("utf-8"),
     js=(_FOLDER / "board.js").read_text("utf-8"),
 )
+
+
+def show_board(
+    comparison: Comparison, k: int, moved: Callable[[int], None], key: Hashable, about: str
+) -> None:
+    """Draw the board of a comparison as it was arranged, and the controls that arrange it.
+
+    Parameters
+    ----------
+    comparison
+        At least one configuration.
+    k
+        Where the cursor stands; one of ``comparison.ks``.
+    moved
+        Told the new k, once the cursor has come to rest.
+    key
+        What tells this comparison from others: the board is drawn again when it changes.
+    about
+        All that decides the numbers; it goes into the fingerprints of downloads.
+    """
+    work = state.work()
+    layout, costs = layout_of(work, comparison), costs_from(work)
+    trees = tuple(work.trees.items()) if _has_matrix(layout) else ()
+    drawn = state.remembered(
+        "board", (key, layout, trees), lambda: draw_board(comparison, layout, costs)
+    )
+    board_with_cursor(drawn.figure, drawn.cursor, k, moved)
+    with st.container(horizontal=True):
+        arrange(comparison)
+        with st.popover("Data of a panel", icon=":material/download:"):
+            for place, panel in enumerate(drawn.cursor["panels"]):
+                data_button(
+                    f"{place + 1}: {panel['title'].split(',')[0]}",
+                    partial(panel_table, comparison, layout, place, costs),
+                    f"panel-{place + 1}",
+                    f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
+                    kind="tertiary",
+                )
+
+
+def _has_matrix(layout: Layout) -> bool:
+    return any(panel.kind == "matrix" for panel in layout.panels)
+
+
+def _fingerprint(work: Work, layout: Layout) -> str:
+    """What cost matrices depend on."""
+    found = hashlib.sha256()
+    for column, tree in work.trees.items() if _has_matrix(layout) else ():
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+        found.update(b"" if tree.weight is None else tree.weight.tobytes())
+    return found.hexdigest()
+
+
+def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
+    """Where the board finds cost matrices: in the hierarchies of now, few nodes of each."""
+
+    def costs(column: str, metric: str) -> CostMatrix | None:
+        trees = work.trees
+        if column not in trees:
+            return None
+        place, tree = list(trees).index(column), trees[column]
+        try:
+            potential = potentials(metric_called(work, metric), list(trees.values()))[place]
+        except KanonError:
+            return None
+        return matrix_of(tree, potential, cut(tree, tree.root, most=_NODES))
+
+    return costs
 
 
 def board_with_cursor(
@@ -38,7 +123,7 @@ def board_with_cursor(
     Parameters
     ----------
     figure, cursor
-        See :func:`kanon.charts.board.board` and :func:`kanon.charts.board.board_cursor`.
+        See :class:`kanon.charts.board.Board`.
     k
         Where the cursor stands; one of those that the cursor knows.
     moved

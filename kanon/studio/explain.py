@@ -5,11 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 
-from kanon.comparison import CRITERIA, TIE_SEEDS, Comparison
+from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, multipliers
+from kanon.plan import Plan
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.model import SensitiveModel, rounded
 from kanon.run import Run, algorithm_named
 from kanon.schema import Role, tells_apart
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
 from kanon.words import thin
 
@@ -21,6 +26,7 @@ __all__ = [
     "how_hierarchies",
     "how_metric",
     "what_leaves",
+    "what_was_checked",
 ]
 
 _INTERMEDIATES = {
@@ -55,12 +61,39 @@ def how_alteration(done: Run) -> str:
     )
 
 
-def how_algorithm(name: str) -> str:
-    """How the release was found: the first part of the algorithm's own description."""
-    module = algorithm_named(name)
+def how_algorithm(plan: Plan) -> str:
+    """How the release was found: the algorithm's own description, and what guided it."""
+    chosen = plan.algorithm
+    module = algorithm_named(chosen.name)
     described = inspect.getdoc(getattr(module, "merge_path", module.anonymise)) or ""
     text = described.split("\n\nRaises", 1)[0].split("\n\n", 1)[-1]
-    return f"**{module.CARD.title}.** {plain(text)}\n\nSource: {plain(module.CARD.source)}."
+    strategy, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
+    guided = f"**{plain(strategy.title)}.** {plain(strategy.summary)}"
+    if looks_at:
+        guided += (
+            f" The sensitive column is {plain(plan.led_by)}. {plain(SCOPES[chosen.scope].summary)}"
+        )
+    if looks_at == "l":
+        guided += " l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values."
+    if looks_at == "t":
+        guided += " t is the sum of the differences between the shares in the class and the table."
+    parts = [
+        f"**{module.CARD.title}.** {plain(text)}",
+        f"{guided} Ties are broken by "
+        + ("the canonical order." if chosen.tie_seed is None else f"tie seed {chosen.tie_seed}."),
+    ]
+    others = others_of(plan)
+    if others:
+        listed = "\n".join(f"- **{plain(one.title)}.** {plain(one.card.summary)}" for one in others)
+        parts.append(
+            "**Also required.** The release for k alone is repaired: while a class breaks a model, "
+            f"a smallest such class is merged on by the same rule.\n\n{listed}"
+        )
+    sources = dict.fromkeys(
+        [module.CARD.source, strategy.source, *(model.card.source for model in others)]
+    )
+    parts.append(f"Source: {plain('; '.join(sources))}.")
+    return "\n\n".join(parts)
 
 
 def how_hierarchies() -> str:
@@ -128,35 +161,92 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
     return "\n\n".join(parts)
 
 
-def how_compared(comparison: Comparison, seconds: float) -> str:
-    """What the numbers of a comparison are, and what a difference means."""
+def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
+    """What the numbers of a comparison are, and what a difference means.
+
+    Parameters
+    ----------
+    comparison
+        The configurations.
+    seconds
+        How long the last runs took; 0 if that is not known.
+    """
     criteria = "\n".join(
-        f"- **{card.title}** {card.arrow}: {card.summary}" for card in CRITERIA.values()
+        f"- **{plain(card.title)}** {card.arrow}: {plain(card.summary)}"
+        for card in comparison.criteria.values()
     )
-    first = comparison.lines[0].configuration.tie_seed
+    led = [line.configuration for line in comparison.lines]
+    used = dict.fromkeys(one.strategy for one in led)
+    strategies = "\n".join(
+        f"- **{plain(STRATEGIES[name].title)}.** {plain(STRATEGIES[name].summary)}" for name in used
+    )
+    if any(LOOKS_AT[name] for name in used):
+        scopes = dict.fromkeys(one.scope for one in led if LOOKS_AT[one.strategy])
+        strategies += (
+            f"\n\nl and t are of the column {plain(comparison.sensitive)}. "
+            if comparison.sensitive
+            else "\n\n"
+        ) + " ".join(f"{plain(SCOPES[scope].summary)}" for scope in scopes)
+    seeds = {one.tie_seed for one in led}
+    first = next(iter(seeds))
     order = "the canonical order" if first is None else f"tie seed {first}"
+    if len(seeds) > 1:
+        order = "the order of its own plan each"
     runs = (
-        "**One run per metric serves every k**: greedy merging for a larger k passes through the "
+        "**One run per line serves every k**: greedy merging for a larger k passes through the "
         "release of every smaller one."
         if comparison.every_k
-        else f"**Each metric and k is a run of its own**, for {len(comparison.ks)} k."
+        else f"**Where an algorithm serves one k, each k is a run of its own**, for "
+        f"{len(comparison.ks)} k."
     )
+    took = f" The last runs took {seconds:.2g} s." if seconds else ""
     return f"""{criteria}
 
-{runs} These runs took {seconds:.2g} s.
+**Which partner a class is merged with:**
+
+{strategies}
+
+{runs}{took} A run that was made once is kept for this session and not made again. Curves run over
+k alone: other models, such as l-diversity, are measured here and not required.
 
 **Alteration** = 100 · cost of the release / cost of the table with every quasi-identifier at its
-root, as the metric of the row counts. **Rank** 1 is the least in its row; equal values share the
-smaller rank.
+root, as the metric of the row counts. **Rank** 1 is the best in its row, the least or the most as
+its arrow says; equal values share the smaller rank.
 
-**NAUC** on [a, b] = 1/(b − a) · ∫ f(k) dk: trapezoids on a linear k axis over the fourteen k of the
-papers inside the interval, and both ends. Most of such an interval is large k.
+**NAUC** on [a, b] = 1/(b − a) · ∫ f(k) dk: trapezoids on a linear k axis over the chosen k of the
+papers inside the interval, and both ends. Most of such an interval is large k, where few classes
+are left.
 
 **What ties decide.** Often several classes cost the same, and some order has to decide; the lines
 use {order}. A band runs from the least to the largest value over that order and {len(TIE_SEEDS)}
-seeded ones. Where a band overlaps that of the best, the difference is undecided: ≈.
+seeded ones. Where a band overlaps that of the best, the difference is undecided: ≈. The difference
+of two lines is undecided where their bands overlap.
 
 Source: Mauger, Le Mahec, Dequen 2020 (PPAI); 2023 (TDP 16), section 4."""
+
+
+def what_was_checked(done: Run) -> str:
+    """Which models every class was checked against, what was reached, what was not considered."""
+    released, models = done.recoding.released, done.prepared.plan.models
+    checked = []
+    for model in models:
+        level = model.level(released)
+        if isinstance(model, SensitiveModel):
+            reached = rounded(level or 0.0, up=model.card.direction == "lower")
+            checked.append(f"{short(model)} for {model.column} (reached {reached})")
+        elif isinstance(model, KAnonymity):
+            checked.append(f"k ≥ {thin(model.k)} (reached {thin(level or 0)})")
+    asked = {model.column for model in others_of(done.prepared.plan)}
+    free = [each.name for each in released.sensitive if each.name not in asked]
+    if free:
+        checked[-1] += (
+            f". Nothing is required of {', '.join(free)}: a whole class may have the same value"
+        )
+    return (
+        f"**Checked in every class:** {plain('; '.join(checked))}. "
+        "**Not considered:** what is known about these persons from elsewhere, other releases of "
+        "this table, and columns that are left as they are."
+    )
 
 
 def what_leaves(done: Run) -> str:

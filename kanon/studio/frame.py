@@ -5,15 +5,29 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.errors import listing
-from kanon.schema import Role
+from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
+from kanon.studio.requirements import summary
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain, shortened
-from kanon.studio.work import Work, metric_called, sample_work, usable_metrics
+from kanon.studio.work import (
+    Work,
+    metric_called,
+    sample_work,
+    usable_metrics,
+    usable_strategies,
+)
 from kanon.words import counted, thin
 
-__all__ = ["head", "metric_choice", "metric_titles", "unready"]
+__all__ = [
+    "head",
+    "metric_choice",
+    "metric_titles",
+    "sensitive_choice",
+    "strategy_choice",
+    "unready",
+]
 
 
 # Less empty space above the question, so that the picture is on the first screen; and a sentence
@@ -92,18 +106,50 @@ def metric_choice(key: str, label: str = "Metric") -> None:
     )
 
 
+def strategy_choice(key: str) -> None:
+    """A control for the strategy; those that look at l or t are there with a sensitive column."""
+    work = state.work()
+    lacking = (
+        "" if len(usable_strategies(work)) > 1 else " All others need GAA and a sensitive column."
+    )
+    st.selectbox(
+        "Strategy",
+        usable_strategies(work),
+        key=state.seeded(key, work.strategy_used),
+        format_func=lambda name: STRATEGIES[name].title,
+        help="Which class a smallest one is merged with. "
+        + plain(f"{STRATEGIES[work.strategy_used].summary}{lacking}"),
+        on_change=lambda: state.change(strategy=state.typed(key)),
+    )
+
+
+def sensitive_choice(key: str) -> None:
+    """A control for the sensitive column that strategies and numbers look at."""
+    work = state.work()
+    st.selectbox(
+        "Sensitive column",
+        work.sensitive_columns,
+        key=state.seeded(key, work.focus),
+        help="Which sensitive column strategies look at, and whose l and t are shown.",
+        on_change=lambda: state.change(sensitive=state.typed(key)),
+    )
+
+
 def _line(work: Work) -> None:
-    """One slim line: table, records, roles, metric and k, each changed in place.
+    """One slim line: table, records, roles, configuration and k, each changed in place.
 
     A key holds the value of its control: while a popover is closed, the control is not there to be
     told of a new value, and would answer with the old one.
     """
-    sensitive = [name for name, role in work.roles.items() if role is Role.SENSITIVE]
+    sensitive = work.sensitive_columns
     about = [
         counted(len(work.table), "record"),
         counted(len(work.quasi_identifiers), "quasi-identifier"),
-        f"sensitive: {plain(', '.join(sensitive) or 'none')}",
     ]
+    if len(sensitive) < 2:
+        about.append(f"sensitive: {plain(', '.join(sensitive) or 'none')}")
+    if work.models:
+        about.append(f"beside k: {plain(shortened(summary(work.models), 24))}")
     weights = {
         name: weight
         for name, weight in work.attribute_weights.items()
@@ -126,9 +172,16 @@ def _line(work: Work) -> None:
             )
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
         st.caption(" · ".join(about), width="content")
+        if len(sensitive) > 1 and work.focus is not None:
+            position = list(work.roles).index(work.focus)
+            with st.popover(f"Sensitive: {plain(shortened(work.focus, 20))}", type="tertiary"):
+                sensitive_choice(f"frame-sensitive-{work.version}-{position}")
         title = metric_called(work, work.metric).card.title
         with st.popover(f"Metric: {plain(shortened(title))}", type="tertiary"):
             metric_choice(f"frame-metric-{work.metric}")
+        name = STRATEGIES[work.strategy_used].title.split(":")[0]
+        with st.popover(f"Strategy: {plain(name)}", type="tertiary"):
+            strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
             most = max(2, len(work.table))
             key = f"frame-k-{work.k}"

@@ -48,7 +48,13 @@ def chosen_page() -> StreamlitPage:
                     title="Compare",
                     icon=":material/stacked_line_chart:",
                     url_path="compare",
-                )
+                ),
+                st.Page(
+                    "pages/privacy.py",
+                    title="Privacy",
+                    icon=":material/visibility:",
+                    url_path="privacy",
+                ),
             ],
         }
     )

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from kanon.cards import Card
 from kanon.measures import alteration, at_root, generalised, minimum_k
+from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.model import rounded
 from kanon.run import Run
 from kanon.studio.exposed import Exposed
-from kanon.studio.text import percent, plain
+from kanon.studio.text import percent, plain, shortened
 from kanon.words import thin
 
-__all__ = ["Number", "of_release", "of_table"]
+__all__ = ["Number", "of_release", "of_table", "worst"]
 
 
 class Number(NamedTuple):
@@ -39,6 +41,36 @@ def of_release(done: Run) -> list[Number]:
             "Classes ↑ better",
             thin(found["classes"]),
             f"Groups of records that look the same; the original table has {before}.",
+        ),
+    ]
+
+
+def worst(done: Run, column: str | None) -> list[Number]:
+    """How mixed the values of a sensitive column are in the worst class; nothing for None.
+
+    The numbers are never rounded to the better side.
+    """
+    released = done.recoding.released
+    if column is None or not released.n_classes:
+        return []
+    sensitive = released.sensitive_named(column)
+    most = rounded(float(entropy_l_diversity.each(sensitive.whole())[0]), up=False)
+    worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
+    worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
+    return [
+        Number(
+            f"Worst l, {plain(shortened(column, 16))} {entropy_l_diversity.CARD.arrow}",
+            f"{worst_l} of {most}",
+            f"Entropy l-diversity: in the worst class the values of {plain(column)} are as mixed "
+            f"as {worst_l} equally frequent ones. 1: everybody in it has the same value. All "
+            f"records in one class reach {most}, the most possible.",
+        ),
+        Number(
+            f"Worst t, {plain(shortened(column, 16))} {t_closeness.CARD.arrow}",
+            f"{worst_t} of 1",
+            f"Total variation distance: in the worst class this share of the records would need "
+            f"another value of {plain(column)} for it to be mixed as the whole table. 0: mixed "
+            "alike.",
         ),
     ]
 

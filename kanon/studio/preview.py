@@ -47,14 +47,23 @@ def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
     return _plain(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
 
 
-def before_and_after(done: Run) -> tuple[Styler, Styler]:
-    """The first rows of the original and of the release, raised cells darker the further they rose.
+def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler, Styler]:
+    """Some rows of the original and of the release, raised cells darker the further they rose.
 
     Identifiers are shown in neither: they never reach a release.
+
+    Parameters
+    ----------
+    done
+        The run.
+    rows
+        The positions of the rows, of which as many are shown as a preview holds; all of them if
+        None.
     """
     prepared, recoding = done.prepared, done.recoding
     source = prepared.source
-    rows = np.arange(preview_rows(prepared.classes.n_records, len(prepared.plan.columns)))
+    rows = np.arange(prepared.classes.n_records) if rows is None else rows
+    rows = rows[: preview_rows(len(rows), len(prepared.plan.columns))]
     after = source.release_rows(recoding, rows)
     rise = source.rise_of_rows(recoding, rows)
     attributes = list(prepared.classes.attributes)

@@ -7,25 +7,32 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kanon.comparison import TIE_SEEDS, Comparison, lines_of
-from kanon.errors import KanonError
+from kanon.errors import KanonError, PlanError
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
 from kanon.studio import state
+from kanon.studio.configurations import (
+    Job,
+    Wanted,
+    as_compared,
+    lacking,
+    made_of,
+    outlook,
+    planned,
+    wanted_lines,
+)
 from kanon.studio.shared import jobs, last_job
 from kanon.studio.work import (
     Compared,
     Result,
     Work,
-    compared_metrics,
     comparison_settings,
     plan_of,
     settings_of,
-    shown_k,
     usable_metrics,
 )
-from kanon.sweep import Configuration, configurations, solve_sweep, tasks_of
+from kanon.sweep import solve_sweep
 
 __all__ = ["cancel", "collect", "compare", "comparison_outdated", "first", "outdated", "start"]
 
@@ -53,7 +60,10 @@ def _with_result(prepared: Prepared, settings: str, work: Work, solution: Soluti
 
 
 def compare(what_if: bool = False) -> None:
-    """Compare the chosen metrics in a worker, under several tie seeds if bands are wanted.
+    """Compare what is chosen, under several tie seeds if bands are wanted.
+
+    A worker makes the runs that are lacking; those that an earlier comparison made are taken from
+    there.
 
     Parameters
     ----------
@@ -64,38 +74,39 @@ def compare(what_if: bool = False) -> None:
     if work.busy:
         return
     try:
-        plan = plan_of(work)
-        metrics = compared_metrics(work)
-        if what_if and "custom" in usable_metrics(work):
-            metrics = list(dict.fromkeys([*metrics, "custom"]))  # the weights were just edited
-        seeds = [*dict.fromkeys([work.tie_seed, *(TIE_SEEDS if work.bands else ())])]
-        wanted = configurations(plan, metrics, [plan.algorithm.strategy], seeds)
-        prepared = prepare(plan, work.table)
-        ks = shown_k(plan.algorithm.name, prepared.classes.n_records, also=work.k)
-        tasks = tasks_of(prepared, wanted)
-        replace(tasks[0], k=max(ks)).check()
+        lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
+        if not lines:
+            raise PlanError("Choose at least one metric and one strategy to compare.")
+        todo = lacking(work, lines, also=work.k)
+        settings = comparison_settings(work, plan_of(work), [line.guide.name for line in lines])
+        job = planned(work, lines, todo)
     except KanonError as error:
         state.change(problem=error.sentence)
         return
-    measured = measured_metrics(plan, metrics)
-    empty = Comparison((), tuple(measured), prepared.classes.n_records, tuple(ks))
     before = work.comparison if what_if else None
-    settings = comparison_settings(work, plan, metrics)
-    then = partial(_with_comparison, empty, wanted, settings, before)
-    _submit("comparison", then, solve_sweep, plan.algorithm.name, tasks, ks, measured)
+    then = partial(_with_comparison, lines, job, settings, before)
+    if todo:
+        _submit("comparison", then, solve_sweep, job.runs, job.ks, job.metrics)
+    else:
+        state.put(replace(then(work, []), problem=None, notice=None))
+
+
+def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
+    """What is compared before and after an edit: by drawn weights too, which were just edited."""
+    return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 
 def _with_comparison(
-    empty: Comparison,
-    wanted: Sequence[Configuration],
+    lines: Sequence[Wanted],
+    job: Job,
     settings: str,
     before: Compared | None,
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
-    assert work.job is not None
-    made = replace(empty, lines=lines_of(wanted, found, empty.measured))
-    compared = Compared(made, settings, work.job.seconds)
+    work = replace(work, runs=as_compared(work, lines, job, found))
+    seconds = work.job.seconds if work.job is not None and found else 0.0
+    compared = Compared(made_of(work, lines), settings, seconds)
     both = None if before is None else (before, compared)
     return replace(work, comparison=compared, what_if=both)
 
@@ -147,18 +158,22 @@ def collect() -> None:
 
 def outdated(work: Work) -> bool:
     """Whether the result on screen was made with other settings than those chosen now."""
-    return work.result is not None and _differ(work, settings_of, work.result.settings)
+    result = work.result
+    if result is None:
+        return False
+    most = min(work.k, result.prepared.classes.n_records)
+    return result.k_for(most) != most or _differ(work, settings_of, result.settings)
 
 
 def comparison_outdated(work: Work) -> bool:
     """Whether the comparison on screen lacks something of what is chosen now."""
     if work.comparison is None:
         return False
-    comparison = work.comparison.comparison
-    there = {line.configuration.metric for line in comparison.lines}
-    if not there.issuperset(compared_metrics(work)) or (work.bands and not comparison.has_bands):
+    guides = [line.guide.name for line in work.comparison.comparison.lines]
+    if _differ(work, partial(comparison_settings, metrics=guides), work.comparison.settings):
         return True
-    return _differ(work, partial(comparison_settings, metrics=there), work.comparison.settings)
+    found = outlook(work)
+    return bool(found.lacking or found.problem)
 
 
 def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tables of who is ahead: the number, its place, and whether ties decide."""
+"""Tables of who is ahead: the number, its place, its shade, and whether ties decide."""
 
 from __future__ import annotations
 
@@ -7,56 +7,133 @@ from collections.abc import Mapping
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from kanon.comparison import CRITERIA, Comparison
+from kanon.comparison import Comparison
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
 
-__all__ = ["MEAN_RANK", "bands_table", "grouped_table", "standing_table", "titles_of"]
+__all__ = [
+    "BEST",
+    "MEAN_RANK",
+    "MIDDLE",
+    "WORST",
+    "bands_table",
+    "grouped_table",
+    "line_titles",
+    "standing_table",
+    "titles_of",
+    "wide",
+]
 
 MEAN_RANK = "Mean rank ↓ better"
 
+BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
+"""From the best place of a row to the last: bluish green to orange, which no kind of colour
+blindness confuses, and light enough for black text. The number stands in every cell."""
+
+_MOST_COLUMNS, _MOST_LETTERS = 7, 70
+
 
 def titles_of(comparison: Comparison) -> dict[str, str]:
-    """What metrics and criteria are called on a page, by name."""
+    """What metrics and criteria are called on a page, by name, with their better direction."""
     return {
-        **{name: card.title for name, card in CRITERIA.items()},
+        **{name: card.title for name, card in comparison.criteria.items()},
         **{metric.name: metric.card.title for metric in comparison.measured},
     }
 
 
-def standing_table(found: Standing, titles: Mapping[str, str], digits: int = 1) -> Styler:
-    """Each number with its rank in brackets; the best in a row bold, ``≈`` where ties decide.
+def line_titles(comparison: Comparison) -> dict[str, str]:
+    """What lines are called on a page, by name."""
+    return {line.name: line.title for line in comparison.lines}
+
+
+def wide(comparison: Comparison) -> bool:
+    """Whether lines are too many or too long-named to be columns, so that they are rows."""
+    titles = [line.title for line in comparison.lines]
+    return len(titles) > _MOST_COLUMNS or sum(map(len, titles)) > _MOST_LETTERS
+
+
+def standing_table(
+    found: Standing,
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    digits: int = 1,
+    turned: bool = False,
+) -> Styler:
+    """Each number with its rank in brackets, shaded by it; the best bold, ``≈`` where ties decide.
 
     The last row is the mean rank.
+
+    Parameters
+    ----------
+    found
+        The numbers.
+    rows, columns
+        What things measured and competitors are called, by name.
+    digits
+        How many decimals are shown.
+    turned
+        Whether the competitors are the rows.
     """
     cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map(" ({})".format)
     if found.undecided is not None:
         cells += found.undecided.map(lambda is_open: " ≈" if is_open else "")
-    bold = (found.ranks == 1).map(lambda best: "font-weight: 700" if best else "")
-    cells.loc[MEAN_RANK], bold.loc[MEAN_RANK] = found.mean_ranks.map("{:.1f}".format), ""
-    shown = _named(cells, titles)
-    bold = bold.set_axis(shown.columns, axis=1).set_axis(shown.index)
-    return shown.style.apply(lambda _: bold, axis=None)
+    styles = found.behind.map(_shade) + (found.ranks == 1).map(
+        lambda best: "; font-weight: 700" if best else ""
+    )
+    if len(found.values.columns) < 2:  # nobody to be ahead of
+        styles = styles.map(lambda _: "")
+    means = found.mean_ranks
+    span = means.max() - means.min()
+    cells.loc[MEAN_RANK] = means.map("{:.1f}".format)
+    styles.loc[MEAN_RANK] = ((means - means.min()) / span).map(_shade) if span > 0 else ""
+    arrows = [*("↑" if up else "↓" for up in found.higher), ""]
+    named = [
+        plain(f"{rows.get(name, name)} {arrow}".strip())
+        for name, arrow in zip(cells.index, arrows, strict=True)
+    ]
+    shown = _named(cells, columns, named)
+    styles = styles.set_axis(shown.columns, axis=1).set_axis(shown.index)
+    if turned:
+        shown, styles = shown.T, styles.T
+    return shown.style.apply(lambda _: styles, axis=None)
 
 
-def bands_table(found: Standing, titles: Mapping[str, str]) -> pd.DataFrame:
+def bands_table(
+    found: Standing, rows: Mapping[str, str], columns: Mapping[str, str], turned: bool = False
+) -> pd.DataFrame:
     """The least and largest value over the tie seeds."""
     assert found.low is not None and found.high is not None
     cells = found.low.map("{:.1f}".format) + "–" + found.high.map("{:.1f}".format)
-    return _named(cells, titles)
+    shown = _named(cells, columns, [plain(rows.get(name, name)) for name in cells.index])
+    return shown.T if turned else shown
 
 
 def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """The mean areas by characteristic, as text."""
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
-    cells.index = pd.Index([f"{what}: {value}" for what, value in groups.index])
-    return _named(cells, {**titles, "metrics": "Metrics"})
+    named = [plain(f"{what}: {value}") for what, value in groups.index]
+    return _named(cells, {**titles, "metrics": "Metrics"}, named)
 
 
-def _named(cells: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+def _shade(behind: float) -> str:
+    """The colour of a place: 0 the best, 1 the last."""
+    if behind <= 0.5:
+        return f"background-color: {_mixed(BEST, MIDDLE, 2 * behind)}; color: #1B1F24"
+    return f"background-color: {_mixed(MIDDLE, WORST, 2 * behind - 1)}; color: #1B1F24"
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    """A colour between two: the first with share 0, the second with 1.
+
+    >>> _mixed("#000000", "#FFFFFF", 0.5)
+    '#808080'
+    """
+    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
+
+
+def _named(cells: pd.DataFrame, columns: Mapping[str, str], rows: list[str]) -> pd.DataFrame:
     """With titles that Markdown reads as they are: a composed metric is called as one likes."""
-    columns = [plain(titles.get(name, name)) for name in cells.columns]
-    return cells.set_axis(columns, axis=1).set_axis(
-        [plain(titles.get(name, name)) for name in cells.index]
-    )
+    named = [plain(columns.get(name, name)) for name in cells.columns]
+    return cells.set_axis(named, axis=1).set_axis(rows)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from kanon.errors import KanonError
+from kanon.studio.kept import carried
 from kanon.studio.samples import FIRST
 from kanon.studio.work import Work, sample_work
 
@@ -54,7 +55,8 @@ def put(new: Work) -> None:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        new = replace(new, composed=old.composed)  # metrics belong to the user
+        # metrics, the board and what was kept belong to the user
+        new = carried(old, replace(new, composed=old.composed, layout=old.layout))
     st.session_state[_WORK] = new
 
 

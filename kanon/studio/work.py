@@ -6,6 +6,7 @@ Pure functions from one state to the next; nothing here knows Streamlit.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -13,17 +14,22 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from kanon.charts.layout import Layout
 from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
+from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
+from kanon.privacy.model import SensitiveModel
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k
 from kanon.schema import Role, singles_out, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
+from kanon.studio.attacker import Looking
 from kanon.studio.choices import (
     Choice,
     Waiting,
@@ -40,7 +46,9 @@ from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
 __all__ = [
     "Compared",
+    "Known",
     "MatrixView",
+    "Pinned",
     "Result",
     "Work",
     "adult_work",
@@ -60,6 +68,7 @@ __all__ = [
     "undone",
     "uploaded_work",
     "usable_metrics",
+    "usable_strategies",
     "with_builder",
     "with_choice",
     "with_missing",
@@ -77,11 +86,19 @@ class Result:
     solution: Solution
     settings: str
 
-    def k_for(self, k: int) -> int:
-        """The k that can be shown: any up to n, or the only one that was computed."""
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The k that were computed, rising; None if every k up to n can be looked up."""
         if self.solution.path is None:
-            return self.prepared.plan.k
-        return min(k, self.prepared.classes.n_records)
+            return (self.prepared.plan.k,)
+        return self.solution.known
+
+    def k_for(self, k: int) -> int:
+        """The k that can be shown: any up to n, or the nearest of those that were computed."""
+        most = min(k, self.prepared.classes.n_records)
+        if self.known is None:
+            return most
+        return min(self.known, key=lambda one: abs(math.log(one / most)))
 
     def release(self, k: int) -> Run:
         """The release for k: looked up, checked against its plan, not computed again."""
@@ -98,6 +115,48 @@ class Compared:
     comparison: Comparison
     settings: str
     seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A run that a comparison made, so that no other one makes it again.
+
+    Attributes
+    ----------
+    numbers
+        The criteria over k.
+    measured
+        What each metric was that its releases were measured in.
+    n_records
+        n.
+    best_l
+        See :class:`kanon.comparison.Line`.
+    """
+
+    numbers: Curves | Points
+    measured: frozenset[str]
+    n_records: int
+    best_l: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """A configuration kept under a name, whatever is chosen afterwards.
+
+    Attributes
+    ----------
+    title
+        Its name.
+    plan, trees
+        All that it is, and its hierarchies as they were then.
+    shown
+        Whether it stands among the lines that are compared.
+    """
+
+    title: str
+    plan: Plan
+    trees: Mapping[str, Hierarchy]
+    shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -149,13 +208,27 @@ class Work:
         What happens to records that lack a quasi-identifier.
     asked
         The settings that the user asked for when the file was read; None where they are found.
-    algorithm, metric, cost, tie_seed, k
-        The settings of a run.
-    compared, bands
-        The metrics to compare, and whether under several tie seeds each.
-    rounded, interval
-        Whether percentages are ranked rounded, and the k from and to which areas are taken; None
-        for one that fits.
+    algorithm, metric, strategy, scope, cost, tie_seed, k
+        The settings of a run; see :attr:`strategy_used`.
+    sensitive
+        The sensitive column that strategies and numbers look at; see :attr:`focus`.
+    models
+        What every class has to meet beside k.
+    compared, strategies, scopes, bands
+        The metrics to compare, the strategies and whose l and t they look at; and whether under
+        several tie seeds each.
+    pinned, unpinned
+        The configurations that were kept, and the one that was removed last.
+    yardstick
+        Whose hierarchies all releases are measured by: empty for those in use, the name of a
+        kept configuration, None for each by its own.
+    runs
+        What comparisons of this table have found so far, by a fingerprint of all it depends on.
+    rounded, interval, counted_k
+        Whether percentages are ranked rounded; the k from and to which areas are taken, None for
+        one that fits; and which k count, a name in ``K_PRESETS``.
+    table_shown, pair
+        Which table of a comparison is shown, and the names of the two lines whose difference is.
     job, doing, then
         The calculation under way, what it is for, and the work that comes of it and its result.
     result, comparison
@@ -183,6 +256,10 @@ class Work:
         How much more it hurts to lose a column; 1 where nothing is said.
     what_if
         The comparison before an edit and the one after it.
+    layout
+        What stands on the board of Compare; None for what fits the comparison.
+    looking
+        Whom and what the page Privacy looks at.
     """
 
     version: int
@@ -198,13 +275,26 @@ class Work:
     asked: ReadSettings = field(default_factory=ReadSettings)
     algorithm: str = "gaa"
     metric: str = "nllm"
+    strategy: str = "s1"
+    scope: Scope = "table"
     cost: Literal["weighted", "representatives"] = "weighted"
     tie_seed: int | None = None
     k: int = 5
+    sensitive: str | None = None
+    models: tuple[SensitiveModel, ...] = ()
     compared: tuple[str, ...] = PUBLISHED
+    strategies: tuple[str, ...] = ("s1",)
+    scopes: tuple[Scope, ...] = ("table",)
     bands: bool = False
+    pinned: tuple[Pinned, ...] = ()
+    unpinned: Pinned | None = None
+    yardstick: str | None = ""
+    runs: Mapping[str, Known] = field(default_factory=dict)
     rounded: bool = False
     interval: tuple[int, int] | None = None
+    counted_k: str = "fourteen"
+    table_shown: Literal["areas", "places", "alterations", "difference"] = "areas"
+    pair: tuple[str, str] = ("", "")
     job: Job | None = None
     doing: Literal["", "run", "comparison"] = ""
     then: Callable[[Work, Any], Work] | None = None
@@ -224,6 +314,8 @@ class Work:
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)
     attribute_weights: Mapping[str, float] = field(default_factory=dict)
     what_if: tuple[Compared, Compared] | None = None
+    layout: Layout | None = None
+    looking: Looking = field(default_factory=Looking)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -234,6 +326,29 @@ class Work:
     def quasi_identifiers(self) -> list[str]:
         """The columns with that role, in the table's order."""
         return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
+
+    @property
+    def sensitive_columns(self) -> list[str]:
+        """The columns with that role, in the table's order."""
+        return [name for name, role in self.roles.items() if role is Role.SENSITIVE]
+
+    @property
+    def focus(self) -> str | None:
+        """The sensitive column that was chosen, or the first; None without one."""
+        columns = self.sensitive_columns
+        if self.sensitive in columns:
+            return self.sensitive
+        return columns[0] if columns else None
+
+    @property
+    def strategy_used(self) -> str:
+        """The chosen strategy; S1 while that one cannot be used, see :func:`usable_strategies`."""
+        return self.strategy if self.strategy in usable_strategies(self) else "s1"
+
+    @property
+    def models_lost(self) -> list[SensitiveModel]:
+        """The models about columns that are not sensitive any more: no run meets them."""
+        return [model for model in self.models if model.column not in self.sensitive_columns]
 
     @property
     def looked_at(self) -> str | None:
@@ -438,7 +553,8 @@ def plan_of(work: Work) -> Plan:
     Raises
     ------
     PlanError
-        No quasi-identifier is chosen, or one of them has no usable hierarchy.
+        No quasi-identifier is chosen, or one of them has no usable hierarchy; or a model is about
+        a column that is not sensitive.
     """
     unfit = [
         column
@@ -452,6 +568,11 @@ def plan_of(work: Work) -> Plan:
         )
     if not work.quasi_identifiers:
         raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
+    for model in work.models_lost:  # never dropped in silence: somebody asked for it
+        raise PlanError(
+            f"{model.sentence} is required, and that column is not sensitive any more; make it "
+            "sensitive on the page Data, or no longer require it on the page Anonymise."
+        )
     columns: dict[str, object] = {}
     for column, role in work.roles.items():
         entry: dict[str, object] = {"role": role.value}
@@ -477,6 +598,10 @@ def plan_of(work: Work) -> Plan:
             "algorithm": {
                 "name": work.algorithm,
                 "metric": work.metric,
+                "strategy": work.strategy_used,
+                "scope": work.scope,
+                # The only one need not be named.
+                "sensitive": work.focus if len(work.sensitive_columns) > 1 else None,
                 "cost": work.cost,
                 "tie_seed": work.tie_seed,
                 "attribute_weights": {
@@ -486,7 +611,10 @@ def plan_of(work: Work) -> Plan:
                 },
             },
             "metrics": work.composed,
-            "privacy": [{"model": "k-anonymity", "k": work.k}],
+            "privacy": [
+                {"model": "k-anonymity", "k": work.k},
+                *({"model": model.card.name, **vars(model)} for model in work.models),
+            ],
         }
     )
 
@@ -495,7 +623,9 @@ def settings_of(work: Work, plan: Plan) -> str:
     """A fingerprint of all that a result depends on; of k only if the algorithm serves one k."""
     content = plan.model_dump(mode="json")
     if serves_every_k(plan.algorithm.name):
-        content["privacy"] = []
+        content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
+    if not LOOKS_AT[plan.algorithm.strategy]:  # then neither can change the result
+        content["algorithm"] |= {"scope": None, "sensitive": None}
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     return _fingerprint(work, content, [plan.algorithm.metric])
 
@@ -504,7 +634,7 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
     content = plan.model_dump(mode="json")
     content["privacy"] = []
-    content["algorithm"]["metric"] = None
+    content["algorithm"] |= dict.fromkeys(("metric", "strategy", "scope", "sensitive"))
     content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
     return _fingerprint(work, content, content["metrics"])
 
@@ -527,6 +657,12 @@ def usable_metrics(work: Work) -> list[str]:
     trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
     return [*PUBLISHED, *work.composed, *(["custom"] if drawn else [])]
+
+
+def usable_strategies(work: Work) -> list[str]:
+    """The strategies that can be chosen: l and t need a sensitive column, and GAA."""
+    able = bool(work.sensitive_columns) and serves_every_k(work.algorithm)
+    return [name for name in STRATEGIES if able or not LOOKS_AT[name]]
 
 
 def compared_metrics(work: Work) -> list[str]:

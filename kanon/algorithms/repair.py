@@ -1,0 +1,124 @@
+"""Merge on until every class meets every model: what greedy merging does beyond k-anonymity."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+
+import numpy as np
+
+from kanon.algorithms.merging import begin
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.classes import EquivalenceClasses
+from kanon.kernels.merge import LIVE, merge_chosen
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding
+from kanon.sensitive import Sensitive
+from kanon.words import thin
+
+__all__ = ["repaired"]
+
+_OFTEN = 64
+"""Merges between two reports of progress."""
+
+
+def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
+    """The release after merging every class that breaks a model of the task.
+
+    While a class breaks any model: take one of least size among those that do, the first by ties,
+    and merge it with its best partner of the whole table, as the strategy says.
+
+    In greedy merging with several models the smallest class of all is merged as long as it has
+    fewer than k records, since it breaks k-anonymity. So the run is that of k-anonymity alone up
+    to the release for k, and this continues it.
+
+    Parameters
+    ----------
+    recoding
+        The release for the task's k.
+    task
+        What guides the run, and the models. That they can be met was checked:
+        :func:`kanon.privacy.conjunction.check_reachable`.
+    progress
+        Told how far the run is.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
+    """
+    before = recoding.released
+    breaks = broken(task.models, before)
+    if not breaks.any():
+        return recoding
+    work, rules, looking = begin(task, before, any_size=True)
+    size, state = before.n_classes, work.state
+    histograms: dict[int, list[Sensitive]] = {}
+
+    def seen(each: int) -> list[Sensitive]:
+        if each < size:
+            return [one.only(np.array([each])) for one in before.sensitive]
+        return histograms.pop(each)
+
+    def waiting(each: int) -> tuple[int, int, tuple[int, ...], int]:
+        rank = int(work.ranks[each])
+        return int(work.counts[each]), rank, tuple(work.nodes[each].tolist()), each
+
+    heap = [waiting(each) for each in np.flatnonzero(breaks).tolist()]
+    heapq.heapify(heap)
+    into = np.arange(2 * size)
+    at_first, merges = len(heap), 0
+    while heap:
+        *_, chosen = heapq.heappop(heap)
+        if not work.alive[chosen]:
+            continue
+        made = int(merge_chosen(work, rules, looking, chosen))
+        parts = [int(part) for part in work.parts[merges] if part >= 0]
+        into[parts] = made
+        histograms[made] = [_joined(each) for each in zip(*map(seen, parts), strict=True)]
+        now = replace(
+            before,
+            nodes=work.nodes[made : made + 1],
+            counts=work.counts[made : made + 1],
+            sensitive=tuple(histograms[made]),
+        )
+        if broken(task.models, now)[0]:
+            heapq.heappush(heap, waiting(made))
+        merges += 1
+        if merges % _OFTEN == 0:
+            left = len(heap)
+            progress(
+                max(0.0, 1 - left / at_first),
+                f"{thin(left)} classes left to merge for the other models",
+            )
+    return _composed(recoding, before, work.nodes, into, int(state[LIVE]))
+
+
+def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
+    """One class made of several; the total stays that of the whole table."""
+    value = np.concatenate([part.value for part in parts])
+    count = np.concatenate([part.count for part in parts])
+    values, place = np.unique(value, return_inverse=True)
+    summed = np.zeros(len(values), dtype=np.int64)
+    np.add.at(summed, place, count)
+    return replace(
+        parts[0], start=np.array([0, len(values)]), value=values.astype(np.int32), count=summed
+    )
+
+
+def _composed(
+    recoding: Recoding,
+    before: EquivalenceClasses,
+    nodes: np.ndarray,
+    into: np.ndarray,
+    live: int,
+) -> Recoding:
+    """The recoding of the original classes, through the release that was merged on."""
+    while True:  # each round doubles how far a class looks along its chain of merges
+        further = into[into]
+        if np.array_equal(further, into):
+            break
+        into = further
+    top = into[: before.n_classes]
+    found = Recoding.from_targets(recoding.classes, nodes[top][recoding.assigned])
+    assert found.n_classes == live, "classes of the same tuple are one class"
+    return found

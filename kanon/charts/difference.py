@@ -1,0 +1,167 @@
+"""Two configurations as a difference: who is ahead at every k, and by how much."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from kanon.charts.style import escaped, k_axis, lay_out, translucent
+from kanon.comparison import Comparison
+from kanon.measures.comparing import Difference
+from kanon.words import thin
+
+__all__ = ["FIRST_AHEAD", "SECOND_AHEAD", "difference_chart", "difference_table", "verdicts"]
+
+FIRST_AHEAD, SECOND_AHEAD = "#2166AC", "#B35806"
+"""Blue where the first of two is better, brown where the second is: told apart by everybody."""
+
+_ROW_HEIGHT = 210
+_INK, _OPEN = "#1B1F24", "#9AA3AB"
+
+
+def _shown(comparison: Comparison) -> list[str]:
+    """The criteria whose differences are points of a percentage."""
+    return [name for name, card in comparison.criteria.items() if card.unit == "%"]
+
+
+def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
+    """Which of two lines is better at k and by how much, a sentence for each criterion.
+
+    Parameters
+    ----------
+    comparison
+        The configurations.
+    first, second
+        The names of two lines.
+    k
+        One of the k that can be shown.
+    """
+    titles = {name: comparison.line(name).title for name in (first, second)}
+    return [
+        f"{comparison.card(name).title}: "
+        + _verdict(comparison.difference(name, first, second), titles[first], titles[second], k)
+        for name in _shown(comparison)
+    ]
+
+
+def _verdict(found: Difference, first: str, second: str, k: int) -> str:
+    """The finding by one criterion."""
+    place = found.ks.index(k)
+    value = float(found.values[place])
+    ahead = found.ahead(k)
+    if ahead == "undecided":
+        assert found.low is not None and found.high is not None
+        low, high = _signed(float(found.low[place])), _signed(float(found.high[place]))
+        return f"undecided; ties alone move the difference from {low} to {high} points."
+    if ahead == "equal" or f"{abs(value):.1f}" == "0.0":
+        return "no difference that one decimal shows."
+    better, other = (first, second) if ahead == "first" else (second, first)
+    said = f"{better} is better by {abs(value):.1f} points than {other}"
+    if found.low is None or found.high is None:
+        return f"{said}."
+    least, most = sorted(abs(float(end[place])) for end in (found.low, found.high))
+    return f"{said}, by {least:.1f} to {most:.1f} over the tie seeds."
+
+
+def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
+    """The first of two lines minus the second over k, a panel per criterion, on one scale.
+
+    Blue where the first is better, brown where the second is. With bands, what the difference can
+    be over all tie seeds lies between grey lines; where that holds 0, nothing is decided.
+
+    Parameters
+    ----------
+    comparison, first, second, k
+        See :func:`verdicts`.
+    """
+    names = _shown(comparison)
+    columns = 2 if len(names) == 4 else 3
+    rows = math.ceil(len(names) / columns)
+    cards = [comparison.card(name) for name in names]
+    figure = make_subplots(
+        rows=rows, cols=columns, horizontal_spacing=0.06, vertical_spacing=0.3 / rows,
+        subplot_titles=[f"{card.title} ({card.arrow})" for card in cards],
+    )  # fmt: skip
+    finding = f"k = {thin(k)}: {verdicts(comparison, first, second, k)[0]}"
+    lay_out(figure, escaped(finding, longest=120), 90 + _ROW_HEIGHT * rows)
+    found = [comparison.difference(name, first, second) for name in names]
+    reach = 1.05 * max(1.0, *(_reach(each) for each in found))
+    k_axis(figure, comparison.n_records, _ticks(comparison.n_records))
+    lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
+    figure.update_xaxes(title="", range=[lowest, most])
+    figure.update_xaxes(title="k (log scale)", row=rows)
+    figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=_INK)
+    for place, each in enumerate(found):
+        _panel(figure, each, comparison.every_k, k, place // columns + 1, place % columns + 1)
+    figure.update_annotations(font={"size": 14})
+    return figure.update_layout(margin={"t": 70, "b": 50})
+
+
+def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int, col: int) -> None:
+    """One criterion."""
+    where, shape = {"row": row, "col": col}, "vh" if stairs else "linear"
+    if found.low is not None and found.high is not None:
+        for edge, fill in ((found.low, None), (found.high, "tonexty")):
+            figure.add_scatter(
+                x=found.ks, y=edge, mode="lines", fill=fill, fillcolor=translucent(_OPEN, 0.25),
+                line={"shape": shape, "width": 1, "color": _OPEN}, hoverinfo="skip", **where,
+            )  # fmt: skip
+    up, down = (FIRST_AHEAD, SECOND_AHEAD) if found.higher else (SECOND_AHEAD, FIRST_AHEAD)
+    for colour, part in ((up, np.maximum(found.values, 0)), (down, np.minimum(found.values, 0))):
+        figure.add_scatter(
+            x=found.ks, y=part, mode="lines", fill="tozeroy", fillcolor=translucent(colour, 0.35),
+            line={"shape": shape, "width": 0}, hoverinfo="skip", **where,
+        )  # fmt: skip
+    figure.add_scatter(
+        x=found.ks, y=found.values, mode="lines" if stairs else "lines+markers",
+        line={"shape": shape, "width": 2, "color": _INK},
+        hovertemplate="%{y:+.1f} points<extra></extra>", **where,
+    )  # fmt: skip
+    figure.add_vline(x=k, line={"color": _INK, "width": 1, "dash": "dot"}, **where)
+
+
+def _reach(found: Difference) -> float:
+    """How far from 0 a difference goes, bands too."""
+    ends = [each for each in (found.values, found.low, found.high) if each is not None]
+    return float(max(np.abs(each).max() for each in ends))
+
+
+def _signed(value: float) -> str:
+    """A number that shows its sign; no minus before what is shown as 0.
+
+    >>> _signed(-1.25), _signed(0.04), _signed(-0.04)
+    ('−1.2', '0.0', '0.0')
+    """
+    text = f"{abs(value):.1f}"
+    return text if text == "0.0" else f"{'−' if value < 0 else '+'}{text}"
+
+
+def _ticks(largest: int) -> list[int]:
+    """Few ticks: the panels are narrow."""
+    return [2, *(10**power for power in range(1, 10) if 10**power <= largest)]
+
+
+def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
+    """The numbers behind the chart: a row per criterion and k."""
+    parts = []
+    for name in _shown(comparison):
+        found = comparison.difference(name, first, second)
+        bands = {} if found.low is None else {"low": found.low, "high": found.high}
+        parts.append(
+            pd.DataFrame(
+                {
+                    "criterion": name,
+                    "first": first,
+                    "second": second,
+                    "k": found.ks,
+                    "difference": found.values,
+                    **bands,
+                    "ahead": [found.ahead(k) for k in found.ks],
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,188 @@
+"""The layout of a board: which pictures stand side by side, saved as JSON.
+
+A layout is independent of the table: what it asks for and a comparison lacks is said in its place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from kanon.errors import PlanError, quoted
+
+__all__ = ["FEWEST", "MOST", "PRESETS", "Layout", "Panel", "layout_from_json", "starting_layout"]
+
+FEWEST, MOST = 2, 6
+"""How many panels a board has."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a board. What a kind does not need is left empty.
+
+    Attributes
+    ----------
+    kind
+        One of :data:`kanon.charts.panels.KINDS`.
+    measure
+        The criterion on its axis, by its name in ``CURVES.csv``.
+    column, metric
+        The column and the metric of a cost matrix.
+    lines
+        The configurations, by name; empty for all.
+    """
+
+    kind: str = "curve"
+    measure: str = ""
+    column: str = ""
+    metric: str = ""
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Two to six panels, in reading order.
+
+    Raises
+    ------
+    PlanError
+        There are fewer or more.
+    """
+
+    panels: tuple[Panel, ...]
+
+    def __post_init__(self) -> None:
+        if not FEWEST <= len(self.panels) <= MOST:
+            raise PlanError(
+                f"A board has {FEWEST} to {MOST} panels; this layout has {len(self.panels)}."
+            )
+
+    def sized(self, number: int) -> Layout:
+        """The same with so many panels: the first ones, or more of what is not on it yet.
+
+        >>> [panel.measure for panel in curves("min_k", "root_percent").sized(3).panels]
+        ['min_k', 'root_percent', 'mean_alteration']
+        """
+        known = (*PRESETS["Costs"].panels, Panel("classes"), Panel("curve", "classes"))
+        more = [panel for panel in known if panel not in self.panels]
+        return Layout((*self.panels, *more)[:number])
+
+    def to_json(self) -> str:
+        """The layout as a file; keys that were left empty are left out."""
+        panels = [
+            {key: value for key, value in asdict(panel).items() if value} for panel in self.panels
+        ]
+        content = {"version": 1, "panels": panels}
+        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def curves(*measures: str) -> Layout:
+    """A board of curves over k alone."""
+    return Layout(tuple(Panel("curve", measure) for measure in measures))
+
+
+PRESETS = {
+    "Costs": curves(
+        "mean_alteration",
+        "generalised_percent",
+        "root_percent",
+        "deleted_among_modified_percent",
+        "min_k",
+    ),
+    "Privacy and cost": curves("mean_alteration", "l_percent", "t_percent", "min_k"),
+    "l and t": curves("l_percent", "t_percent"),
+}
+"""Layouts to begin with, by the name on their button."""
+
+
+def starting_layout(criteria: Collection[str]) -> Layout:
+    """The layout of who has chosen none: with l and t where there is a sensitive column.
+
+    Parameters
+    ----------
+    criteria
+        What the comparison shows over k, by name.
+    """
+    if not {"l_percent", "t_percent"} <= set(criteria):
+        return PRESETS["Costs"]
+    return curves(
+        "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
+    )
+
+
+Name = Annotated[str, StringConstraints(strict=True, max_length=500)]
+
+
+class _PanelFile(BaseModel):
+    """A panel in a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Name
+    measure: Name = ""
+    column: Name = ""
+    metric: Name = ""
+    lines: tuple[Name, ...] = Field(default=(), max_length=500)
+
+
+class _LayoutFile(BaseModel):
+    """A layout in a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    version: Literal[1]
+    panels: tuple[_PanelFile, ...]
+
+
+def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
+    """Read and check a layout.
+
+    Parameters
+    ----------
+    text
+        A file as :meth:`Layout.to_json` writes it.
+    kinds
+        The kinds of panels that there are.
+
+    Raises
+    ------
+    PlanError
+        It is no JSON, has a key that is unknown or lacks one, has a kind that is unknown, or has
+        not two to six panels.
+
+    >>> layout_from_json('{"version": 1, "panels": [], "k": 5}', ["curve"])
+    Traceback (most recent call last):
+    kanon.errors.PlanError: Layout key k: there is no such key; known are version, panels.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise PlanError("This file is no layout: it is not JSON.") from None
+    if not isinstance(content, dict):
+        raise PlanError("This file is no layout: it has no panels.")
+    try:
+        read = _LayoutFile.model_validate(content)
+    except ValidationError as error:
+        raise _layout_error(error) from None
+    for place, panel in enumerate(read.panels, 1):
+        if panel.kind not in kinds:
+            raise PlanError(
+                f"Panel {place} has the kind {quoted(panel.kind)}, which is unknown; "
+                f"known are {', '.join(kinds)}."
+            )
+    return Layout(tuple(Panel(**panel.model_dump()) for panel in read.panels))
+
+
+def _layout_error(error: ValidationError) -> PlanError:
+    """The first problem of a layout in one sentence."""
+    first: Any = error.errors(include_url=False)[0]
+    place = list(first["loc"])
+    where = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
+    if first["type"] == "extra_forbidden":
+        known = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
+        where = ".".join([*where.split(".")[:-1], quoted(place[-1]).strip("'")])
+        return PlanError(f"Layout key {where}: there is no such key; known are {', '.join(known)}.")
+    message = str(first["msg"])
+    return PlanError(f"Layout key {where}: {message[:1].lower()}{message[1:]}.")

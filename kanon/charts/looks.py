@@ -1,0 +1,105 @@
+"""What a line of a comparison looks like: colour, dash and marker, the same on every page."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import cycle
+
+from kanon.charts.style import (
+    KEPT_COLOURS,
+    STRATEGY_COLOURS,
+    STRATEGY_DASHES,
+    STRATEGY_MARKERS,
+    colour_of_metric,
+)
+from kanon.comparison import COSTLESS, Comparison, Line
+
+__all__ = ["Look", "look_of", "looks_of"]
+
+_SPARE = ("#1B7F79", "#A0522D", "#4B0082", "#2F4F4F", "#C71585", "#556B2F", "#B8860B", "#36648B")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn. No two lines of a comparison look alike.
+
+    Attributes
+    ----------
+    colour
+        ``#rrggbb``.
+    dash, marker
+        By the strategy, as Plotly names them; a dash is ``solid`` or lengths in pixels, as SVG
+        has them too.
+    filled
+        Whether markers are filled: the strategy looks at the whole table. Open ones say that it
+        looks at the merged class alone.
+    width
+        In pixels; a kept configuration is drawn wider.
+    """
+
+    colour: str
+    dash: str = "solid"
+    marker: str = "circle"
+    filled: bool = True
+    width: float = 2
+
+    @property
+    def symbol(self) -> str:
+        """The marker's name in Plotly."""
+        return self.marker if self.filled else f"{self.marker}-open"
+
+
+def look_of(comparison: Comparison, line: Line) -> Look:
+    """The look of one line beside the others of its comparison; see :func:`looks_of`."""
+    return looks_of(comparison)[line.name]
+
+
+def looks_of(comparison: Comparison) -> Mapping[str, Look]:
+    """The look of each line, by its name.
+
+    Colour says the metric; where all lines have one metric, the strategy, as it does for those
+    that no metric guides; and a configuration that was kept has a colour of its own. Dash and
+    marker always say the strategy, and open markers that it looks at the merged class alone.
+    Lines that differ in something else, such as the algorithm, would look alike: the later ones
+    have a colour of their own.
+    """
+    ours = [line for line in comparison.lines if not line.kept]
+    by_strategy = (
+        len({line.configuration.metric for line in ours if _guided(line)}) <= 1
+        and len({line.configuration.strategy for line in ours}) > 1
+    )
+    looks: dict[str, Look] = {}
+    for line in ours:
+        look = _plain_look(line, by_strategy)
+        spare = iter(_SPARE)
+        while look in looks.values() and (colour := next(spare, None)) is not None:
+            look = replace(look, colour=colour)
+        looks[line.name] = look
+    beside = [line for line in comparison.lines if line.kept]
+    for line, colour in zip(beside, cycle(KEPT_COLOURS), strict=False):
+        looks[line.name] = replace(_plain_look(line, False), colour=colour, width=3)
+    return {line.name: looks[line.name] for line in comparison.lines}
+
+
+def _plain_look(line: Line, by_strategy: bool) -> Look:
+    """The look of a line, whatever stands beside it."""
+    strategy, metric = line.configuration.strategy, line.configuration.metric
+    number = zlib.crc32(strategy.encode())  # a strategy that has no look of its own yet
+    dashes, markers = list(STRATEGY_DASHES.values()), list(STRATEGY_MARKERS.values())
+    return Look(
+        colour=(
+            STRATEGY_COLOURS.get(strategy, _SPARE[number % len(_SPARE)])
+            if by_strategy or not _guided(line)
+            else colour_of_metric(metric)
+        ),
+        dash=STRATEGY_DASHES.get(strategy, dashes[number % len(dashes)]),
+        marker=STRATEGY_MARKERS.get(strategy, markers[number % len(markers)]),
+        filled=line.configuration.scope == "table",
+    )
+
+
+def _guided(line: Line) -> bool:
+    """Whether a metric guides a line: some strategies count no cost."""
+    return line.configuration.strategy not in COSTLESS

@@ -1,0 +1,117 @@
+"""Small multiples: one small panel per configuration, with all the others in grey behind."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from kanon.charts.looks import looks_of
+from kanon.charts.measured import is_percent, measures_of, titled, values_of
+from kanon.charts.panels import k_range, k_ticks
+from kanon.charts.style import darkened, escaped, lay_out, translucent
+from kanon.comparison import Comparison
+from kanon.words import thin
+
+__all__ = ["small_multiples"]
+
+_MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
+_GREY = "#C4CBD1"
+
+
+def small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
+    """A criterion over k, one small panel per configuration.
+
+    All panels share their scales; the others stand in grey behind, so that each is seen against
+    all. For more configurations than one panel can tell apart.
+
+    Parameters
+    ----------
+    comparison
+        At least one configuration.
+    criterion
+        One of :func:`kanon.charts.measured.measures_of`.
+    k
+        Where a thin line stands in every panel; none by default.
+
+    Raises
+    ------
+    KeyError
+        The comparison has no such criterion.
+    """
+    card = measures_of(comparison)[criterion]
+    ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
+    found = values_of(comparison, criterion, ks)
+    rows = math.ceil(len(lines) / _MOST_COLUMNS)
+    columns = math.ceil(len(lines) / rows)
+    height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * 44
+    drawn = height - _HEAD - _FOOT
+    figure = make_subplots(
+        rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.02,
+        vertical_spacing=44 / drawn if rows > 1 else 0,
+        subplot_titles=[escaped(line.title, 30) for line in lines],
+    )  # fmt: skip
+    lay_out(figure, escaped(f"{titled(card)}: each against all others", 90), height)
+    shape = "vh" if comparison.every_k else "linear"
+    # All lines as one trace, parted by gaps.
+    behind = {
+        "x": [*ks, None] * len(lines),
+        "y": np.column_stack([found[:, 0], np.full(len(lines), np.nan)]).ravel(),
+    }
+    traces = []
+    number = "%{y:.1f} %" if is_percent(card) else "%{y:,}"
+    for place, (line, runs) in enumerate(zip(lines, found, strict=True)):
+        look, name = looks[line.name], "" if place == 0 else str(place + 1)
+        common = {"type": "scatter", "xaxis": f"x{name}", "yaxis": f"y{name}", "mode": "lines"}
+        quiet = {"shape": shape, "width": 1, "color": _GREY}
+        traces.append({**common, **behind, "line": quiet, "hoverinfo": "skip"})
+        if comparison.has_bands:
+            for edge, fill in ((runs.min(axis=0), "none"), (runs.max(axis=0), "tonexty")):
+                traces.append(
+                    {**common, "x": ks, "y": edge, "line": {"shape": shape, "width": 0},
+                     "fill": fill, "fillcolor": translucent(look.colour, 0.2),
+                     "hoverinfo": "skip"}
+                )  # fmt: skip
+        own = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
+        traces.append(
+            {**common, "x": ks, "y": runs[0], "line": own, "name": escaped(line.title),
+             "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
+        )  # fmt: skip
+    figure.add_traces(traces)
+    ticks = [tick for tick in k_ticks(comparison.n_records) if tick != 2 or len(ks) < 9]
+    figure.update_xaxes(
+        type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
+        ticktext=[_short(tick) for tick in ticks], tickfont={"size": 12},
+    )  # fmt: skip
+    if is_percent(card):
+        figure.update_yaxes(range=[0, 103], dtick=50, ticksuffix=" ", tickfont={"size": 12})
+    else:
+        figure.update_yaxes(type="log", ticksuffix=" ", tickfont={"size": 12}, dtick=1)
+    if k is not None:
+        figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1, "dash": "dot"})
+    for place in range(len(lines), rows * columns):
+        name = str(place + 1)
+        figure.layout[f"xaxis{name}"].visible = False
+        figure.layout[f"yaxis{name}"].visible = False
+    for place in range(max(0, len(lines) - columns), len(lines)):  # the lowest of each column
+        name = "" if place == 0 else str(place + 1)
+        figure.layout[f"xaxis{name}"].showticklabels = True
+    for annotation, line in zip(figure.layout.annotations, lines, strict=True):
+        annotation.font = {"size": 13, "color": darkened(looks[line.name].colour)}
+    figure.add_annotation(
+        text="k (log scale)", xref="paper", yref="paper", x=0.5, y=0, yshift=-26, yanchor="top",
+        showarrow=False, font={"size": 13},
+    )  # fmt: skip
+    margin = {"l": 52, "r": 16, "t": _HEAD, "b": _FOOT}
+    return figure.update_layout(margin=margin, hovermode="closest")
+
+
+def _short(tick: int) -> str:
+    """A tick in a small panel.
+
+    >>> _short(100), _short(10_000)
+    ('100', '10k')
+    """
+    return f"{tick // 1000}k" if tick >= 1000 and tick % 1000 == 0 else thin(tick)

@@ -1,0 +1,510 @@
+"""What a panel of a board can show. Adding a kind is adding a class and its place in ``KINDS``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.cards import Card
+from kanon.charts.layout import Panel
+from kanon.charts.looks import Look
+from kanon.charts.measured import (
+    CLASSES,
+    is_percent,
+    measure_table,
+    measures_of,
+    privacy_measures,
+    short_title,
+    titled,
+    unit_said,
+    values_of,
+)
+from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
+from kanon.charts.style import escaped, translucent
+from kanon.comparison import Comparison
+from kanon.matrices import CostMatrix, as_share, matrix_table
+from kanon.measures import class_sizes
+from kanon.words import thin
+
+__all__ = ["KINDS", "Costs", "Kind", "Scene", "k_range", "k_ticks", "lines_named"]
+
+Costs = Callable[[str, str], CostMatrix | None]
+"""The cost matrix of a column under a metric, few nodes; None if there is no such column."""
+
+_INK, _FAINT = "#1B1F24", "#9AA3AB"
+_PERCENT = [0.0, 103.0]
+CLASS_SIZES = "Class sizes"
+_LABELLED = 17  # rows of a matrix that a panel has room to name
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Where a panel is drawn, and of what.
+
+    Attributes
+    ----------
+    comparison
+        The configurations of this panel alone.
+    looks
+        How each line looks, by name.
+    panel
+        What is asked for.
+    place
+        The place of the panel on the board, from 0.
+    figure
+        The board: a panel changes its own two axes alone.
+    costs
+        Where cost matrices come from.
+    """
+
+    comparison: Comparison
+    looks: Mapping[str, Look]
+    panel: Panel
+    place: int
+    figure: go.Figure
+    costs: Costs
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """The axes of the panel, as a trace names them."""
+        number = "" if self.place == 0 else str(self.place + 1)
+        return {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+
+    def axis(self, kind: str) -> Any:
+        """One of the axes in the layout: of kind ``x`` or ``y``."""
+        return self.figure.layout[f"{kind}axis{self.axes['xaxis'][1:]}"]
+
+    def marked(self) -> bool:
+        """Whether markers tell lines apart; they are left out where all have the same."""
+        return len({look.symbol for look in self.looks.values()}) > 1
+
+
+class Kind(Protocol):
+    """What a panel shows."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+
+    def lacks(self, scene: Scene) -> str:
+        """Why it cannot be drawn here, in a sentence; nothing if it can."""
+
+    def head(self, scene: Scene) -> str:
+        """The title of the panel, as plain text."""
+
+    def axis(self, scene: Scene) -> str:
+        """The unit and the better direction, or what a reader has to know first."""
+
+    def measures(self, scene: Scene) -> Sequence[str]:
+        """The measures whose numbers stand at the cursor."""
+
+    def draw(self, scene: Scene) -> dict[str, Any]:
+        """Draw it, and return what the cursor has to know; ``range`` is that of its y axis."""
+
+    def table(self, scene: Scene) -> pd.DataFrame:
+        """The numbers behind it."""
+
+
+class Curve:
+    """One measure over k, a line per configuration."""
+
+    name: ClassVar[str] = "curve"
+    title: ClassVar[str] = "A measure over k"
+    needs: ClassVar[tuple[str, ...]] = ("measure",)
+
+    def lacks(self, scene: Scene) -> str:
+        """The measure is not one of this comparison."""
+        return _unmeasured(scene.panel.measure, measures_of(scene.comparison))
+
+    def head(self, scene: Scene) -> str:
+        """The measure."""
+        return self._card(scene).title
+
+    def axis(self, scene: Scene) -> str:
+        """Its unit and direction."""
+        return unit_said(self._card(scene))
+
+    def measures(self, scene: Scene) -> Sequence[str]:
+        """The measure."""
+        return [scene.panel.measure]
+
+    def _card(self, scene: Scene) -> Card:
+        return measures_of(scene.comparison)[scene.panel.measure]
+
+    def draw(self, scene: Scene) -> dict[str, Any]:
+        """Lines, the bands that ties leave open behind them, and markers here and there."""
+        comparison, card = scene.comparison, self._card(scene)
+        ks = comparison.ks
+        found = values_of(comparison, card.name, ks)
+        k_axis_of(scene)
+        ends = _y_axis(scene, card, found)
+        traces: list[dict[str, Any]] = []
+        if card.name == "min_k":
+            traces.append(_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
+                                 line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
+        # A staircase where every k is known: the release is the same up to the k it reaches.
+        shape = "vh" if comparison.every_k else "linear"
+        number = "%{y:.1f} %" if is_percent(card) else "%{y:,}"
+        for place, (line, runs) in enumerate(zip(comparison.lines, found, strict=True)):
+            look = scene.looks[line.name]
+            if comparison.has_bands:
+                traces += [
+                    _trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
+                           line={"shape": shape, "width": 0},
+                           fillcolor=translucent(look.colour, 0.18))
+                    for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty"))
+                ]  # fmt: skip
+            mode = "lines" if comparison.every_k else "lines+markers"
+            drawn = _trace(
+                scene, x=ks, y=runs[0], mode=mode, name=escaped(line.title), meta="line",
+                marker=marker_of(look, 7), hovertemplate=number,
+                line={"color": look.colour, "width": look.width, "shape": shape,
+                      "dash": look.dash},
+            )  # fmt: skip
+            traces.append(drawn)
+            if comparison.every_k and scene.marked():
+                at = _here_and_there(len(ks), place, len(comparison.lines))
+                traces.append(
+                    _trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
+                           marker=marker_of(look, 8), hoverinfo="skip")
+                )  # fmt: skip
+        scene.figure.add_traces(traces)
+        return {"kind": "curves", "log": not is_percent(card), "range": ends,
+                "values": _rounded(found[:, 0])}  # fmt: skip
+
+    def table(self, scene: Scene) -> pd.DataFrame:
+        """A row per configuration, tie seed and k."""
+        return measure_table(scene.comparison, scene.panel.measure)
+
+
+class Matrix:
+    """The cost matrix of a column under a metric, as shares: all such panels have one scale."""
+
+    name: ClassVar[str] = "matrix"
+    title: ClassVar[str] = "Cost matrix"
+    needs: ClassVar[tuple[str, ...]] = ("column", "metric")
+
+    def lacks(self, scene: Scene) -> str:
+        """There is no such column or metric."""
+        if scene.costs(scene.panel.column, scene.panel.metric) is not None:
+            return ""
+        if not scene.panel.column:
+            return "Choose a column and a metric for this cost matrix."
+        return f"This table has no cost matrix of {scene.panel.column}."
+
+    def head(self, scene: Scene) -> str:
+        """The column and the metric."""
+        metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
+        metric = metrics.get(scene.panel.metric, scene.panel.metric)
+        return f"{scene.panel.column}: cost as {metric} counts"
+
+    def axis(self, scene: Scene) -> str:
+        """How to read it."""
+        return "from a row to a column, % of losing a value"
+
+    def measures(self, scene: Scene) -> Sequence[str]:
+        """None: it is the same at every k."""
+        return []
+
+    def _matrix(self, scene: Scene) -> CostMatrix:
+        matrix = scene.costs(scene.panel.column, scene.panel.metric)
+        assert matrix is not None
+        return as_share(matrix)
+
+    def draw(self, scene: Scene) -> dict[str, Any]:
+        """A heat map; few rows are named, and the pointer names the others."""
+        matrix = self._matrix(scene)
+        places = [str(place) for place in range(len(matrix.labels))]
+        labels = [escaped(label, 24) for label in matrix.labels]
+        drawn = _trace(
+            scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
+            colorscale="Viridis_r", zmin=0, zmax=100, colorbar=self._scale(scene),
+            customdata=[[[a, b] for b in labels] for a in labels],
+            hovertemplate="from <b>%{customdata[0]}</b> to <b>%{customdata[1]}</b>: "
+            "%{z:.1f} %<extra></extra>",
+        )  # fmt: skip
+        scene.figure.add_traces([drawn])
+        named = len(labels) <= _LABELLED
+        common = {"type": "category", "ticks": "", "showgrid": False, "showline": False,
+                  "fixedrange": True}  # fmt: skip
+        alias = {place: escaped(label, 7) for place, label in zip(places, matrix.labels,
+                                                                   strict=True)}  # fmt: skip
+        scene.axis("y").update(**common, autorange="reversed", labelalias=alias,
+                               showticklabels=named, tickfont={"size": 10}, tickmode="linear",
+                               dtick=1)  # fmt: skip
+        scene.axis("x").update(**common, showticklabels=False)
+        return {"kind": "still", "range": [0, 1]}
+
+    def _scale(self, scene: Scene) -> dict[str, Any]:
+        """The scale below the panel, where others have their k."""
+        left, right = scene.axis("x").domain
+        ticks = [0, 25, 50, 75, 100]
+        return {
+            "orientation": "h", "x": left, "xanchor": "left", "xpad": 0, "ypad": 4,
+            "y": scene.axis("y").domain[0], "yanchor": "top", "len": right - left,
+            "thickness": 8, "outlinewidth": 0, "tickvals": ticks, "tickfont": {"size": 12},
+                    }  # fmt: skip
+
+    def table(self, scene: Scene) -> pd.DataFrame:
+        """The matrix, in shares of the cost of losing a value."""
+        return matrix_table(self._matrix(scene)).reset_index()
+
+
+class Scatter:
+    """Privacy against alteration at the k of the cursor, and the front that nobody beats."""
+
+    name: ClassVar[str] = "scatter"
+    title: ClassVar[str] = "Privacy against alteration"
+    needs: ClassVar[tuple[str, ...]] = ("measure",)
+
+    def lacks(self, scene: Scene) -> str:
+        """The measure is not one of privacy."""
+        return _unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
+
+    def head(self, scene: Scene) -> str:
+        """Both measures."""
+        return f"{short_title(self._card(scene))} against alteration"
+
+    def axis(self, scene: Scene) -> str:
+        """The unit and direction of privacy; alteration says its own below."""
+        return unit_said(self._card(scene))
+
+    def measures(self, scene: Scene) -> Sequence[str]:
+        """Both."""
+        return [COST.name, scene.panel.measure]
+
+    def _card(self, scene: Scene) -> Card:
+        return measures_of(scene.comparison)[scene.panel.measure]
+
+    def draw(self, scene: Scene) -> dict[str, Any]:
+        """Each one's way over all k, faint; where they are at k is drawn by the cursor."""
+        comparison, card = scene.comparison, self._card(scene)
+        costs = values_of(comparison, COST.name, comparison.ks)
+        reached = values_of(comparison, card.name, comparison.ks)
+        ends = _y_axis(scene, card, reached)
+        scene.axis("x").update(
+            range=_PERCENT, dtick=25, fixedrange=True, ticksuffix=" ",
+            title={"text": escaped(titled(COST)), "standoff": 4, "font": {"size": 13}},
+        )  # fmt: skip
+        ways = []
+        for line, x, y in zip(comparison.lines, costs[:, 0], reached[:, 0], strict=True):
+            look = scene.looks[line.name]
+            ways.append(
+                _trace(scene, x=x, y=y, mode="lines", hoverinfo="skip",
+                       line={"color": translucent(look.colour, 0.3), "width": 1.5,
+                             "dash": look.dash})
+            )  # fmt: skip
+        scene.figure.add_traces(ways)
+        on = fronts(comparison, card.name)
+        titles = [line.title for line in comparison.lines]
+        said = [nobody_beats(titles, one, card) for one in on.tolist()]
+        said = [f"{one[:1].upper()}{one[1:]}." for one in said]
+        bands = {}
+        if comparison.has_bands:
+            bands = {
+                name: [_rounded(values.min(axis=1)), _rounded(values.max(axis=1))]
+                for name, values in (("wide", costs), ("high", reached))
+            }
+        return {
+            "kind": "points", "log": not is_percent(card), "range": ends, "across": _PERCENT,
+            "xs": _rounded(costs[:, 0]), "values": _rounded(reached[:, 0]),
+            "front": [np.flatnonzero(one).tolist() for one in on], "said": said, **bands,
+        }  # fmt: skip
+
+    def table(self, scene: Scene) -> pd.DataFrame:
+        """Both coordinates at every k, and who is on the front."""
+        return scatter_table(scene.comparison, scene.panel.measure)
+
+
+class Classes:
+    """The sizes of the classes at the k of the cursor; without them, the number of classes."""
+
+    name: ClassVar[str] = "classes"
+    title: ClassVar[str] = CLASS_SIZES
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def lacks(self, scene: Scene) -> str:
+        """Nothing."""
+        return ""
+
+    def head(self, scene: Scene) -> str:
+        """What is on the axes."""
+        if not self._has_sizes(scene):
+            return self._instead().head(_about(scene, CLASSES.name))
+        return CLASS_SIZES
+
+    def axis(self, scene: Scene) -> str:
+        """What the lines are."""
+        if not self._has_sizes(scene):
+            return unit_said(CLASSES)
+        return "% of the records, in classes up to a size"
+
+    def measures(self, scene: Scene) -> Sequence[str]:
+        """The number of classes."""
+        return [CLASSES.name]
+
+    def _has_sizes(self, scene: Scene) -> bool:
+        runs = [run for line in scene.comparison.lines for run in line.runs.values()]
+        return all(getattr(run, "class_sizes", None) is not None for run in runs)
+
+    def _instead(self) -> Curve:
+        return Curve()
+
+    def draw(self, scene: Scene) -> dict[str, Any]:
+        """The axes; the lines are drawn by the cursor."""
+        if not self._has_sizes(scene):
+            return self._instead().draw(_about(scene, CLASSES.name))
+        edges, shares = self._shares(scene)
+        ends = _log_range(1, scene.comparison.n_records)
+        ticks = k_ticks(scene.comparison.n_records)
+        scene.axis("x").update(
+            type="log", range=ends, fixedrange=True, tickvals=ticks,
+            ticktext=[thin(size) for size in ticks], tickangle=0,
+            title={"text": "class size (log scale)", "standoff": 4, "font": {"size": 13}},
+        )  # fmt: skip
+        scene.axis("y").update(range=_PERCENT, dtick=25, ticksuffix=" ", fixedrange=True)
+        # Axes alone would not be drawn.
+        scene.figure.add_traces([_trace(scene, x=[1], y=[0], mode="lines", hoverinfo="skip")])
+        return {
+            "kind": "profile", "log": False, "range": _PERCENT, "across": ends,
+            "grid": [math.log10(edge) for edge in edges], "profiles": _rounded(shares),
+        }  # fmt: skip
+
+    def _shares(self, scene: Scene) -> tuple[list[int], np.ndarray]:
+        """Upper ends of class sizes, and the records in classes up to them, in percent.
+
+        Shape (lines, len(ks), len(edges)).
+        """
+        comparison = scene.comparison
+        own: list[Any] = [next(iter(line.runs.values())) for line in comparison.lines]
+        found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)
+        edges = class_sizes.up_to(comparison.n_records).tolist()
+        return edges, 100 * found.cumsum(axis=2) / comparison.n_records
+
+    def table(self, scene: Scene) -> pd.DataFrame:
+        """A row per configuration, k and class size."""
+        if not self._has_sizes(scene):
+            return self._instead().table(_about(scene, CLASSES.name))
+        edges, shares = self._shares(scene)
+        comparison = scene.comparison
+        index = pd.MultiIndex.from_product(
+            [[line.name for line in comparison.lines], comparison.ks, edges],
+            names=["configuration", "k", "class_size_up_to"],
+        )
+        return pd.DataFrame({"records_percent": shares.ravel()}, index=index).reset_index()
+
+
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (Curve(), Matrix(), Scatter(), Classes())}
+"""What a panel can show, by name."""
+
+
+def _about(scene: Scene, measure: str) -> Scene:
+    """The same scene for a curve of a measure."""
+    return Scene(
+        scene.comparison, scene.looks, Panel("curve", measure, lines=scene.panel.lines),
+        scene.place, scene.figure, scene.costs,
+    )  # fmt: skip
+
+
+def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
+    """Why a measure cannot be shown."""
+    if measure in known:
+        return ""
+    if measure in ("l_percent", "t_percent"):
+        return (
+            f"There is no {measure[0]} here: it needs a sensitive column when the comparison is "
+            "made."
+        )
+    return f"This comparison has no measure {measure or 'yet'}."
+
+
+def _trace(scene: Scene, **given: Any) -> dict[str, Any]:
+    """A trace in this panel."""
+    found = {"type": "scatter", **scene.axes, **given}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def k_ticks(largest: int) -> list[int]:
+    """Panels are narrow: fewer ticks than a chart of its own has, but several in a small table.
+
+    >>> k_ticks(8), k_ticks(300), k_ticks(30_000)
+    ([2, 3, 4, 5, 6, 7, 8], [2, 5, 10, 20, 50, 100, 200], [2, 10, 100, 1000, 10000])
+    """
+    if largest <= 8:
+        return list(range(2, largest + 1))
+    powers = [10**power for power in range(1, 10)]
+    if largest < 500:
+        powers = sorted({5, *powers, *(2 * ten for ten in powers), *(5 * ten for ten in powers)})
+    return [2, *(tick for tick in powers if tick <= largest)]
+
+
+def k_range(comparison: Comparison) -> list[float]:
+    """The ends of all axes for k, as powers of ten."""
+    return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
+
+
+def k_axis_of(scene: Scene) -> None:
+    """Give a panel the axis for k that all of them share."""
+    ticks = k_ticks(scene.comparison.n_records)
+    scene.axis("x").update(
+        type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
+        ticktext=[thin(k) for k in ticks], tickangle=0,
+        title={"text": "k (log scale)", "standoff": 4, "font": {"size": 13}},
+    )  # fmt: skip
+
+
+def _y_axis(scene: Scene, card: Card, values: np.ndarray) -> list[float]:
+    """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
+    if is_percent(card):
+        scene.axis("y").update(range=_PERCENT, dtick=25, ticksuffix=" ", fixedrange=True)
+        return _PERCENT
+    ends = k_range(scene.comparison)
+    if card.name != "min_k":
+        ends = _log_range(float(np.nanmin(values)), float(np.nanmax(values)))
+    ticks = [tick for tick in (1, *k_ticks(scene.comparison.n_records))
+             if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
+    scene.axis("y").update(
+        type="log", range=ends, fixedrange=True, tickvals=ticks,
+        ticktext=[thin(tick) for tick in ticks], ticksuffix=" ",
+    )  # fmt: skip
+    return ends
+
+
+def _log_range(low: float, high: float) -> list[float]:
+    """The ends of a logarithmic axis that leaves room on both sides."""
+    low, high = max(low, 1.0), max(high, 2.0)
+    return [math.log10(low / 1.15), math.log10(high * 1.15)]
+
+
+def _rounded(values: np.ndarray) -> list[Any]:
+    """Places on a drawing: two decimals are finer than a pixel. None where there is no number."""
+    if not np.isnan(values).any():
+        return values.round(2).tolist()
+    return [_or_none(one) for one in values.round(2).tolist()]
+
+
+def _or_none(one: Any) -> Any:
+    if isinstance(one, list):
+        return [_or_none(each) for each in one]
+    return None if math.isnan(one) else one
+
+
+def _here_and_there(size: int, place: int, lines: int) -> list[int]:
+    """Five places along a line; those of another line are elsewhere.
+
+    >>> _here_and_there(100, 0, 2), _here_and_there(100, 1, 2)
+    ([0, 20, 40, 60, 80], [10, 30, 50, 70, 90])
+    """
+    return sorted({int((step + place / lines) * size / 5) for step in range(5)})
+
+
+def lines_named(comparison: Comparison, names: Iterable[str]) -> Comparison:
+    """The lines of those names; all if none is named."""
+    wanted = set(names)
+    return comparison.only(wanted, bands=True) if wanted else comparison

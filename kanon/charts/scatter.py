@@ -1,0 +1,252 @@
+"""Privacy against alteration: what each configuration buys, and the front that nobody beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.cards import Card
+from kanon.charts.looks import Look, looks_of
+from kanon.charts.measured import (
+    is_percent,
+    number_said,
+    privacy_measures,
+    short_title,
+    titled,
+    values_of,
+)
+from kanon.charts.style import darkened, escaped, lay_out, translucent
+from kanon.comparison import CRITERIA, Comparison
+from kanon.measures.pareto import pareto_front
+from kanon.words import thin
+
+__all__ = [
+    "COST",
+    "fronts",
+    "nobody_beats",
+    "privacy_against_alteration",
+    "scatter_table",
+    "unbeaten",
+]
+
+COST = CRITERIA["mean_alteration"]
+"""What privacy is set against."""
+
+_WIDE = 1000.0  # pixels of the drawing on a page, about
+_DIGITS = 9  # what two sums of floats may differ in without meaning anything
+
+
+def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarray:
+    """Which configurations nobody beats in both; equal ones do not beat each other.
+
+    Parameters
+    ----------
+    costs, reached : numpy.ndarray, shape (lines,)
+        The mean alteration, and the privacy that was reached.
+    privacy
+        The card of the latter.
+    """
+    directions = (COST.direction or "lower", privacy.direction or "higher")
+    return pareto_front(np.column_stack([costs, reached]).round(_DIGITS), directions)
+
+
+def fronts(comparison: Comparison, measure: str) -> np.ndarray:
+    """Which lines are on the front at each k that can be shown. Shape (len(ks), lines)."""
+    card = privacy_measures(comparison)[measure]
+    costs = values_of(comparison, COST.name, comparison.ks)[:, 0]
+    reached = values_of(comparison, measure, comparison.ks)[:, 0]
+    return np.array(
+        [unbeaten(*each, card) for each in zip(costs.T, reached.T, strict=True)], dtype=bool
+    ).reshape(len(comparison.ks), len(comparison.lines))
+
+
+def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> str:
+    """The finding in a sentence.
+
+    >>> nobody_beats(["A", "B", "C"], [True, False, True], CRITERIA["min_k"])
+    'nobody beats A and C in both minimum k and mean alteration'
+    >>> nobody_beats(["A", "B"], [True, True], CRITERIA["min_k"])
+    'none beats another in both minimum k and mean alteration'
+    >>> nobody_beats(["A", "B"], [True, False], CRITERIA["min_k"])
+    'nobody beats A in both minimum k and mean alteration'
+    """
+    both = f"in both {_lowered(short_title(privacy))} and {_lowered(COST.title)}"
+    if len(titles) > 1 and all(on):
+        return f"none beats another {both}"
+    names = [title for title, one in zip(titles, on, strict=True) if one]
+    if len(names) > 4:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"nobody beats {listed} {both}"
+
+
+def _lowered(title: str) -> str:
+    """A title inside a sentence: 'Minimum k' as 'minimum k', but 't' and 'NCP' as they are."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def privacy_against_alteration(
+    comparison: Comparison, k: int, privacy: str = "l_percent", height: int = 430
+) -> go.Figure:
+    """A point per configuration at k, the front that nobody beats, and each one's way over k.
+
+    Bands over tie seeds are error bars; the front is that of the configurations themselves.
+
+    Parameters
+    ----------
+    comparison
+        The configurations.
+    k
+        One of the k that can be shown.
+    privacy
+        The criterion on the other axis: ``l_percent``, ``t_percent`` or ``min_k``.
+    """
+    card = privacy_measures(comparison)[privacy]
+    lines, looks = comparison.lines, looks_of(comparison)
+    titles = [escaped(line.title) for line in lines]
+    costs, reached = (values_of(comparison, what, [k])[..., 0] for what in (COST.name, privacy))
+    on = unbeaten(costs[:, 0], reached[:, 0], card)
+    figure = go.Figure()
+    figure.add_traces(_front(costs[on, 0], reached[on, 0]))
+    ends = _reach(costs, True), _reach(reached, is_percent(card))
+    sides = _sides(
+        _pixels(costs[:, 0], ends[0], True, _WIDE),
+        _pixels(reached[:, 0], ends[1], is_percent(card), height - 100.0),
+        titles,
+    )
+    for place, line in enumerate(lines):
+        look = looks[line.name]
+        x, y = costs[place], reached[place]
+        wide = {"color": translucent(look.colour, 0.6), "thickness": 1.5, "width": 4}
+        bars = {
+            name: {"symmetric": False, "array": [v.max() - v[0]],
+                   "arrayminus": [v[0] - v.min()], **wide}
+            for name, v in (("error_x", x), ("error_y", y)) if comparison.has_bands
+        }  # fmt: skip
+        figure.add_scatter(
+            x=[x[0]], y=[y[0]], mode="markers+text", name=titles[place], meta="line",
+            marker=marker_of(look, 13), text=[titles[place] if sides[place] else ""],
+            textposition=sides[place] or "middle right", cliponaxis=False,
+            textfont={"size": 14, "color": darkened(look.colour), "shadow": "auto"},
+            hovertemplate=f"{titles[place]}<br>{COST.title} %{{x:.1f}} %<br>{card.title} "
+            f"{number_said(float(y[0]), card)} {card.unit}<extra></extra>",
+            **bars,
+        )  # fmt: skip
+    finding = nobody_beats(titles, on.tolist(), card)
+    lay_out(figure, f"k = {thin(k)}: {finding}", height)
+    figure.update_layout(hovermode="closest")
+    figure.update_xaxes(title=titled(COST), ticksuffix=" ", range=ends[0])
+    figure.update_yaxes(title=escaped(titled(card), 60), ticksuffix=" ", range=ends[1])
+    if not is_percent(card):
+        figure.update_yaxes(type="log")
+    if not all(sides):  # what cannot be named in its place is named above
+        rows = 1 + sum(len(title) + 6 for title in titles) // 110
+        figure.update_layout(
+            showlegend=True, height=height + 24 * rows, margin={"t": 44 + 24 * rows},
+            legend={"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
+            title={"y": 1, "yanchor": "top", "yref": "container", "pad": {"t": 8}},
+        )  # fmt: skip
+    return figure
+
+
+def marker_of(look: Look, size: int) -> dict[str, object]:
+    """A marker in Plotly's words: filled ones have a white rim, open ones a white inside."""
+    if look.filled:
+        return {
+            "symbol": look.marker, "size": size, "color": look.colour,
+            "line": {"color": "white", "width": 1},
+        }  # fmt: skip
+    return {
+        "symbol": look.marker, "size": size, "color": "white",
+        "line": {"color": look.colour, "width": 2},
+    }  # fmt: skip
+
+
+def _front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
+    """The front as stairs: between two of its points, nothing is reached that neither has."""
+    order = np.lexsort((y, x))
+    if len(order) < 2:
+        return []
+    return [
+        go.Scatter(
+            x=x[order], y=y[order], mode="lines", hoverinfo="skip", showlegend=False,
+            line={"color": "#1B1F24", "width": 1.5, "dash": "dot", "shape": "hv"},
+        )
+    ]  # fmt: skip
+
+
+def _sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
+    """Where the label of each point stands so that it lies on nothing; nowhere if it cannot.
+
+    Places are pixels of the drawing, about.
+
+    >>> _sides(np.array([10.0, 12.0]), np.array([10.0, 10.0]), ["A", "B"])
+    ['top left', 'top right']
+    >>> _sides(np.array([10.0] * 9), np.array([10.0] * 9), ["A"] * 9).count("")
+    5
+    """
+    taken = [(a - 6, a + 6, b - 6, b + 6) for a, b in zip(x, y, strict=True)]
+    found = []
+    for place, (a, b, title) in enumerate(zip(x, y, titles, strict=True)):
+        others = taken[:place] + taken[place + 1 :]
+        wide = 8.0 * len(title)
+        for side, left, low in (
+            ("top right", a + 6, b + 3), ("bottom right", a + 6, b - 19),
+            ("top left", a - 6 - wide, b + 3), ("bottom left", a - 6 - wide, b - 19),
+            ("middle right", a + 9, b - 8), ("middle left", a - 9 - wide, b - 8),
+        ):  # fmt: skip
+            own = (left, left + wide, low, low + 16)
+            inside = left >= -40 and own[1] <= _WIDE + 20
+            if inside and all(_apart(own, one) for one in others):
+                taken.append(own)
+                found.append(side)
+                break
+        else:
+            found.append("")
+    return found
+
+
+def _apart(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two boxes (left, right, low, high) share no pixel."""
+    across = one[1] <= other[0] or other[1] <= one[0]
+    return across or one[3] <= other[2] or other[3] <= one[2]
+
+
+def _pixels(values: np.ndarray, ends: Sequence[float], percent: bool, length: float) -> np.ndarray:
+    """How far along an axis values stand."""
+    along = values if percent else np.log10(np.maximum(values, 0.1))
+    return np.nan_to_num((along - ends[0]) / (ends[1] - ends[0]) * length)
+
+
+def _reach(values: np.ndarray, percent: bool) -> list[float]:
+    """The ends of an axis around the points, with room for labels; counts are logarithmic.
+
+    >>> _reach(np.array([40.0, 60.0]), percent=True)
+    [35.0, 65.0]
+    """
+    known = values[np.isfinite(values) & (percent | (values > 0))]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 100.0)
+    if not percent:
+        return [float(np.log10(max(low, 1) / 1.5)), float(np.log10(max(high, 1) * 1.8))]
+    room = max(0.25 * (high - low), (20 - (high - low)) / 2)
+    return [max(low - room, -3.0), min(high + room, 106.0)]
+
+
+def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
+    """The numbers behind the picture at every k: both coordinates, and who is on the front."""
+    parts = []
+    on = fronts(comparison, privacy)
+    ks = comparison.ks
+    found = {what: values_of(comparison, what, ks) for what in (COST.name, privacy)}
+    for place, line in enumerate(comparison.lines):
+        columns: dict[str, object] = {"configuration": line.name, "k": ks}
+        for what, values in found.items():
+            columns[what] = values[place, 0]
+            if comparison.has_bands:
+                columns[f"{what}_low"] = values[place].min(axis=0)
+                columns[f"{what}_high"] = values[place].max(axis=0)
+        parts.append(pd.DataFrame({**columns, "on_front": on[:, place]}))
+    return pd.concat(parts, ignore_index=True)

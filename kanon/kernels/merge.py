@@ -1,0 +1,1274 @@
+"""The compiled loop of greedy merging: pick a smallest class, search for its partner, merge.
+
+The live classes stand in a prefix tree: one level per quasi-identifier, one path per class. The
+cost of a merge is a sum over quasi-identifiers, so what a prefix of the path costs is a lower bound
+for every class below it, and a branch that costs more than the best partner so far is not entered.
+
+A strategy that looks at a sensitive attribute sees every class by one number, how *bad* it is:
+minus its entropy where the strategy looks at l, its t where it looks at t. So "highest l" and
+"lowest t" are one search, for the least bad; and l = exp(-bad).
+
+Everything is in one file: Numba's cache does not notice a change in a file that another imports.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "CHEAPEST",
+    "CHEAPEST_THEN_LEAST_BAD",
+    "LEAST_BAD",
+    "LEAST_BAD_THEN_CHEAPEST",
+    "LEAST_PRODUCT",
+    "LIVE",
+    "LOOKS_AT_L",
+    "LOOKS_AT_NOTHING",
+    "LOOKS_AT_T",
+    "MERGES",
+    "NONE",
+    "TOLERANCE",
+    "Histograms",
+    "Looking",
+    "Merging",
+    "PrefixTree",
+    "Rules",
+    "measure_along",
+    "merge_chosen",
+    "merge_some",
+    "plant",
+    "tuple_hashes",
+]
+
+NONE = 2**62
+"""More than any cost: there is none."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+SEARCHED, ASIDE = 0, 1
+"""The roots of two trees in one: the classes that are searched, and those that are not."""
+
+LIVE, MERGES, HEAP, SPARE, USED = range(5)
+"""The places in ``Merging.state``."""
+
+TOLERANCE = 1e-9
+"""Entropies and products that differ by less are equal: relative for l and products."""
+
+CHEAPEST, CHEAPEST_THEN_LEAST_BAD, LEAST_BAD_THEN_CHEAPEST, LEAST_PRODUCT, LEAST_BAD = range(5)
+"""What a partner is chosen by."""
+
+LOOKS_AT_NOTHING, LOOKS_AT_L, LOOKS_AT_T = range(3)
+"""What being bad means."""
+
+ENTRIES, NEAR, FIRST, COVERED, MARKED = range(5)
+"""The places in ``Looking.state``."""
+
+_SLACK = 1e-12
+"""By how much a bound may be wrong because it was rounded."""
+
+
+class Rules(NamedTuple):
+    """What stays the same during a run.
+
+    Attributes
+    ----------
+    order
+        The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
+    parents, depths
+        Per quasi-identifier the parent (-1 for roots) and scaled potential of each node, in arrays
+        as wide as the largest hierarchy.
+    nearest
+        What it costs at least to raise another value to a node: the least weight of an edge from
+        below; ``NONE`` for leaves.
+    k
+        The size that every class has to reach.
+    weighted
+        Whether merge costs count class sizes.
+    seed
+        The seed of ties; negative for the canonical order.
+    first_below_k
+        Whether to repair the first class below k, among classes below k, instead of the smallest
+        class of all with any other.
+    least
+        The size that no class is below during the whole run; negative where a smallest class is
+        always merged, so that it is the size of that one.
+    by
+        What a partner is chosen by.
+    """
+
+    order: np.ndarray
+    parents: np.ndarray
+    depths: np.ndarray
+    nearest: np.ndarray
+    k: int
+    weighted: bool
+    seed: int
+    first_below_k: bool
+    least: int
+    by: int
+
+
+class PrefixTree(NamedTuple):
+    """The live classes by their tuples. All arrays have room for every entry that can be needed.
+
+    An entry at depth d holds the value of the d-th quasi-identifier in the order of the search; its
+    children hold the values that occur after it. The child of a last entry is a class number.
+    """
+
+    value: np.ndarray
+    child: np.ndarray
+    following: np.ndarray
+    previous: np.ndarray
+    above: np.ndarray
+    spare: np.ndarray
+
+
+class Merging(NamedTuple):
+    """All that a run of greedy merging works on and changes.
+
+    Attributes
+    ----------
+    nodes, counts, ranks
+        The tuple, size and rank of every class made so far; room for all that will be made.
+    alive, leaf
+        Whether a class exists, and its last entry in the tree.
+    heap
+        The classes to repair, the next one first; some may be gone.
+    tree
+        The live classes.
+    parts, smallest
+        The merges made so far (see MergePath).
+    state
+        The number of live classes, of merges made, of places taken in the heap, of spare entries
+        and of entries ever used in the tree.
+    """
+
+    nodes: np.ndarray
+    counts: np.ndarray
+    ranks: np.ndarray
+    alive: np.ndarray
+    leaf: np.ndarray
+    heap: np.ndarray
+    tree: PrefixTree
+    parts: np.ndarray
+    smallest: np.ndarray
+    state: np.ndarray
+
+
+class Histograms(NamedTuple):
+    """How often each sensitive value occurs in each live class.
+
+    Attributes
+    ----------
+    start, length
+        Where the entries of a class stand, and how many they are; none once it is merged.
+    value, tally
+        The entries, by value. Entries only become fewer by merging, so twice the room of the
+        original ones is enough: what is left of it is moved together when it is full.
+    total
+        Per value its number of records in the table.
+    records
+        n.
+    logs
+        n ln n for small n.
+    """
+
+    start: np.ndarray
+    length: np.ndarray
+    value: np.ndarray
+    tally: np.ndarray
+    total: np.ndarray
+    records: int
+    logs: np.ndarray
+
+
+class Looking(NamedTuple):
+    """What a strategy knows of the sensitive attribute. Empty arrays if it looks at none.
+
+    Attributes
+    ----------
+    at
+        Whether it looks at l, at t, or at nothing.
+    whole
+        Whether the whole table counts, or the merged class alone.
+    histograms
+        The live classes.
+    bad, mass, reach
+        Per class how bad it is; what bounds the same of a merged class: the sum of n ln n over its
+        values (l), or its size times t (t); and how many values it has (l), or the share of
+        the table that has one of them (t).
+    live, place
+        The live classes in no order, and per class its place there.
+    sizes, masses, reaches
+        The same of the live classes, in that order: a scan reads them one after the other.
+    worst
+        A tree over all classes whose inner nodes hold the largest value below: how bad the worst
+        live class is. Where the whole table counts.
+    ends, ends_bad
+        The three worst classes other than the one that is merged.
+    first
+        A heap of the live classes in the order of ties. Where cost does not count.
+    near, near_value, bounds
+        The candidates that are as good as the best so far, and bounds of all.
+    marks
+        Per value its count in the class that is merged.
+    third, stamp, marked
+        Per candidate the third class that its merge would meet, and whether that is about the
+        present merge; those that have one.
+    state
+        The entries in use, the number of candidates near the best, the places taken in the heap,
+        whether third classes are known, and how many candidates have one.
+    """
+
+    at: int
+    whole: bool
+    histograms: Histograms
+    bad: np.ndarray
+    mass: np.ndarray
+    reach: np.ndarray
+    live: np.ndarray
+    place: np.ndarray
+    sizes: np.ndarray
+    masses: np.ndarray
+    reaches: np.ndarray
+    worst: np.ndarray
+    ends: np.ndarray
+    ends_bad: np.ndarray
+    first: np.ndarray
+    near: np.ndarray
+    near_value: np.ndarray
+    bounds: np.ndarray
+    marks: np.ndarray
+    third: np.ndarray
+    stamp: np.ndarray
+    marked: np.ndarray
+    state: np.ndarray
+
+
+# Ties
+
+
+@njit(cache=True, nogil=True)
+def _hash(nodes, seed):
+    """A number per tuple that depends on the tuple and the seed alone (splitmix64)."""
+    state = np.uint64(seed) * _MIX + _MIX
+    for j in range(nodes.shape[0]):
+        state = (state ^ np.uint64(nodes[j] + 1)) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = state ^ (state >> np.uint64(31))
+    return state
+
+
+@njit(cache=True, nogil=True)
+def tuple_hashes(nodes, seed):
+    """The hash of each tuple. Shapes (E, m) -> (E,)."""
+    hashes = np.empty(nodes.shape[0], dtype=np.uint64)
+    for e in range(nodes.shape[0]):
+        hashes[e] = _hash(nodes[e], seed)
+    return hashes
+
+
+@njit(cache=True, nogil=True)
+def _precedes(one, other, ranks, nodes):
+    """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
+    if ranks[one] != ranks[other]:
+        return ranks[one] < ranks[other]
+    for j in range(nodes.shape[1]):
+        if nodes[one, j] != nodes[other, j]:
+            return nodes[one, j] < nodes[other, j]
+    return False
+
+
+# The heaps: which class is repaired next, and which stands first
+
+
+@njit(cache=True, nogil=True)
+def _sooner(work, one, other, by_ties):
+    """Whether a class is taken before another: by size and then ties, or by ties alone."""
+    if not by_ties and work.counts[one] != work.counts[other]:
+        return work.counts[one] < work.counts[other]
+    return _precedes(one, other, work.ranks, work.nodes)
+
+
+@njit(cache=True, nogil=True)
+def _push(work, heap, size, added, by_ties):
+    """Put a class into a heap of that size."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 1
+        if not _sooner(work, added, heap[above], by_ties):
+            break
+        heap[place] = heap[above]
+        place = above
+    heap[place] = added
+
+
+@njit(cache=True, nogil=True)
+def _pop(work, heap, size, by_ties):
+    """Take the next class that still exists, -1 if there is none; and the size that is left."""
+    while size > 0:
+        top = heap[0]
+        size -= 1
+        last = heap[size]
+        place = 0
+        while 2 * place + 1 < size:
+            below = 2 * place + 1
+            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], by_ties):
+                below += 1
+            if not _sooner(work, heap[below], last, by_ties):
+                break
+            heap[place] = heap[below]
+            place = below
+        heap[place] = last
+        if work.alive[top]:
+            return top, size
+    return -1, 0
+
+
+# The prefix tree
+
+
+@njit(cache=True, nogil=True)
+def _child(tree, entry, value):
+    """The child of an entry that holds a value; -1 if none does."""
+    child = tree.child[entry]
+    while child >= 0 and tree.value[child] != value:
+        child = tree.following[child]
+    return child
+
+
+@njit(cache=True, nogil=True)
+def _find(work, root, tuple_, order):
+    """The class of a tuple below a root; -1 if there is none."""
+    entry = root
+    for j in order:
+        entry = _child(work.tree, entry, tuple_[j])
+        if entry < 0:
+            return -1
+    return work.tree.child[entry]
+
+
+@njit(cache=True, nogil=True)
+def _insert(work, root, added, order):
+    """Add a class whose tuple does not stand below the root yet."""
+    tree, state = work.tree, work.state
+    entry = root
+    for j in order:
+        value = work.nodes[added, j]
+        child = _child(tree, entry, value)
+        if child < 0:
+            if state[SPARE] > 0:
+                state[SPARE] -= 1
+                child = tree.spare[state[SPARE]]
+            else:
+                child = state[USED]
+                state[USED] += 1
+            tree.value[child] = value
+            tree.child[child] = -1
+            tree.above[child] = entry
+            tree.previous[child] = -1
+            tree.following[child] = tree.child[entry]
+            if tree.child[entry] >= 0:
+                tree.previous[tree.child[entry]] = child
+            tree.child[entry] = child
+        entry = child
+    tree.child[entry] = added
+    work.leaf[added] = entry
+
+
+@njit(cache=True, nogil=True)
+def _remove(work, gone):
+    """Take a class out of the tree, and every entry that then leads nowhere."""
+    tree, state = work.tree, work.state
+    work.alive[gone] = False
+    state[LIVE] -= 1
+    entry = work.leaf[gone]
+    while entry > ASIDE:
+        above = tree.above[entry]
+        if tree.previous[entry] >= 0:
+            tree.following[tree.previous[entry]] = tree.following[entry]
+        else:
+            tree.child[above] = tree.following[entry]
+        if tree.following[entry] >= 0:
+            tree.previous[tree.following[entry]] = tree.previous[entry]
+        tree.spare[state[SPARE]] = entry
+        state[SPARE] += 1
+        if tree.child[above] >= 0:
+            break
+        entry = above
+
+
+@njit(cache=True, nogil=True)
+def _add(work, rules, added):
+    """Let a class live: in the tree, and in the heap if it may have to be repaired."""
+    work.alive[added] = True
+    work.state[LIVE] += 1
+    aside = rules.first_below_k and work.counts[added] >= rules.k
+    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
+    if not aside:
+        _push(work, work.heap, work.state[HEAP], added, rules.first_below_k)
+        work.state[HEAP] += 1
+
+
+# The search
+
+
+@njit(cache=True, nogil=True)
+def _lca(parent, one, other):
+    """The lowest common ancestor; parents have larger numbers than their children."""
+    while one != other:
+        if one < other:
+            one = parent[one]
+        else:
+            other = parent[other]
+    return one
+
+
+@njit(cache=True, nogil=True)
+def _times(size, weight):
+    """The product, or 2^62 where the weight says that there is none."""
+    return size * weight if weight < NONE else np.int64(NONE)
+
+
+@njit(cache=True, nogil=True)
+def _nearer(limit, cost):
+    """The smaller of a limit and a cost that may be too large for a whole number."""
+    return np.int64(cost) if cost < limit else limit
+
+
+@njit(cache=True, nogil=True)
+def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
+    """Look for partners of ``chosen`` below a root, by what they cost.
+
+    A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
+    the chosen class to the LCA and ``down`` raises y. No class is smaller than ``least``, so with
+    it in place of s the sum along a prefix is a lower bound for all classes below; branches that
+    only reach the limit are entered, as they may hold an equal class that precedes the best.
+    Where a prefix and the least that any other value than the own one adds cost more, none of the
+    other values is looked at.
+
+    Parameters
+    ----------
+    by
+        ``CHEAPEST``: the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of least
+        cost are put near the best, with how bad the merge would be where there are several.
+        ``LEAST_BAD_THEN_CHEAPEST``: the class of least cost, by ties, among those whose merge is
+        no worse than ``bar``. ``LEAST_PRODUCT``: all of about the least product of cost and
+        badness are put near the best; no class has a factor below ``bar``.
+
+    Returns
+    -------
+    int
+        The class, where it is one; else, or if there is none, -1.
+    """
+    tree, nodes, order = work.tree, work.nodes, rules.order
+    parents, depths = rules.parents, rules.depths
+    bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
+    m = len(order)
+    stamp = work.state[MERGES] + 1
+    best = -1
+    limit = np.int64(2**63 - 1)
+    product = np.inf
+    if by == LEAST_PRODUCT:
+        for place in range(looking.state[NEAR]):
+            product = min(product, looking.near_value[place])
+        limit = _nearer(limit, _most_for(product, bar))
+    bound = np.zeros(m + 1, dtype=np.int64)
+    down = np.zeros(m + 1, dtype=np.int64)
+    equal = np.empty(m, dtype=np.int64)  # per depth the child that costs nothing, visited first
+    current = np.empty(m, dtype=np.int64)
+    other = np.empty(m, dtype=np.int64)  # per depth the least that another value adds
+    for d in range(m):
+        j = order[d]
+        mine = nodes[chosen, j]
+        other[d] = _times(least, rules.nearest[j, mine])
+        if parents[j, mine] >= 0:
+            other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
+    depth = 0
+    equal[0] = _child(tree, root, nodes[chosen, order[0]])
+    current[0] = equal[0] if equal[0] >= 0 else tree.child[root]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0 or (entry != equal[depth] and bound[depth] + other[depth] > limit):
+            depth -= 1
+            continue
+        following = tree.following[entry]
+        if entry == equal[depth]:
+            following = tree.child[tree.above[entry]]
+        if following >= 0 and following == equal[depth]:
+            following = tree.following[following]
+        current[depth] = following
+
+        j = order[depth]
+        value = tree.value[entry]
+        if known[j, value] != stamp:
+            known[j, value] = stamp
+            mine = nodes[chosen, j]
+            met = _lca(parents[j], mine, value)
+            down_of[j, value] = depths[j, value] - depths[j, met]
+            bound_of[j, value] = (
+                own * (depths[j, mine] - depths[j, met]) + least * down_of[j, value]
+            )
+        lower = bound[depth] + bound_of[j, value]
+        if lower > limit:
+            continue
+        raised = down[depth] + down_of[j, value]
+        if depth + 1 < m:
+            depth += 1
+            bound[depth] = lower
+            down[depth] = raised
+            equal[depth] = _child(tree, entry, nodes[chosen, order[depth]])
+            current[depth] = equal[depth] if equal[depth] >= 0 else tree.child[entry]
+            continue
+        candidate = tree.child[entry]
+        cost = lower
+        if rules.weighted:
+            cost += (work.counts[candidate] - least) * raised
+        if cost > limit:
+            continue
+        if by in (CHEAPEST, LEAST_BAD_THEN_CHEAPEST):
+            if cost == limit and best >= 0 and not _precedes(candidate, best, work.ranks, nodes):
+                continue
+            if by == LEAST_BAD_THEN_CHEAPEST and not _no_worse(
+                looking, work, chosen, candidate, bar
+            ):
+                continue
+            best, limit = candidate, cost
+        elif by == CHEAPEST_THEN_LEAST_BAD:
+            if cost < limit:
+                looking.state[NEAR] = 0
+            limit = cost
+            _note(looking, candidate, 0.0)
+        elif not _stands_out(looking, work, candidate):  # else it was noted before
+            # Its product is at least cost times the bound on its factor.
+            least_factor = _factor(looking, _least_worst(looking, work, chosen, candidate))
+            if cost * least_factor > product * (1 + TOLERANCE):
+                continue
+            found = cost * _factor(looking, _badness(looking, work, chosen, candidate))
+            if found <= product * (1 + TOLERANCE):
+                _note(looking, candidate, found)
+            if found < product:
+                product = found
+                limit = _nearer(np.int64(2**63 - 1), _most_for(product, bar))
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _cost(work, rules, chosen, candidate, own):
+    """What it costs to merge two classes."""
+    its = work.counts[candidate] if rules.weighted else np.int64(1)
+    cost = np.int64(0)
+    for j in range(work.nodes.shape[1]):
+        mine, theirs = work.nodes[chosen, j], work.nodes[candidate, j]
+        met = rules.depths[j, _lca(rules.parents[j], mine, theirs)]
+        cost += own * (rules.depths[j, mine] - met) + its * (rules.depths[j, theirs] - met)
+    return cost
+
+
+# A tree over classes, whose inner nodes hold the largest value below
+
+
+@njit(cache=True, nogil=True)
+def _rate(worst, each, bad):
+    """Let a class count, or with minus infinity no longer, when the worst is looked for."""
+    place = len(worst) // 2 + each
+    worst[place] = bad
+    place >>= 1
+    while place:
+        largest = max(worst[2 * place], worst[2 * place + 1])
+        if worst[place] == largest:
+            break
+        worst[place] = largest
+        place >>= 1
+
+
+# Histograms of the sensitive attribute
+
+
+@njit(cache=True, nogil=True)
+def _log(logs, count):
+    """n ln n."""
+    return logs[count] if count < len(logs) else count * np.log(count)
+
+
+@njit(cache=True, nogil=True)
+def _gather(histograms, alive, state):
+    """Move the entries of the live classes together; classes with larger numbers stand later."""
+    place = 0
+    for each in range(len(alive)):
+        if not alive[each] or histograms.length[each] == 0:
+            continue
+        start = histograms.start[each]
+        histograms.start[each] = place
+        for step in range(histograms.length[each]):
+            histograms.value[place] = histograms.value[start + step]
+            histograms.tally[place] = histograms.tally[start + step]
+            place += 1
+    state[0] = place
+
+
+@njit(cache=True, nogil=True)
+def _join(histograms, alive, parts, made, state):
+    """The histogram of a class made of others, which lose theirs. ``state`` begins with ENTRIES."""
+    needed = 0
+    for part in parts:
+        if part >= 0:
+            needed += histograms.length[part]
+            alive[part] = True
+    if state[0] + needed > len(histograms.value):
+        _gather(histograms, alive, state)
+    place = state[0]
+    histograms.start[made] = place
+    at = np.zeros(len(parts), dtype=np.int64)
+    while True:
+        least = np.int32(2**31 - 1)
+        for p in range(len(parts)):
+            part = parts[p]
+            if part >= 0 and at[p] < histograms.length[part]:
+                least = min(least, histograms.value[histograms.start[part] + at[p]])
+        if least == 2**31 - 1:
+            break
+        count = np.int64(0)
+        for p in range(len(parts)):
+            part = parts[p]
+            if part >= 0 and at[p] < histograms.length[part]:
+                entry = histograms.start[part] + at[p]
+                if histograms.value[entry] == least:
+                    count += histograms.tally[entry]
+                    at[p] += 1
+        histograms.value[place] = least
+        histograms.tally[place] = count
+        place += 1
+    histograms.length[made] = place - state[0]
+    state[0] = place
+    for part in parts:
+        if part >= 0:
+            alive[part] = False
+            histograms.length[part] = 0
+
+
+@njit(cache=True, nogil=True)
+def _measure(histograms, each, at):
+    """How bad a class is, what bounds it when merged, and its reach (see Looking)."""
+    start, length = histograms.start[each], histograms.length[each]
+    size = np.int64(0)
+    for entry in range(start, start + length):
+        size += histograms.tally[entry]
+    if at == LOOKS_AT_L:
+        gathered = 0.0
+        for entry in range(start, start + length):
+            gathered += _log(histograms.logs, histograms.tally[entry])
+        bad = gathered / size - np.log(size) if length > 1 else 0.0
+        return bad, gathered, float(length)
+    above, reach = np.int64(0), np.int64(0)
+    for entry in range(start, start + length):
+        whole = histograms.total[histograms.value[entry]]
+        above += max(histograms.tally[entry] * histograms.records - whole * size, 0)
+        reach += whole
+    bad = (2 * above) / (histograms.records * size)
+    return bad, size * bad, reach / histograms.records
+
+
+@njit(cache=True, nogil=True)
+def measure_along(histograms, parts, state):
+    """How bad the worst class is after 0, 1, … merges: minus its entropy, and its t.
+
+    Parameters
+    ----------
+    histograms
+        Those of the original classes, with twice the room; they are used up.
+    parts
+        The merges of the path. Shape (M, 3).
+    state
+        The number of entries in use.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Two of shape (M + 1,).
+    """
+    merges = parts.shape[0]
+    size = len(histograms.length) - merges
+    half = 1
+    while half < size + merges:
+        half *= 2
+    entropy, distance = np.full(2 * half, -np.inf), np.full(2 * half, -np.inf)
+    worst_entropy, worst_distance = np.empty(merges + 1), np.empty(merges + 1)
+    alive = np.zeros(size + merges, dtype=np.bool_)
+    alive[:size] = True
+    for each in range(size + merges):
+        if each >= size:
+            worst_entropy[each - size], worst_distance[each - size] = entropy[1], distance[1]
+            for part in parts[each - size]:
+                if part >= 0:
+                    _rate(entropy, part, -np.inf)
+                    _rate(distance, part, -np.inf)
+            _join(histograms, alive, parts[each - size], each, state)
+            alive[each] = True
+        _rate(entropy, each, _measure(histograms, each, LOOKS_AT_L)[0])
+        _rate(distance, each, _measure(histograms, each, LOOKS_AT_T)[0])
+    worst_entropy[merges], worst_distance[merges] = entropy[1], distance[1]
+    return worst_entropy, worst_distance
+
+
+# What a strategy sees of a merge
+
+
+@njit(cache=True, nogil=True)
+def _mark(looking, each, sign):
+    """Add the counts of a class to the marks, or take them off."""
+    histograms = looking.histograms
+    start = histograms.start[each]
+    for entry in range(start, start + histograms.length[each]):
+        looking.marks[histograms.value[entry]] += sign * histograms.tally[entry]
+
+
+@njit(cache=True, nogil=True)
+def _shared_logs(histograms, marks, other):
+    """By how much n ln n of the marks and of a class grows where they share values."""
+    start, logs, grown = histograms.start[other], histograms.logs, 0.0
+    for entry in range(start, start + histograms.length[other]):
+        mine = marks[histograms.value[entry]]
+        if mine > 0:
+            count = histograms.tally[entry]
+            grown += _log(logs, mine + count) - _log(logs, mine) - _log(logs, count)
+    return grown
+
+
+@njit(cache=True, nogil=True)
+def _excess(histograms, marks, part, size):
+    """Over the values of a class: how far the marks are above the table's share. Whole numbers."""
+    start = histograms.start[part]
+    above = np.int64(0)
+    for entry in range(start, start + histograms.length[part]):
+        value = histograms.value[entry]
+        above += max(marks[value] * histograms.records - histograms.total[value] * size, 0)
+    return above
+
+
+@njit(cache=True, nogil=True)
+def _merged_bad(looking, work, chosen, other, third):
+    """How bad the class is that a merge makes. The marks are those of ``chosen``."""
+    histograms, marks = looking.histograms, looking.marks
+    size = work.counts[chosen] + work.counts[other]
+    if third >= 0:
+        size += work.counts[third]
+    if looking.at == LOOKS_AT_L:
+        gathered = looking.mass[chosen] + looking.mass[other]
+        gathered += _shared_logs(histograms, marks, other)
+        if third >= 0:
+            _mark(looking, other, 1)
+            gathered += looking.mass[third]
+            gathered += _shared_logs(histograms, marks, third)
+            _mark(looking, other, -1)
+        return gathered / size - np.log(size)
+    # Every value once: those of a part after the first only where no earlier part has it.
+    above = np.int64(0)
+    records = histograms.records
+    for round_ in range(3):
+        part = chosen if round_ == 0 else other if round_ == 1 else third
+        if part < 0:
+            break
+        if round_ > 0:
+            # Take out what the values shared so far counted, then count them with this part.
+            above -= _excess(histograms, marks, part, size)
+            _mark(looking, part, 1)
+        above += _excess(histograms, marks, part, size)
+    _mark(looking, other, -1)
+    if third >= 0:
+        _mark(looking, third, -1)
+    return (2 * above) / (records * size)
+
+
+@njit(cache=True, nogil=True)
+def _least_merged_bad(looking, own, mass, reach, size, other_mass, other_reach):
+    """A bound: a merge of two classes is at least so bad."""
+    both = own + size
+    if looking.at == LOOKS_AT_L:
+        return max((mass + other_mass) / both - np.log(both), -np.log(reach + other_reach)) - _SLACK
+    return max(abs(mass - other_mass) / both, 2.0 * (1.0 - reach - other_reach)) - _SLACK
+
+
+@njit(cache=True, nogil=True)
+def _third(looking, work, candidate):
+    """The class that the merge with a candidate would meet; -1 if none."""
+    if looking.stamp[candidate] == work.state[MERGES] + 1:
+        return looking.third[candidate]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _others(looking, candidate, third):
+    """How bad the worst class is that a merge leaves as it is."""
+    for place in range(3):
+        end = looking.ends[place]
+        if end >= 0 and end != candidate and end != third:
+            return looking.ends_bad[place]
+    return -np.inf
+
+
+@njit(cache=True, nogil=True)
+def _badness(looking, work, chosen, candidate):
+    """How bad the merged class is, or the table that has it."""
+    third = _third(looking, work, candidate)
+    bad = _merged_bad(looking, work, chosen, candidate, third)
+    return max(bad, _others(looking, candidate, third)) if looking.whole else bad
+
+
+@njit(cache=True, nogil=True)
+def _least_worst(looking, work, chosen, candidate):
+    """A bound on :func:`_badness`, without the histograms."""
+    third = _third(looking, work, candidate)
+    bad = -np.inf
+    if third < 0:
+        bad = _least_merged_bad(
+            looking,
+            work.counts[chosen], looking.mass[chosen], looking.reach[chosen],
+            work.counts[candidate], looking.mass[candidate], looking.reach[candidate],
+        )  # fmt: skip
+    elif looking.at == LOOKS_AT_T:
+        bad = 0.0
+    return max(bad, _others(looking, candidate, third)) if looking.whole else bad
+
+
+@njit(cache=True, nogil=True)
+def _no_worse(looking, work, chosen, candidate, bar):
+    """Whether a merge leaves the class, or the table, no worse than ``bar``."""
+    third = _third(looking, work, candidate)
+    if looking.whole and _others(looking, candidate, third) > bar:
+        return False
+    if third < 0:
+        own, its = work.counts[chosen], work.counts[candidate]
+        # A mixture is at most as bad as its parts on average.
+        most = (own * looking.bad[chosen] + its * looking.bad[candidate]) / (own + its)
+        if most <= bar - _SLACK:
+            return True
+        if _least_worst(looking, work, chosen, candidate) > bar:
+            return False
+    return _merged_bad(looking, work, chosen, candidate, third) <= bar
+
+
+@njit(cache=True, nogil=True)
+def _factor(looking, bad):
+    """What a cost is multiplied by: 1 / l, or t."""
+    return np.exp(bad) if looking.at == LOOKS_AT_L else max(bad, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _most_for(product, factor):
+    """The cost above which no candidate comes near a product."""
+    if factor <= 0 or product == np.inf:
+        return np.inf
+    return product * (1 + 2 * TOLERANCE) / factor
+
+
+@njit(cache=True, nogil=True)
+def _note(looking, candidate, value):
+    """Put a candidate near the best."""
+    place = looking.state[NEAR]
+    looking.near[place] = candidate
+    looking.near_value[place] = value
+    looking.state[NEAR] += 1
+
+
+@njit(cache=True, nogil=True)
+def _covers(parent, above, below):
+    """Whether a node is another one or above it."""
+    while below >= 0 and below < above:
+        below = parent[below]
+    return below == above
+
+
+@njit(cache=True, nogil=True)
+def _mark_thirds(looking, work, rules, chosen):
+    """Find the classes that stand where merges of ``chosen`` lead, and the candidates they meet.
+
+    Such a class covers the chosen one in every quasi-identifier; the candidates are those whose
+    lowest common ancestor with it is the class's own tuple.
+    """
+    if looking.state[COVERED] == work.state[MERGES] + 1:
+        return
+    looking.state[COVERED] = work.state[MERGES] + 1
+    looking.state[MARKED] = 0
+    tree, order, nodes = work.tree, rules.order, work.nodes
+    m = len(order)
+    current = np.empty(m, dtype=np.int64)
+    inner = np.empty(m, dtype=np.int64)
+    depth = 0
+    current[0] = tree.child[SEARCHED]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0:
+            depth -= 1
+            continue
+        current[depth] = tree.following[entry]
+        j = order[depth]
+        if not _covers(rules.parents[j], tree.value[entry], nodes[chosen, j]):
+            continue
+        if depth + 1 < m:
+            depth += 1
+            current[depth] = tree.child[entry]
+            continue
+        cover = tree.child[entry]
+        below = 0
+        inner[0] = tree.child[SEARCHED]
+        while below >= 0:
+            step = inner[below]
+            if step < 0:
+                below -= 1
+                continue
+            inner[below] = tree.following[step]
+            i = order[below]
+            value, goal = tree.value[step], nodes[cover, i]
+            if value > goal or _lca(rules.parents[i], nodes[chosen, i], value) != goal:
+                continue
+            if below + 1 < m:
+                below += 1
+                inner[below] = tree.child[step]
+                continue
+            candidate = tree.child[step]
+            if candidate != cover:
+                looking.third[candidate] = cover
+                looking.stamp[candidate] = work.state[MERGES] + 1
+                looking.marked[looking.state[MARKED]] = candidate
+                looking.state[MARKED] += 1
+
+
+# The worst classes
+
+
+@njit(cache=True, nogil=True)
+def _find_ends(looking):
+    """Find the three worst classes."""
+    half = len(looking.worst) // 2
+    for end in range(3):
+        bad = looking.worst[1]
+        looking.ends[end], looking.ends_bad[end] = -1, bad
+        if bad == -np.inf:
+            continue
+        place = 1
+        while place < half:
+            place = 2 * place if looking.worst[2 * place] == bad else 2 * place + 1
+        looking.ends[end] = place - half
+        _rate(looking.worst, place - half, -np.inf)
+    for end in range(3):
+        if looking.ends[end] >= 0:
+            _rate(looking.worst, looking.ends[end], looking.ends_bad[end])
+
+
+@njit(cache=True, nogil=True)
+def _stands_out(looking, work, candidate):
+    """Whether a merge takes in all of the worst classes, so that it alone helps the table."""
+    if not looking.whole:
+        return False
+    slack = TOLERANCE if looking.at == LOOKS_AT_L else 0.0
+    left = _others(looking, candidate, _third(looking, work, candidate))
+    return left < looking.ends_bad[0] - slack
+
+
+# The partner
+
+
+@njit(cache=True, nogil=True)
+def _note_helpers(looking, work, chosen):
+    """Note the candidates whose merge takes in all of the worst classes: two at most.
+
+    Returns how bad the table is then, at least; infinite if there are none.
+    """
+    looking.state[NEAR] = 0
+    least = np.inf
+    for place in range(2 + looking.state[MARKED]):
+        candidate = looking.ends[place] if place < 2 else looking.marked[place - 2]
+        if candidate < 0 or not _stands_out(looking, work, candidate):
+            continue
+        if place >= 2 and (candidate == looking.ends[0] or candidate == looking.ends[1]):
+            continue
+        bad = _badness(looking, work, chosen, candidate)
+        _note(looking, candidate, bad)
+        least = min(least, bad)
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _note_least_bad(looking, work, chosen, slack):
+    """Note all candidates whose merge is about the least bad."""
+    state, bounds = looking.state, looking.bounds
+    own, mass, reach = work.counts[chosen], looking.mass[chosen], looking.reach[chosen]
+    live = work.state[LIVE]
+    first = 0
+    for place in range(live):
+        bounds[place] = _least_merged_bad(
+            looking, own, mass, reach,
+            looking.sizes[place], looking.masses[place], looking.reaches[place],
+        )  # fmt: skip
+        if bounds[place] < bounds[first]:
+            first = place
+    for place in range(state[MARKED]):  # a third class makes another bound
+        bounds[looking.place[looking.marked[place]]] = -np.inf
+    best = _badness(looking, work, chosen, looking.live[first])
+    state[NEAR] = 0
+    for place in range(live):
+        if bounds[place] > best + slack:
+            continue
+        found = _badness(looking, work, chosen, looking.live[place])
+        if found < best - slack:
+            state[NEAR] = 0
+        best = min(best, found)
+        if found <= best + slack:
+            _note(looking, looking.live[place], found)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _first_near(looking, work, rules, chosen, own, most, by_cost):
+    """Of the candidates noted with a value up to ``most``, the cheapest or the first, by ties."""
+    best, least = -1, np.int64(0)
+    for place in range(looking.state[NEAR]):
+        if looking.near_value[place] > most:
+            continue
+        candidate = looking.near[place]
+        cost = _cost(work, rules, chosen, candidate, own) if by_cost else np.int64(0)
+        if (
+            best < 0
+            or cost < least
+            or (cost == least and _precedes(candidate, best, work.ranks, work.nodes))
+        ):
+            best, least = candidate, cost
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _first_no_worse(looking, work, chosen, bar):
+    """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
+    first, size = looking.first, looking.state[FIRST]
+    passed = 0  # those that are too bad, kept aside
+    found = -1
+    while True:
+        candidate, size = _pop(work, first, size, True)
+        if candidate < 0:
+            break
+        looking.near[passed] = candidate
+        passed += 1
+        if _no_worse(looking, work, chosen, candidate, bar):
+            found = candidate
+            break
+    for place in range(passed):
+        _push(work, first, size, looking.near[place], True)
+        size += 1
+    looking.state[FIRST] = size
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _partner(work, rules, looking, root, chosen, own, least, costs):
+    """The class to merge ``chosen`` with, as the strategy says."""
+    by = rules.by
+    if by == CHEAPEST:
+        return _search(work, rules, looking, root, chosen, own, least, costs, by, 0.0)
+    slack = TOLERANCE if looking.at == LOOKS_AT_L else 0.0
+    _mark(looking, chosen, 1)
+    if looking.whole:
+        _find_ends(looking)
+    best = -1
+    if by == CHEAPEST_THEN_LEAST_BAD:
+        looking.state[NEAR] = 0
+        _search(work, rules, looking, root, chosen, own, least, costs, by, 0.0)
+        if looking.state[NEAR] == 1:
+            best = looking.near[0]
+        else:
+            _mark_thirds(looking, work, rules, chosen)
+            lowest = np.inf
+            for place in range(looking.state[NEAR]):
+                bad = _badness(looking, work, chosen, looking.near[place])
+                looking.near_value[place] = bad
+                lowest = min(lowest, bad)
+            best = _first_near(looking, work, rules, chosen, own, lowest + slack, False)
+    elif by == LEAST_PRODUCT:
+        _mark_thirds(looking, work, rules, chosen)
+        looking.state[NEAR] = 0
+        if looking.whole:
+            least_bad = looking.ends_bad[0]
+            _note_helpers(looking, work, chosen)
+            for place in range(looking.state[NEAR]):
+                cost = _cost(work, rules, chosen, looking.near[place], own)
+                looking.near_value[place] = cost * _factor(looking, looking.near_value[place])
+        else:
+            least_bad = np.inf
+            for place in range(work.state[LIVE]):
+                bound = _least_merged_bad(
+                    looking, work.counts[chosen], looking.mass[chosen], looking.reach[chosen],
+                    looking.sizes[place], looking.masses[place], looking.reaches[place],
+                )  # fmt: skip
+                least_bad = min(least_bad, bound)
+            for place in range(looking.state[MARKED]):
+                candidate = looking.marked[place]
+                least_bad = min(least_bad, _badness(looking, work, chosen, candidate) - _SLACK)
+        bar = _factor(looking, least_bad)
+        _search(work, rules, looking, root, chosen, own, least, costs, by, bar)
+        lowest = np.inf
+        for place in range(looking.state[NEAR]):
+            lowest = min(lowest, looking.near_value[place])
+        best = _first_near(looking, work, rules, chosen, own, lowest * (1 + TOLERANCE), False)
+    else:
+        by_cost = by == LEAST_BAD_THEN_CHEAPEST
+        _mark_thirds(looking, work, rules, chosen)
+        if looking.whole:
+            bar = looking.ends_bad[0]
+            least_bad = _note_helpers(looking, work, chosen)
+            if least_bad < bar - slack:
+                best = _first_near(looking, work, rules, chosen, own, least_bad + slack, by_cost)
+            bar = min(bar, least_bad)
+            if best < 0 and by_cost:
+                looking.state[NEAR] = 0
+                best = _search(
+                    work, rules, looking, root, chosen, own, least, costs, by, bar + slack
+                )
+            elif best < 0:
+                best = _first_no_worse(looking, work, chosen, bar + slack)
+        if best < 0:
+            lowest = _note_least_bad(looking, work, chosen, slack)
+            best = _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
+    _mark(looking, chosen, -1)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _see(looking, work, added):
+    """Let a strategy know of a class that lives now."""
+    bad, mass, reach = _measure(looking.histograms, added, looking.at)
+    looking.bad[added], looking.mass[added], looking.reach[added] = bad, mass, reach
+    place = work.state[LIVE] - 1
+    looking.live[place], looking.place[added] = added, place
+    looking.sizes[place], looking.masses[place] = work.counts[added], mass
+    looking.reaches[place] = reach
+    if looking.whole:
+        _rate(looking.worst, added, bad)
+    if len(looking.first):
+        _push(work, looking.first, looking.state[FIRST], added, True)
+        looking.state[FIRST] += 1
+
+
+@njit(cache=True, nogil=True)
+def _miss(looking, work, gone):
+    """Let a strategy know of a class that has just gone."""
+    place, last = looking.place[gone], work.state[LIVE]
+    moved = looking.live[last]
+    looking.live[place], looking.place[moved] = moved, place
+    looking.sizes[place] = looking.sizes[last]
+    looking.masses[place] = looking.masses[last]
+    looking.reaches[place] = looking.reaches[last]
+    if looking.whole:
+        _rate(looking.worst, gone, -np.inf)
+
+
+# The run
+
+
+@njit(cache=True, nogil=True)
+def _let_live(work, rules, looking, added):
+    _add(work, rules, added)
+    if looking.at != LOOKS_AT_NOTHING:
+        _see(looking, work, added)
+
+
+@njit(cache=True, nogil=True)
+def _let_go(work, looking, gone):
+    _remove(work, gone)
+    if looking.at != LOOKS_AT_NOTHING:
+        _miss(looking, work, gone)
+
+
+@njit(cache=True, nogil=True)
+def plant(work, rules, looking, planted):
+    """Let the original classes live, in the order given, which changes the speed alone."""
+    work.tree.child[SEARCHED] = -1
+    work.tree.child[ASIDE] = -1
+    work.state[USED] = 2
+    for e in planted:
+        _let_live(work, rules, looking, e)
+
+
+@njit(cache=True, nogil=True)
+def _room_for_costs(rules):
+    """What values cost: the bound, the part of the other class, and about which merge it is."""
+    shape = rules.depths.shape
+    return (
+        np.empty(shape, dtype=np.int64),
+        np.empty(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _merge(work, rules, looking, chosen, costs):
+    """Merge a class with its partner. Returns the class that is made."""
+    nodes, counts, state = work.nodes, work.counts, work.state
+    merge = state[MERGES]
+    made = nodes.shape[0] // 2 + merge
+    _let_go(work, looking, chosen)
+    own = least = np.int64(1)
+    if rules.weighted:
+        own = counts[chosen]
+        least = own if rules.least < 0 else rules.least
+    root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
+    other = _partner(work, rules, looking, root, chosen, own, least, costs)
+    _let_go(work, looking, other)
+    for j in range(nodes.shape[1]):
+        nodes[made, j] = _lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
+    work.ranks[made] = _hash(nodes[made], rules.seed) if rules.seed >= 0 else np.uint64(0)
+    counts[made] = counts[chosen] + counts[other]
+    third = _find(work, SEARCHED, nodes[made], rules.order)
+    if third < 0:
+        third = _find(work, ASIDE, nodes[made], rules.order)
+    if third >= 0:
+        counts[made] += counts[third]
+        _let_go(work, looking, third)
+    work.parts[merge, 0] = chosen
+    work.parts[merge, 1] = other
+    work.parts[merge, 2] = third
+    work.smallest[merge] = counts[chosen]
+    if looking.at != LOOKS_AT_NOTHING:
+        _join(looking.histograms, work.alive, work.parts[merge], made, looking.state)
+    _let_live(work, rules, looking, made)
+    state[MERGES] += 1
+    return made
+
+
+@njit(cache=True, nogil=True)
+def merge_some(work, rules, looking, n):
+    """Merge until every class holds k records, or ``n`` merges more were made.
+
+    Parameters
+    ----------
+    work
+        The run so far, which is continued; :func:`plant` has begun it.
+    rules
+        What stays the same.
+    looking
+        What the strategy sees of the sensitive attribute.
+    n
+        The number of merges after which to return, to report progress.
+
+    Returns
+    -------
+    bool
+        Whether every class holds k records.
+    """
+    costs = _room_for_costs(rules)
+    for _ in range(n):
+        if work.state[LIVE] <= 1:
+            return True
+        chosen, work.state[HEAP] = _pop(work, work.heap, work.state[HEAP], rules.first_below_k)
+        if chosen < 0 or work.counts[chosen] >= rules.k:
+            return True
+        _merge(work, rules, looking, chosen, costs)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def merge_chosen(work, rules, looking, chosen):
+    """Merge one class with its partner, whatever its size. Returns the class that is made."""
+    return _merge(work, rules, looking, chosen, _room_for_costs(rules))

@@ -1,0 +1,60 @@
+"""How many records are in classes of which size: few numbers per release."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.recoding import MergePath, Recoding
+
+__all__ = ["along", "bins", "of_release", "up_to"]
+
+
+def bins(n_records: int) -> int:
+    """B, the number of powers of two that class sizes can begin with.
+
+    >>> bins(1), bins(2), bins(30_162)
+    (1, 2, 15)
+    """
+    return int(n_records).bit_length()
+
+
+def up_to(n_records: int) -> np.ndarray:
+    """The largest size of each bin, shape (B,): 1, 3, 7, …, n.
+
+    >>> up_to(30).tolist()
+    [1, 3, 7, 15, 30]
+    """
+    return np.minimum(2 ** np.arange(1, bins(n_records) + 1) - 1, n_records)
+
+
+def of_release(recoding: Recoding) -> np.ndarray:
+    """The number of records in released classes of 2^b up to 2^(b+1) - 1 records, per b.
+
+    Shape (B,). Suppressed records are in no class.
+    """
+    counts = recoding.counts
+    size = bins(recoding.classes.n_records)
+    return np.bincount(_bin(counts), weights=counts, minlength=size).astype(np.int64)
+
+
+def along(path: MergePath) -> np.ndarray:
+    """The same for every release on a merge path, from running sums. Shape (S, B).
+
+    Row s belongs to ``path.distinct_k[s]``, as in :class:`kanon.measures.along.Curves`.
+    """
+    size = path.classes.n_classes
+    at = np.searchsorted(path.smallest, path.distinct_k, side="left")
+    bin_of = _bin(path.counts)
+    found = np.zeros((len(at), bins(path.classes.n_records)), dtype=np.int64)
+    parts = path.parts
+    for place in range(found.shape[1]):
+        here = np.where(bin_of == place, path.counts, 0)
+        gone = np.where(parts >= 0, here[parts], 0).sum(axis=1)
+        after = np.concatenate([[0], np.cumsum(here[size:] - gone)]) + here[:size].sum()
+        found[:, place] = after[at]
+    return found
+
+
+def _bin(counts: np.ndarray) -> np.ndarray:
+    """The power of two that each size begins with, exactly."""
+    return np.frexp(counts.astype(float))[1] - 1

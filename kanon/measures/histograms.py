@@ -1,0 +1,51 @@
+"""The histograms of a sensitive attribute, as the compiled loops want them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.merge import Histograms
+from kanon.sensitive import Sensitive
+
+__all__ = ["NO_HISTOGRAMS", "histograms_of"]
+
+_MOST_LOGS = 2**20
+"""Up to which n the values of n ln n are kept: 8 MB."""
+
+
+def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
+    found: np.ndarray = np.zeros(size, dtype=dtype)
+    found[: len(values)] = values
+    return found
+
+
+def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
+    """The histograms of some classes, with room for those that are made by merging.
+
+    Parameters
+    ----------
+    sensitive
+        The attribute and its histograms.
+    n_classes
+        For how many classes there has to be room.
+    """
+    entries = len(sensitive.value)
+    records = int(sensitive.total.sum())
+    whole = np.arange(min(records, _MOST_LOGS) + 1)
+    return Histograms(
+        start=_filled(n_classes, sensitive.start[:-1], np.int64),
+        length=_filled(n_classes, np.diff(sensitive.start), np.int64),
+        value=_filled(2 * entries, sensitive.value, np.int32),
+        tally=_filled(2 * entries, sensitive.count, np.int64),
+        total=sensitive.total,
+        records=records,
+        logs=whole * np.log(np.maximum(whole, 1)),
+    )
+
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+NO_HISTOGRAMS = Histograms(
+    _NOTHING, _NOTHING, np.zeros(0, dtype=np.int32), _NOTHING, _NOTHING, 0, np.zeros(0)
+)
+"""Those of no class."""

@@ -1,0 +1,98 @@
+"""(alpha, k)-anonymity: k records in every class, and no sensitive value above a share of alpha."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.sensitive import Sensitive
+
+__all__ = ["CARD", "MODEL", "AlphaKAnonymity", "each"]
+
+CARD = Card(
+    name="alpha-k-anonymity",
+    title="(alpha, k)-anonymity",
+    summary="Every class holds at least k records, and none of its sensitive values has a share "
+    "above alpha.",
+    source="Wong, Li, Fu, Wang 2006",
+    unit="share",
+    direction="lower",
+    lowest="1 / v of v values: all are equally frequent in every class",
+    highest="1: in some class everybody has the same value",
+)
+
+
+def each(sensitive: Sensitive) -> np.ndarray:
+    """alpha(C) = max over s of p(s, C) for each class: how sure the best guess is.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        A share, from 1 / v of v values, all equally frequent, to 1, everybody has the same one.
+
+    Notes
+    -----
+    Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one value that has to be kept secret,
+    here for every value.
+
+    Examples
+    --------
+    Twice a cold; a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist()
+    [1.0, 0.5]
+    """
+    return largest(sensitive, sensitive.count) / sensitive.sizes
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(SensitiveModel):
+    """The model "k records in every class, and no sensitive value with a share above alpha".
+
+    Parameters
+    ----------
+    alpha
+        A number above 0 and at most 1.
+    k
+        A whole number of at least 2.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        alpha or k is anything else.
+    """
+
+    alpha: Annotated[float, Range(0, 1, above=True)]
+    k: Annotated[int, Range(2, whole=True)]
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "alpha"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The largest share of each class. Shape (R,)."""
+        return each(classes.sensitive_named(self.column))
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which shares are at most alpha."""
+        return levels <= self.alpha
+
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """Which classes hold k records too. Shape (R,), bool."""
+        return super().holds_each(classes) & KAnonymity(self.k).holds_each(classes)
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model: too few records, or a value is too frequent."""
+        size = KAnonymity(self.k)
+        return super().refusal(whole) if size.holds(whole) else size.refusal(whole)
+
+
+MODEL = AlphaKAnonymity

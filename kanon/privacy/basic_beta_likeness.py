@@ -1,0 +1,96 @@
+"""Basic beta-likeness: in no class is a sensitive value much more frequent than in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.sensitive import Sensitive
+
+__all__ = ["CARD", "MODEL", "BasicBetaLikeness", "each", "gains"]
+
+CARD = Card(
+    name="basic-beta-likeness",
+    title="Basic beta-likeness",
+    summary="In every class the share of each sensitive value is above its share in the whole "
+    "table by at most beta times that share.",
+    source="Cao, Karras 2012",
+    unit="relative gain",
+    direction="lower",
+    lowest="0: every class is mixed as the whole table",
+    highest="n - 1: in some class everybody has a value that nobody else has",
+)
+
+
+def gains(sensitive: Sensitive) -> np.ndarray:
+    """(p - q) / q of each entry, p its share in the class and q in the table; 0 if p < q.
+
+    Returns
+    -------
+    numpy.ndarray, shape (entries,), float64
+        Relative: 1 means twice as frequent as in the table.
+    """
+    due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
+    return np.maximum(sensitive.count * sensitive.total.sum() - due, 0) / due
+
+
+def each(sensitive: Sensitive) -> np.ndarray:
+    """beta(C) = max over s with p(s, C) > p(s, T) of (p(s, C) - p(s, T)) / p(s, T).
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 0, the class is mixed as the table, to n - 1.
+
+    Notes
+    -----
+    Source: Cao, Karras 2012, Definition 2.
+
+    Examples
+    --------
+    Twice a cold; a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4 to 1/2.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).round(9).tolist()
+    [0.333333333, 1.0]
+    """
+    return largest(sensitive, gains(sensitive))
+
+
+@dataclass(frozen=True)
+class BasicBetaLikeness(SensitiveModel):
+    """The model "no sensitive value is relatively more frequent, by more than beta, in any class".
+
+    Parameters
+    ----------
+    beta
+        A number above 0.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        beta is anything else.
+    """
+
+    beta: Annotated[float, Range(0, above=True)]
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "beta"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """beta(C) of each class. Shape (R,)."""
+        return each(classes.sensitive_named(self.column))
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels are at most beta."""
+        return levels <= self.beta
+
+
+MODEL = BasicBetaLikeness

@@ -1,0 +1,72 @@
+"""Several privacy models at once: which classes break any, and whether all can be met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import Unsatisfiable
+from kanon.privacy.model import Model
+
+__all__ = ["broken", "check_reachable", "one_class"]
+
+
+def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
+    """Which classes break any of the models. Shape (R,), bool; nothing breaks no models.
+
+    Parameters
+    ----------
+    models
+        What has to hold together.
+    classes
+        The classes, with the histograms of the sensitive columns that the models name.
+
+    Raises
+    ------
+    PlanError
+        A model names a column that is not sensitive, or one that it is not made for.
+    """
+    found = np.zeros(classes.n_classes, dtype=bool)
+    for model in models:
+        found |= ~model.holds_each(classes)
+    return found
+
+
+def one_class(classes: EquivalenceClasses) -> EquivalenceClasses:
+    """The table as one class: every quasi-identifier at its root."""
+    roots = np.array([[tree.root for tree in classes.hierarchies]], dtype=np.int32)
+    sensitive = tuple(each.whole() for each in classes.sensitive)
+    counts = np.array([classes.n_records], dtype=np.int64)
+    return replace(classes, nodes=roots, counts=counts, sensitive=sensitive)
+
+
+def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> None:
+    """Check before a run that some release can meet each of the models.
+
+    Merging classes never lowers the level of the worst one, so what the table as one class does
+    not meet no release of all records meets, and what it meets is met by merging everything. (A
+    release that suppresses records is a release of another table.)
+
+    Parameters
+    ----------
+    models
+        What has to hold together.
+    classes
+        The classes of the original table.
+
+    Raises
+    ------
+    Unsatisfiable
+        A model cannot be met; the message says the best value possible.
+    PlanError
+        A model names a column that is not sensitive, or one that it is not made for.
+    """
+    if not classes.n_classes:
+        return
+    whole = one_class(classes)
+    for model in models:
+        if not model.holds(whole):
+            raise Unsatisfiable(model.refusal(whole))

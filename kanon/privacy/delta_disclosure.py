@@ -1,0 +1,99 @@
+"""delta-disclosure privacy: no sensitive value is much more or less frequent than in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.sensitive import Sensitive
+
+__all__ = ["CARD", "MODEL", "DeltaDisclosure", "each"]
+
+CARD = Card(
+    name="delta-disclosure",
+    title="delta-disclosure privacy",
+    summary="In every class each sensitive value of the table occurs, less than exp(delta) times "
+    "as often, and as rarely, as in the whole table.",
+    source="Brickell, Shmatikov 2008",
+    unit="logarithm of a ratio of shares",
+    direction="lower",
+    lowest="0: every class is mixed as the whole table",
+    highest="infinite: some class lacks a value",
+)
+
+
+def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
+    """delta(C) = max over s of abs(ln(p(s, C) / p(s, T))) for each class.
+
+    Parameters
+    ----------
+    sensitive
+        The histograms.
+    present_only
+        Over the values that the class has, instead of all values of the table. What such a level
+        says is weaker: that a value is absent from a class tells much about who is in it.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 0, the class is mixed as the table; infinite if the class lacks a value of the table.
+
+    Notes
+    -----
+    Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
+
+    Examples
+    --------
+    Twice a cold; a cold and a flu. Three in four have a cold, one in four a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
+    ([inf, 2.0], [1.333333333, 2.0])
+    """
+    found = sensitive.count * sensitive.total.sum()
+    due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
+    # The larger through the smaller: twice as often and half as often are one level.
+    levels = largest(sensitive, np.log(np.maximum(found, due) / np.minimum(found, due)))
+    if present_only:
+        return levels
+    lacking = np.diff(sensitive.start) < np.count_nonzero(sensitive.total)
+    return np.where(lacking, np.inf, levels)
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(SensitiveModel):
+    """The model "abs(ln(p(s, C) / p(s, T))) < delta for every value s and every class".
+
+    Parameters
+    ----------
+    delta
+        A number above 0.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        delta is anything else.
+    """
+
+    delta: Annotated[float, Range(0, above=True)]
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "delta"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """delta(C) of each class; infinite if it lacks a value. Shape (R,)."""
+        return each(classes.sensitive_named(self.column))
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels are below delta."""
+        return levels < self.delta
+
+
+MODEL = DeltaDisclosure

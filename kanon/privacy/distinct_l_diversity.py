@@ -1,0 +1,83 @@
+"""Distinct l-diversity: every class has at least l different sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.model import Range, SensitiveModel
+from kanon.sensitive import Sensitive
+
+__all__ = ["CARD", "MODEL", "DistinctLDiversity", "each"]
+
+CARD = Card(
+    name="distinct-l-diversity",
+    title="Distinct l-diversity",
+    summary="Every class has at least l different sensitive values, however rare.",
+    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
+    unit="values",
+    direction="higher",
+    lowest="1: in some class everybody has the same value",
+    highest="the number of values: each occurs in every class",
+)
+
+
+def each(sensitive: Sensitive) -> np.ndarray:
+    """The number of different values of each class.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), int64
+        From 1, everybody has the same value, to the number of values of the table.
+
+    Notes
+    -----
+    Source: Machanavajjhala et al. 2007, section 4.
+
+    Examples
+    --------
+    Twice a cold; a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist()
+    [1, 2]
+    """
+    return np.diff(sensitive.start)
+
+
+@dataclass(frozen=True)
+class DistinctLDiversity(SensitiveModel):
+    """The model "every class has at least l different sensitive values".
+
+    Parameters
+    ----------
+    l
+        A whole number of at least 2.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        l is anything else.
+    """
+
+    l: Annotated[int, Range(2, whole=True)]  # noqa: E741
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "l"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The number of different values of each class. Shape (R,)."""
+        return each(classes.sensitive_named(self.column))
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels are at least l."""
+        return levels >= self.l
+
+
+MODEL = DistinctLDiversity

@@ -1,0 +1,93 @@
+"""Entropy l-diversity: the sensitive values of a class are as mixed as l equally frequent ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy import distinct_l_diversity
+from kanon.privacy.model import Range, SensitiveModel
+from kanon.sensitive import Sensitive
+
+__all__ = ["CARD", "MODEL", "TOLERANCE", "EntropyLDiversity", "each"]
+
+CARD = Card(
+    name="entropy-l-diversity",
+    title="Entropy l-diversity",
+    summary="In every class the sensitive values are as mixed as l equally frequent ones.",
+    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007; as exp of the entropy: "
+    "Mauger, Le Mahec, Dequen 2023",
+    unit="values",
+    direction="higher",
+    lowest="1: in some class everybody has the same value",
+    highest="the number of values: all are equally frequent in every class",
+)
+
+TOLERANCE = 1e-9
+"""Levels this much apart, relatively, count as equal: logarithms are not exact."""
+
+
+def each(sensitive: Sensitive) -> np.ndarray:
+    """l(C) = exp(-sum over s of p ln p) for each class, p = p(s, C).
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 1, everybody has the same value, to the number of values of the class, all are equally
+        frequent. A number of values, not whole.
+
+    Notes
+    -----
+    Source: Machanavajjhala et al. 2007, Definition 4.1, which asks for an entropy of at least
+    ln l; the level itself, Mauger, Le Mahec, Dequen 2023.
+
+    Examples
+    --------
+    Twice a cold; a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).round(9).tolist()
+    [1.0, 2.0]
+    """
+    sizes = sensitive.sizes
+    entropy = np.log(sizes) - sensitive.summed(sensitive.count * np.log(sensitive.count)) / sizes
+    return np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))
+
+
+@dataclass(frozen=True)
+class EntropyLDiversity(SensitiveModel):
+    """The model "the sensitive values of every class are as mixed as l equally frequent ones".
+
+    Parameters
+    ----------
+    l
+        A number of at least 1. A class with exactly two equally frequent values meets l = 2: one
+        relative tolerance of 1e-9 makes up for the logarithms.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        l is anything else.
+    """
+
+    l: Annotated[float, Range(1)]  # noqa: E741
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "l"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """l(C) of each class. Shape (R,)."""
+        return each(classes.sensitive_named(self.column))
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels are at least l, but for the tolerance."""
+        return levels >= self.l * (1 - TOLERANCE)
+
+
+MODEL = EntropyLDiversity

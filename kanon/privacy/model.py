@@ -1,0 +1,195 @@
+"""What every privacy model can say: the level of each class, and whether it is enough."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, get_type_hints
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError, quoted
+from kanon.sensitive import Sensitive
+
+__all__ = ["Model", "Range", "SensitiveModel", "largest", "ranges", "rounded"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that a parameter of a model may be; it annotates the parameter.
+
+    Attributes
+    ----------
+    lowest, highest
+        Both ends; no end above if ``highest`` is infinite.
+    above
+        Whether ``lowest`` itself is excluded.
+    whole
+        Whether only whole numbers count.
+    """
+
+    lowest: float
+    highest: float = math.inf
+    above: bool = False
+    whole: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is allowed, in words.
+
+        >>> Range(2, whole=True).text, Range(0, 1, above=True).text
+        ('a whole number of at least 2', 'a number above 0 and at most 1')
+        """
+        kind = "a whole number" if self.whole else "a number"
+        below = "" if math.isinf(self.highest) else f" and at most {self.highest:g}"
+        return f"{kind} {'above' if self.above else 'of at least'} {self.lowest:g}{below}"
+
+    def check(self, name: str, given: object) -> None:
+        """Check a parameter.
+
+        Raises
+        ------
+        PlanError
+            It is no such number; the message says what is allowed.
+        """
+        kinds = int if self.whole else int | float
+        allowed = (
+            isinstance(given, kinds)
+            and not isinstance(given, bool)
+            and (given > self.lowest if self.above else given >= self.lowest)
+            and given <= self.highest
+            and given < math.inf
+        )
+        if not allowed:
+            raise PlanError(f"{name} has to be {self.text}, not {str(given)[:40]}.")
+
+
+def ranges(model: type[Model]) -> dict[str, Range]:
+    """The parameters of a model that are numbers, with what each may be."""
+    return {
+        name: part
+        for name, hint in get_type_hints(model, include_extras=True).items()
+        for part in getattr(hint, "__metadata__", ())
+        if isinstance(part, Range)
+    }
+
+
+class Model(ABC):
+    """A privacy model with its parameters: something that every class of a release has to meet.
+
+    A model is a frozen dataclass in a file of its own, beside its ``CARD``; the file names it as
+    ``MODEL``. Its parameters are annotated with a :class:`Range`, by which they are checked here,
+    in plans and on pages.
+    """
+
+    card: ClassVar[Card]
+
+    def __post_init__(self) -> None:
+        for name, allowed in ranges(type(self)).items():
+            allowed.check(name, getattr(self, name))
+
+    @abstractmethod
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The number that the model is about, for each class. Shape (R,)."""
+
+    @abstractmethod
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """Which classes meet the model. Shape (R,), bool."""
+
+    @abstractmethod
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model, given the table as one class, which does not."""
+
+    def level(self, classes: EquivalenceClasses) -> float | int | None:
+        """The level of the worst class: what a whole table has; None without classes."""
+        found = self.levels(classes)
+        if not len(found):
+            return None
+        worst: float | int = (
+            found.min() if self.card.direction == "higher" else found.max()
+        ).item()
+        return worst
+
+    def holds(self, classes: EquivalenceClasses) -> bool:
+        """Whether every class meets the model. Without records it does."""
+        return bool(self.holds_each(classes).all())
+
+    @property
+    def title(self) -> str:
+        """The model's name on a page."""
+        return self.card.title
+
+    @property
+    def sentence(self) -> str:
+        """The model with its parameters, as it stands in a sentence."""
+        chosen = {
+            part.name: getattr(self, part.name)
+            for part in fields(self)  # type: ignore[arg-type]
+        }
+        column = chosen.pop("column", None)
+        listed = " and ".join(f"{name} = {_plain(value)}" for name, value in chosen.items())
+        return f"{self.title} with {listed}" + (f" for {quoted(column)}" if column else "")
+
+
+class SensitiveModel(Model):
+    """A model that looks at one sensitive column."""
+
+    column: str
+    symbol: ClassVar[str]
+    """What the level is called in a sentence."""
+
+    @abstractmethod
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels meet the model. Shape (R,), bool."""
+
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """Which classes meet the model. Shape (R,), bool."""
+        return self.accepts(self.levels(classes))
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model, with the best value there is.
+
+        Merging classes never makes the worst one worse, so the table as one class has that
+        value. It is rounded to the side that can be reached.
+        """
+        best = self.level(whole)
+        assert best is not None
+        higher = self.card.direction == "higher"
+        return self._refused(
+            f"{self.symbol} is {'at most' if higher else 'at least'} {rounded(best, not higher)}"
+        )
+
+    def _refused(self, reason: str) -> str:
+        return f"{self.sentence} cannot be reached: with all records in one class, {reason}."
+
+
+def largest(sensitive: Sensitive, per_entry: np.ndarray) -> np.ndarray:
+    """The largest of something over the values that each class has. Shape (R,).
+
+    >>> ill = Sensitive.from_records("ill", ["angina", "cold"], False, [0, 0, 1], [1, 0, 1], 2)
+    >>> largest(ill, np.array([3, 5, 4])).tolist()
+    [5, 4]
+    """
+    return np.maximum.reduceat(per_entry, sensitive.start[:-1]) if len(per_entry) else per_entry
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def rounded(value: float, up: bool) -> str:
+    """A level with two decimals, or two digits if it is small, never rounded to the other side.
+
+    >>> rounded(1.7581, up=False), rounded(0.3401, up=True), rounded(0.07, up=True)
+    ('1.75', '0.35', '0.07')
+    """
+    digits = 2 if value >= 0.1 or value <= 0 else 1 - math.floor(math.log10(value))
+    found = round(value, digits)
+    if found < value and up:
+        found += 10.0**-digits
+    if found > value and not up:
+        found -= 10.0**-digits
+    return f"{found:.{digits}f}".rstrip("0").rstrip(".")

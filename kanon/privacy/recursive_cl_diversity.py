@@ -1,0 +1,115 @@
+"""Recursive (c, l)-diversity: the most frequent sensitive value is not too frequent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy import distinct_l_diversity
+from kanon.privacy.model import Range, SensitiveModel, rounded
+from kanon.sensitive import Sensitive
+from kanon.words import counted
+
+__all__ = ["CARD", "MODEL", "RecursiveCLDiversity", "each"]
+
+CARD = Card(
+    name="recursive-cl-diversity",
+    title="Recursive (c, l)-diversity",
+    summary="In every class the most frequent sensitive value occurs less than c times as often as "
+    "all values from the l-th most frequent on together.",
+    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
+    unit="ratio",
+    direction="lower",
+    lowest="1 / (v - l + 1) of v values: all are equally frequent in every class",
+    highest="infinite: some class has fewer than l values",
+)
+
+
+def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
+    """r_1 / (r_l + r_(l+1) + ...) for each class, its counts r_1 >= r_2 >= ...
+
+    Parameters
+    ----------
+    sensitive
+        The histograms.
+    l
+        From which value on the rare ones are summed, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        A ratio above 0; infinite for a class with fewer than l values.
+
+    Notes
+    -----
+    Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
+
+    Examples
+    --------
+    Three colds, two anginas and one flu: 3 against 2 + 1 for l = 2, against 1 for l = 3.
+
+    >>> values = ["angina", "cold", "flu"]
+    >>> ill = Sensitive.from_records("ill", values, False, [0] * 6, [1, 1, 1, 0, 0, 2], 1)
+    >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
+    [1.0, 3.0, inf]
+    """
+    most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
+    counts = sensitive.count[most_first]
+    rank = np.arange(len(counts)) - np.repeat(sensitive.start[:-1], np.diff(sensitive.start))
+    most = sensitive.summed(np.where(rank == 0, counts, 0))
+    rest = sensitive.summed(np.where(rank >= l - 1, counts, 0))
+    found = np.full(len(most), np.inf)
+    np.divide(most, rest, out=found, where=rest > 0)
+    return found
+
+
+@dataclass(frozen=True)
+class RecursiveCLDiversity(SensitiveModel):
+    """The model "r_1 < c (r_l + r_(l+1) + ...) in every class, its counts r_1 >= r_2 >= ...".
+
+    Parameters
+    ----------
+    c
+        A number above 0.
+    l
+        A whole number of at least 2.
+    column
+        The sensitive column.
+
+    Raises
+    ------
+    PlanError
+        c or l is anything else.
+    """
+
+    c: Annotated[float, Range(0, above=True)]
+    l: Annotated[int, Range(2, whole=True)]  # noqa: E741
+    column: str
+    card: ClassVar[Card] = CARD
+    symbol: ClassVar[str] = "c"
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The ratio of each class; infinite with fewer than l values. Shape (R,)."""
+        return each(classes.sensitive_named(self.column), self.l)
+
+    def accepts(self, levels: np.ndarray) -> np.ndarray:
+        """Which levels are below c."""
+        return levels < self.c
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model: too few values, or c is not above the ratio."""
+        ratio = self.level(whole)
+        assert ratio is not None
+        if np.isinf(ratio):
+            most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
+            return self._refused(
+                f"there are {counted(most, 'different value')}, and l is at most that"
+            )
+        return self._refused(f"c has to be above {rounded(ratio, up=True)}")
+
+
+MODEL = RecursiveCLDiversity

@@ -1,0 +1,188 @@
+"""Re-identification risk: how likely who looks for a person finds the right record.
+
+An attacker who finds a person's class can only guess within it. Three are told apart [1]_: the
+*prosecutor* knows that the person is in the table, so the class in the table is what hides the
+person; the *journalist* does not, so everybody of the population who would be in that class does;
+the *marketer* wants to recognise as many records as possible and minds no mistakes.
+
+.. [1] El Emam, Dankar 2008, "Protecting privacy using k-anonymity", JAMIA 15(5) (prosecutor,
+   journalist); Dankar, El Emam 2010, "A method for evaluating marketer re-identification risk"
+   (marketer); formulas and names as in El Emam 2013, "Guide to the de-identification of personal
+   health information", and in the tool ARX.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import TableError
+from kanon.privacy.model import Range
+from kanon.words import counted
+
+__all__ = ["THRESHOLD", "Risk", "check_threshold", "journalist", "marketer", "prosecutor"]
+
+THRESHOLD = 0.2
+"""A risk above it counts as high unless another is given: a class of fewer than five. A round
+number to begin with and no norm: what is acceptable is for who publishes the table to say."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The risk of one attacker; all shares of 1, all lower is better.
+
+    Attributes
+    ----------
+    highest
+        Of the person that is easiest to find: 1 means certainty.
+    mean
+        The share of the records that are recognised on average.
+    threshold
+        From where on a risk counts as high.
+    share_above
+        The share of the records whose risk is above it.
+    """
+
+    highest: float
+    mean: float
+    threshold: float
+    share_above: float
+
+
+def check_threshold(threshold: float) -> None:
+    """Check that a threshold is a share.
+
+    Raises
+    ------
+    PlanError
+        It is not within [0, 1].
+    """
+    Range(0, 1).check("threshold", threshold)
+
+
+def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Risk | None:
+    """The risk of a person who is known to be in the table: 1 / f for a class of f records.
+
+    Highest 1 / min f; on average classes / records, since each class gives one right guess.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    threshold
+        From where on a risk counts as high.
+
+    Returns
+    -------
+    Risk or None
+        None without records.
+
+    Raises
+    ------
+    PlanError
+        The threshold is not within [0, 1].
+
+    Examples
+    --------
+    Four records that look the same, and one that is unique.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> prosecutor(five)
+    Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
+    """
+    check_threshold(threshold)
+    if not classes.n_classes:
+        return None
+    mean = classes.n_classes / classes.n_records
+    return _risk(classes, classes.counts, mean, threshold)
+
+
+def journalist(
+    classes: EquivalenceClasses, population: np.ndarray, threshold: float = THRESHOLD
+) -> Risk | None:
+    """The risk of a person who may or may not be in the table: 1 / F for a class of F people.
+
+    Highest 1 / min F over the classes of the table; on average the larger of what an attacker
+    recognises who starts from the population, classes / sum of F, and from the table,
+    (sum of f / F) / records.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    population : numpy.ndarray, shape (R,)
+        For each of them F, the number of people of the population who would be in it.
+    threshold
+        From where on a risk counts as high.
+
+    Returns
+    -------
+    Risk or None
+        None without records. Never above the prosecutor's.
+
+    Raises
+    ------
+    TableError
+        A class has fewer people in the population than records in the table.
+    PlanError
+        The threshold is not within [0, 1].
+
+    Examples
+    --------
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> journalist(five, np.array([8, 2]))
+    Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
+    """
+    check_threshold(threshold)
+    recognised = marketer(classes, population)
+    if recognised is None:
+        return None
+    mean = max(classes.n_classes / int(population.sum()), recognised)
+    return _risk(classes, population, mean, threshold)
+
+
+def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | None:
+    """The share of the records that are recognised on average: (sum of f / F) / records.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table, of f records each.
+    population : numpy.ndarray, shape (R,)
+        For each of them F, the number of people of the population who would be in it.
+
+    Returns
+    -------
+    float or None
+        From 1 / largest F to 1, everybody is recognised; None without records.
+
+    Raises
+    ------
+    TableError
+        A class has fewer people in the population than records in the table.
+
+    Examples
+    --------
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> marketer(five, np.array([8, 2]))
+    0.2
+    """
+    lacking = int((population < classes.counts).sum())
+    if lacking:
+        raise TableError(
+            f"{counted(lacking, 'class', 'classes')} of the table "
+            f"{'has' if lacking == 1 else 'have'} fewer people in the population than records in "
+            "the table; the population has to contain everybody, in the same labels."
+        )
+    if not classes.n_classes:
+        return None
+    return float((classes.counts / population).sum() / classes.n_records)
+
+
+def _risk(classes: EquivalenceClasses, hiding: np.ndarray, mean: float, threshold: float) -> Risk:
+    """The risk where so many people hide each record of a class."""
+    of_class = 1.0 / hiding
+    above = int(classes.counts[of_class > threshold].sum()) / classes.n_records
+    return Risk(float(of_class.max()), mean, threshold, above)

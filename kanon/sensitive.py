@@ -1,0 +1,179 @@
+"""How often each value of a sensitive attribute occurs in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanon.values import MISSING_LABEL, numbers
+
+__all__ = ["Sensitive", "order_of_values"]
+
+
+def order_of_values(texts: Sequence[str]) -> tuple[list[str], bool]:
+    """The distinct values of a sensitive attribute in order, and whether they are numbers.
+
+    Numbers stand by size, anything else in alphabetical order; missing cells, which count as one
+    value, stand last.
+
+    >>> order_of_values(["10", "9", "(missing)"])
+    (['9', '10', '(missing)'], True)
+    >>> order_of_values(["b", "10", "a"])
+    (['10', 'a', 'b'], False)
+    """
+    present = [text for text in texts if text != MISSING_LABEL]
+    sizes = numbers(present)
+    if sizes is None:
+        ordered = sorted(present)
+    else:
+        ordered = [present[place] for place in np.argsort(sizes, kind="stable")]
+    return ordered + [MISSING_LABEL] * (len(present) < len(texts)), sizes is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """The histograms of one sensitive attribute, one per class; only values that occur are held.
+
+    Attributes
+    ----------
+    name
+        The column.
+    values : tuple of str, length v
+        The distinct values of the table, in the order of :func:`order_of_values`.
+    numeric
+        Whether the values are numbers, so that some are nearer to each other than others.
+    start : numpy.ndarray, shape (R + 1,), int64
+        The entries of class c are those from ``start[c]`` up to ``start[c + 1]``.
+    value : numpy.ndarray, int32
+        Per entry the position of a value, rising within a class.
+    count : numpy.ndarray, int64
+        Per entry the number of records that have it, at least 1.
+    total : numpy.ndarray, shape (v,), int64
+        The number of records of the whole table that have each value. Of some classes of a table
+        it is that of the table: p(s, T) is ``total / total.sum()``.
+
+    Examples
+    --------
+    Two classes: one with a cold twice, one with a cold and an angina.
+
+    >>> ill = Sensitive.from_records(
+    ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
+    >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
+    ([[0, 2], [1, 1]], [1, 3], [2, 2])
+    """
+
+    name: str
+    values: tuple[str, ...]
+    numeric: bool
+    start: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    total: np.ndarray
+
+    @classmethod
+    def from_records(
+        cls,
+        name: str,
+        values: Sequence[str],
+        numeric: bool,
+        group: Sequence[int] | np.ndarray,
+        codes: Sequence[int] | np.ndarray,
+        n_classes: int,
+    ) -> Sensitive:
+        """Count the records of each class.
+
+        Parameters
+        ----------
+        name, values, numeric
+            The attribute.
+        group
+            Per record its class.
+        codes
+            Per record the position of its value.
+        n_classes
+            R.
+        """
+        once = np.ones(len(codes), dtype=np.int64)
+        return _counted(name, tuple(values), numeric, group, codes, once, n_classes)
+
+    @property
+    def n_classes(self) -> int:
+        """R, the number of classes."""
+        return len(self.start) - 1
+
+    @property
+    def of_entry(self) -> np.ndarray:
+        """Per entry its class."""
+        return np.repeat(np.arange(self.n_classes), np.diff(self.start))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of records of each class. Shape (R,), int64."""
+        return self.summed(self.count)
+
+    def summed(self, per_entry: np.ndarray) -> np.ndarray:
+        """The sum of something over the entries of each class; 0 for one without entries."""
+        found = np.zeros(self.n_classes, dtype=per_entry.dtype)
+        filled = np.diff(self.start) > 0
+        if filled.any():  # reduceat would give an empty class the entry that follows
+            found[filled] = np.add.reduceat(per_entry, self.start[:-1][filled])
+        return found
+
+    def grouped(self, group: np.ndarray, n_groups: int) -> Sensitive:
+        """The histograms of classes that were merged.
+
+        Parameters
+        ----------
+        group : numpy.ndarray, shape (R,)
+            Per class the one it becomes part of; -1 if it leaves the table, and the total too.
+        n_groups
+            How many there are then.
+        """
+        target = np.asarray(group)[self.of_entry]
+        kept = target >= 0
+        return _counted(
+            self.name, self.values, self.numeric,
+            target[kept], self.value[kept], self.count[kept], n_groups,
+        )  # fmt: skip
+
+    def only(self, classes: np.ndarray) -> Sensitive:
+        """Some classes alone, in that order; the total stays that of the whole table."""
+        lengths = np.diff(self.start)[classes]
+        start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        within = np.arange(start[-1]) - np.repeat(start[:-1], lengths)
+        entries = np.repeat(self.start[:-1][classes], lengths) + within
+        return replace(self, start=start, value=self.value[entries], count=self.count[entries])
+
+    def whole(self) -> Sensitive:
+        """The table as one class: what a release that merges everything has."""
+        return self.grouped(np.zeros(self.n_classes, dtype=np.int64), 1)
+
+    def dense(self) -> np.ndarray:
+        """Every count, those that are 0 too. Shape (R, v), int64: for few classes or values."""
+        found = np.zeros((self.n_classes, len(self.values)), dtype=np.int64)
+        found[self.of_entry, self.value] = self.count
+        return found
+
+
+def _counted(
+    name: str,
+    values: tuple[str, ...],
+    numeric: bool,
+    group: Sequence[int] | np.ndarray,
+    codes: Sequence[int] | np.ndarray,
+    counts: np.ndarray,
+    n_classes: int,
+) -> Sensitive:
+    """Sum counts by class and value."""
+    width = max(len(values), 1)
+    keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
+    found, place = np.unique(keys, return_inverse=True)
+    summed = np.zeros(len(found), dtype=np.int64)
+    np.add.at(summed, place, counts)
+    start = np.searchsorted(found, np.arange(n_classes + 1) * width).astype(np.int64)
+    value = (found % width).astype(np.int32)
+    total = np.zeros(len(values), dtype=np.int64)
+    np.add.at(total, value, summed)
+    return Sensitive(name, values, numeric, start, value, summed, total)

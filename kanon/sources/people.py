@@ -1,0 +1,70 @@
+"""How many people of a population would be in each class of a table as it is, label by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon.schema import check_columns
+from kanon.sources.memory import classes_of_columns, require_records
+from kanon.values import canonical_texts
+
+__all__ = ["people_in_classes"]
+
+
+def people_in_classes(
+    table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
+) -> np.ndarray:
+    """The number of people of a population in each class of a table.
+
+    Cells are the same if their texts are: a table of generalised values needs a population with
+    the same labels. Missing cells are the same as each other.
+
+    Parameters
+    ----------
+    table
+        The table.
+    population
+        Everybody who might be in it, one row each.
+    columns
+        The quasi-identifiers, which both have.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), int64
+        In the order of :func:`kanon.sources.memory.classes_of_columns` of the table; 0 where the
+        population has nobody.
+
+    Raises
+    ------
+    PlanError
+        One of the tables lacks a column.
+    TableError
+        One of the tables has no records.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["F", "F", "F", "M", "X"]})
+    >>> people_in_classes(people.iloc[2:4], people, ["sex"]).tolist()
+    [3, 1]
+    """
+    for each in (table, population):
+        check_columns(list(each.columns), columns)
+        require_records(each)
+    # Columns by place, since they may be called anything.
+    both = {
+        str(place): np.concatenate([_texts(table[column]), _texts(population[column])])
+        for place, column in enumerate(columns)
+    }
+    here = np.repeat(["0 table", "1 population"], [len(table), len(population)])
+    frame = pd.DataFrame(both, dtype=object).assign(where=here)
+    found = classes_of_columns(frame, list(both), ["where"]).sensitive[0].dense()
+    return found[found[:, 0] > 0, 1]
+
+
+def _texts(column: pd.Series) -> np.ndarray:
+    """The text of each cell, None where it is missing."""
+    codes, texts = canonical_texts(column)
+    return np.array([*texts, None], dtype=object)[codes]

@@ -1,0 +1,80 @@
+"""The population that the persons of a table come from, counted by the table's hierarchies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import TableError, listing
+from kanon.sources.memory import require_records
+from kanon.values import MISSING_LABEL, canonical_texts
+
+__all__ = ["Population", "population_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A population, counted.
+
+    Attributes
+    ----------
+    classes
+        Its classes, over the hierarchies of the table.
+    unplaced
+        The number of people with a value that a hierarchy lacks, or none at all: that value
+        counts as the root, so they are only met where a release says nothing about that column.
+    """
+
+    classes: EquivalenceClasses
+    unplaced: int
+
+
+def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
+    """Count the people of a population by the hierarchies of a table.
+
+    Parameters
+    ----------
+    table
+        The classes of the table, whose quasi-identifiers are looked for by name.
+    people
+        One row per person, with the original values of all quasi-identifiers; other columns are
+        not looked at.
+
+    Raises
+    ------
+    TableError
+        A quasi-identifier is not a column of it, or it has no rows.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> sex = suppression(["F", "M"])
+    >>> two = EquivalenceClasses(("sex",), (sex,), np.array([[0], [1]]), np.array([1, 1]))
+    >>> found = population_of(two, pd.DataFrame({"sex": ["M", "F", "M", "X"]}))
+    >>> found.classes.counts.tolist(), found.unplaced
+    ([1, 2, 1], 1)
+    """
+    lacking = [name for name in table.attributes if name not in people.columns]
+    if lacking:
+        raise TableError(
+            f"The population lacks {listing(lacking)}; it needs every quasi-identifier as a column "
+            "of the same name."
+        )
+    require_records(people)
+    unplaced = np.zeros(len(people), dtype=bool)
+    nodes = np.empty((len(people), len(table.attributes)), dtype=np.int32)
+    for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True)):
+        codes, texts = canonical_texts(people[name])
+        texts = [*texts, MISSING_LABEL]  # a missing cell has the code -1
+        of_code = np.array([tree.node_of.get(text, tree.root) for text in texts], dtype=np.int32)
+        unknown = np.array([text not in tree.node_of for text in texts])
+        nodes[:, j] = of_code[codes]
+        unplaced |= unknown[codes]
+    found, counts, _ = group_tuples(
+        nodes, np.ones(len(people), dtype=np.int64), [tree.n_nodes for tree in table.hierarchies]
+    )
+    classes = EquivalenceClasses(table.attributes, table.hierarchies, found, counts)
+    return Population(classes, int(unplaced.sum()))

@@ -1,0 +1,550 @@
+"""The configurations that a session compares: which they are, and what is known of them already.
+
+Every run is found by a fingerprint of all that it depends on, so none is made twice: not when
+something is chosen once more, not when an edit is undone, not for two comparisons that share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.comparison import (
+    COSTLESS,
+    PAPER_K,
+    TIE_SEEDS,
+    Comparison,
+    Line,
+    combined,
+    name_of,
+    titles_of_configurations,
+)
+from kanon.errors import KanonError, PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.measures.along import Curves, Points
+from kanon.metrics import METRICS, PUBLISHED, Metric
+from kanon.plan import ColumnPlan, Plan, composed_metrics
+from kanon.privacy import entropy_l_diversity
+from kanon.run import Prepared, prepare, serves_every_k
+from kanon.schema import Role
+from kanon.strategies import LOOKS_AT
+from kanon.studio.work import (
+    Known,
+    Work,
+    compared_metrics,
+    plan_of,
+    shown_k,
+    usable_metrics,
+    usable_strategies,
+)
+from kanon.sweep import Configuration, Planned
+from kanon.words import counted
+
+__all__ = [
+    "MOST_LINES",
+    "Job",
+    "Outlook",
+    "Run",
+    "Wanted",
+    "as_compared",
+    "compared_strategies",
+    "lacking",
+    "made_of",
+    "needed_metrics",
+    "outlook",
+    "planned",
+    "strategies_offered",
+    "wanted_lines",
+    "yardsticks",
+]
+
+MOST_LINES = 48
+"""The most lines of one comparison: more would be a picture that nobody can read."""
+
+_MOST_RUNS = 600
+"""The most runs that a session remembers; the oldest give way."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Ground:
+    """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
+
+    plan: Plan
+    trees: Mapping[str, Hierarchy]
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """A line that is to be compared.
+
+    Attributes
+    ----------
+    configuration
+        What leads it, with its own tie seed.
+    plan
+        The whole plan.
+    name, title, kept
+        See :class:`kanon.comparison.Line`.
+    seeds
+        The tie seeds that it is run under: its own first, then those of a band if one is wanted.
+    ground
+        The plan that all such lines share, and the hierarchies.
+    yardstick
+        What its releases are measured by; None for its own hierarchies.
+    """
+
+    configuration: Configuration
+    plan: Plan
+    name: str
+    title: str
+    kept: bool
+    seeds: tuple[int | None, ...]
+    ground: _Ground
+    yardstick: _Ground | None
+
+    @property
+    def guide(self) -> Metric:
+        """The metric that guides it."""
+        return self.plan.metric
+
+    @property
+    def measured_by(self) -> Mapping[str, Hierarchy]:
+        """The hierarchies that its releases are measured by."""
+        return (self.yardstick or self.ground).trees
+
+
+class Run(NamedTuple):
+    """One run of a line: which line, under which tie seed, and its fingerprint."""
+
+    line: Wanted
+    seed: int | None
+    key: str
+
+
+# --- which -----------------------------------------------------------------------------------
+def strategies_offered(work: Work) -> list[str]:
+    """The strategies that can be compared: S1 alone without a sensitive column or without GAA."""
+    return usable_strategies(work) if serves_every_k(work.algorithm) else ["s1"]
+
+
+def compared_strategies(work: Work) -> list[str]:
+    """The strategies to compare: those chosen, as far as the table allows them.
+
+    Where all that were chosen are gone, S1: an empty choice is one that the user made.
+    """
+    offered = strategies_offered(work)
+    found = [name for name in offered if name in work.strategies]
+    return found if found or not work.strategies else ["s1"]
+
+
+def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
+    """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
+
+    Parameters
+    ----------
+    work
+        The session.
+    also
+        Metrics beside those chosen.
+
+    Raises
+    ------
+    PlanError
+        There are too many; or see :func:`kanon.studio.work.plan_of`.
+    """
+    whole = plan_of(work)
+    ours = _ground(work, whole, work.trees)
+    names = dict.fromkeys([*compared_metrics(work), *also])
+    chosen = combined(
+        list(names), compared_strategies(work), work.scopes, work.algorithm, work.tie_seed
+    )
+    called = {**METRICS, **composed_metrics(work.composed)}
+    titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
+    found = [
+        Wanted(one, _led_by(whole, one), name_of(one), title, False, _seeds(work, one), ours, None)
+        for one, title in zip(chosen, titles, strict=True)
+    ]
+    taken = {text for line in found for text in (line.name, line.title)}
+    for each in work.pinned:
+        if each.shown:
+            # A metric of one's own can have any name, this one too.
+            name, title = (
+                text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
+            )
+            ground = _ground(work, _with_sensitive(each.plan, work.sensitive_columns), each.trees)
+            own = _own(each.plan)
+            seeds = _seeds(work, own)
+            found.append(Wanted(own, ground.plan, name, title, True, seeds, ground, None))
+    if len(found) > MOST_LINES:
+        raise PlanError(
+            f"{counted(len(found), 'line')} are too many to compare; {MOST_LINES} can be. Choose "
+            "fewer metrics or strategies."
+        )
+    measure = _yardstick(work, ours)
+    return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
+
+
+def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
+    """Its own tie seed, and those of a band if one is wanted."""
+    return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.bands else ())]))
+
+
+def yardsticks(work: Work) -> list[str | None]:
+    """The hierarchies that one can choose to measure by, if shown lines have different ones.
+
+    Empty for those in use, the titles of kept configurations, None for each by its own. An empty
+    list where it makes no difference.
+    """
+    shown = [each for each in work.pinned if each.shown]
+    trees = work.trees
+    if all(dict(each.trees) == trees for each in shown):
+        return []
+    other = [each.title for each in work.pinned if dict(each.trees) != trees]
+    return ["", *other, None]
+
+
+def _yardstick(work: Work, ours: _Ground) -> _Ground | None:
+    """Whose hierarchies all are measured by; None for each by its own."""
+    if work.yardstick is None:
+        return None
+    for each in work.pinned:
+        if each.title == work.yardstick:
+            return _ground(work, each.plan, each.trees)
+    return ours
+
+
+def _other(measure: _Ground | None, own: _Ground) -> _Ground | None:
+    """What to measure by, where that differs from a line's own hierarchies and can be done."""
+    if measure is None or dict(measure.trees) == dict(own.trees):
+        return None
+    return measure if set(measure.trees) == set(own.trees) else None
+
+
+def _led_by(plan: Plan, one: Configuration) -> Plan:
+    """The plan with something else to lead it."""
+    return plan.model_copy(
+        update={
+            "algorithm": plan.algorithm.model_copy(
+                update={
+                    "name": one.algorithm,
+                    "metric": one.metric,
+                    "strategy": one.strategy,
+                    "scope": one.scope,
+                    "tie_seed": one.tie_seed,
+                }
+            )
+        }
+    )
+
+
+def _own(plan: Plan) -> Configuration:
+    """The configuration of a plan."""
+    led = plan.algorithm
+    scope = led.scope if LOOKS_AT[led.strategy] else "table"
+    return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
+
+
+def _with_sensitive(plan: Plan, columns: Iterable[str]) -> Plan:
+    """The plan with what is sensitive now, so that all lines are measured by the same columns."""
+    changed = dict(plan.columns)
+    for column in columns:
+        if column not in changed or changed[column].role is not Role.QUASI_IDENTIFIER:
+            changed[column] = ColumnPlan(role=Role.SENSITIVE)
+    return plan.model_copy(update={"columns": changed})
+
+
+# --- what is known ----------------------------------------------------------------------------
+def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
+    """The metrics that a comparison measures in: the seven, and those that guide.
+
+    Drawn weights only where everything that releases are measured by has some.
+
+    Raises
+    ------
+    PlanError
+        Two lines are guided by different metrics of one name.
+    """
+    found = {name: METRICS[name] for name in PUBLISHED}
+    for line in lines:
+        guide = line.guide
+        if line.configuration.strategy in COSTLESS:
+            continue
+        if guide.name == "custom" and not _all_drawn(lines):
+            continue
+        if _phases(found.setdefault(guide.name, guide)) != _phases(guide):
+            raise PlanError(
+                f"Two configurations are guided by different metrics called {quoted(guide.name)}; "
+                "hide one of them."
+            )
+    return list(found.values())
+
+
+def lacking(work: Work, lines: Sequence[Wanted], also: int | None = None) -> list[Run]:
+    """The runs of these lines that nobody has made yet, each once.
+
+    Parameters
+    ----------
+    work
+        The session.
+    lines
+        The lines.
+    also
+        A k that has to be among those known, where each k is a run of its own.
+    """
+    metrics, found = needed_metrics(lines), {}
+    for run in _runs(lines):
+        known = work.runs.get(run.key)
+        if known is None or not _serves(known, run, metrics, also):
+            found[run.key] = run
+    return list(found.values())
+
+
+def made_of(work: Work, lines: Sequence[Wanted]) -> Comparison:
+    """The comparison of these lines, of which none is lacking."""
+    metrics = needed_metrics(lines)
+    runs: dict[str, dict[int | None, Known]] = {line.name: {} for line in lines}
+    for run in _runs(lines):
+        runs[run.line.name][run.seed] = work.runs[run.key]
+    every = [known for each in runs.values() for known in each.values()]
+    n_records = min(known.n_records for known in every)
+    alone = [
+        {int(k) for k in known.numbers.numbers["k"]}
+        for known in every
+        if isinstance(known.numbers, Points)
+    ]
+    ks = set.intersection(*alone) if alone else set(_ks(lines, n_records, work.k))
+    found = Comparison(
+        tuple(
+            Line(
+                line.configuration,
+                line.guide,
+                {seed: known.numbers for seed, known in runs[line.name].items()},
+                line.name,
+                line.title,
+                line.kept,
+                next(iter(runs[line.name].values())).best_l,
+            )
+            for line in lines
+        ),
+        tuple(metrics),
+        n_records,
+        tuple(sorted(ks)),
+    )
+    return replace(found, sensitive=work.focus if work.focus in found.sensitive_columns else "")
+
+
+class Outlook(NamedTuple):
+    """What is chosen, and how much of it is known.
+
+    Attributes
+    ----------
+    lines
+        The lines.
+    runs, lacking
+        How many runs they are, and how many of those are still to be made.
+    comparison
+        The comparison, if none is.
+    key
+        A fingerprint of the comparison.
+    problem
+        Why it cannot be made at all.
+    """
+
+    lines: tuple[Wanted, ...] = ()
+    runs: int = 0
+    lacking: int = 0
+    comparison: Comparison | None = None
+    key: str = ""
+    problem: str = ""
+
+
+def outlook(work: Work) -> Outlook:
+    """What is chosen now, and how much of it is known."""
+    try:
+        lines = wanted_lines(work)
+        todo = lacking(work, lines)
+    except KanonError as error:
+        return Outlook(problem=error.sentence)
+    runs = _runs(lines)
+    if todo or not lines:
+        return Outlook(lines, len({run.key for run in runs}), len(todo))
+    found = made_of(work, lines)
+    said = [(line.name, line.title) for line in lines]
+    metrics = [_identity(metric, lines[0].measured_by) for metric in found.measured]
+    parts = (said, [run.key for run in runs], metrics, found.sensitive, found.ks)
+    key = hashlib.sha256(repr(parts).encode()).hexdigest()
+    return Outlook(lines, len({run.key for run in runs}), 0, found, key)
+
+
+class Job(NamedTuple):
+    """What a worker is given, and what is written down beside each of its answers."""
+
+    runs: list[Planned]
+    ks: list[int]
+    metrics: list[Metric]
+    keys: list[str]
+    known: list[Known]
+
+
+def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
+    """The runs that are lacking, ready for :func:`kanon.sweep.solve_sweep`.
+
+    Releases are measured in all metrics that could be chosen too, so that choosing one of them
+    as a guide needs no other run.
+
+    Raises
+    ------
+    KanonError
+        A plan does not fit the table, or nothing can satisfy it.
+    """
+    if not todo:
+        return Job([], [], [], [], [])
+    metrics = {metric.name: metric for metric in needed_metrics(lines)}
+    for name, metric in composed_metrics(work.composed).items():
+        metrics.setdefault(name, metric)
+    if "custom" in usable_metrics(work) and _all_drawn(lines):
+        metrics.setdefault("custom", METRICS["custom"])
+    ready: dict[int, Prepared] = {}
+
+    def prepared_for(ground: _Ground) -> Prepared:
+        if id(ground) not in ready:
+            ready[id(ground)] = prepare(ground.plan, work.table)
+        return ready[id(ground)]
+
+    n_records = min(prepared_for(run.line.ground).classes.n_records for run in todo)
+    ks = _ks(lines, n_records, work.k)
+    runs, written = [], []
+    for run in todo:
+        line = run.line
+        ground = prepared_for(line.ground)
+        plan = _led_by(ground.plan, replace(line.configuration, tie_seed=run.seed))
+        task = replace(ground, plan=plan).task()
+        replace(task, k=max(ks)).check()
+        measure = None
+        if line.yardstick is not None:
+            other = prepared_for(line.yardstick).classes
+            by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
+            measure = tuple(by_name[name] for name in ground.classes.attributes)
+        runs.append(Planned(plan.algorithm.name, task, measure))
+        best = {
+            each.name: float(entropy_l_diversity.each(each.whole())[0])
+            for each in ground.classes.sensitive
+        }
+        identities = frozenset(_identity(metric, line.measured_by) for metric in metrics.values())
+        # The numbers come later.
+        empty = Points({})
+        written.append(Known(empty, identities, ground.classes.n_records, best))
+    return Job(runs, ks, list(metrics.values()), [run.key for run in todo], written)
+
+
+def as_compared(
+    work: Work, lines: Sequence[Wanted], job: Job, found: Sequence[Curves | Points]
+) -> Mapping[str, Known]:
+    """What the session knows with the answers of a job.
+
+    Of too many runs, those that were not used for the longest time are forgotten.
+    """
+    new = {
+        key: replace(known, numbers=numbers)
+        for key, known, numbers in zip(job.keys, job.known, found, strict=True)
+    }
+    used = [run.key for run in _runs(lines)]
+    every = {**work.runs, **new}
+    ordered = {key: known for key, known in every.items() if key not in set(used)}
+    ordered |= {key: every[key] for key in used}
+    return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
+
+
+def _runs(lines: Sequence[Wanted]) -> list[Run]:
+    """Every run of these lines."""
+    found = []
+    for line in lines:
+        base = _base_key(line)
+        for seed in line.seeds:
+            key = hashlib.sha256(f"{base}|{seed}".encode()).hexdigest()
+            found.append(Run(line, seed, key))
+    return found
+
+
+def _base_key(line: Wanted) -> str:
+    """A fingerprint of all that a run depends on, but for the seed."""
+    led = line.configuration
+    parts: list[object] = [line.ground.digest, led.algorithm, led.strategy]
+    if LOOKS_AT[led.strategy]:
+        parts += [led.scope, line.plan.led_by]
+    if led.strategy not in COSTLESS:
+        parts.append(_identity(line.guide, line.ground.trees))
+    if line.yardstick is not None:
+        parts.append(line.yardstick.digest)
+    return repr(parts)
+
+
+def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> _Ground:
+    """What runs stand on. Models beyond k are not part of it: curves run over k."""
+    bare = plan.model_copy(update={"privacy": []}).with_k(2)
+    columns = plan.roles.quasi_identifiers
+    weights = plan.algorithm.attribute_weights
+    found = hashlib.sha256(
+        repr(
+            (
+                work.digest,
+                work.version,
+                columns,
+                plan.roles.columns(Role.SENSITIVE),
+                plan.read.missing,
+                plan.algorithm.cost,
+                [weights.get(column, 1.0) for column in columns],
+            )
+        ).encode()
+    )
+    for column in columns:
+        tree = trees[column]
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+    return _Ground(bare, trees, found.hexdigest())
+
+
+def _identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
+    """What a metric is, beside its name: its phases, or the weights that are drawn."""
+    if metric.intermediate:
+        return "|".join((metric.name, *_phases(metric)))
+    found = hashlib.sha256()
+    for column in sorted(trees):
+        weight = trees[column].weight
+        found.update(b"none" if weight is None else np.asarray(weight).tobytes())
+    return f"{metric.name}|{found.hexdigest()}"
+
+
+def _phases(metric: Metric) -> tuple[str, str]:
+    return metric.intermediate, metric.multiplier
+
+
+def _all_drawn(lines: Sequence[Wanted]) -> bool:
+    """Whether all hierarchies that releases are measured by have drawn weights."""
+    return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
+
+
+def _serves(known: Known, run: Run, metrics: Sequence[Metric], also: int | None) -> bool:
+    """Whether a run that was made says all that is asked of it."""
+    wanted = {_identity(metric, run.line.measured_by) for metric in metrics}
+    if not wanted <= known.measured:
+        return False
+    if isinstance(known.numbers, Curves):
+        return int(known.numbers.min_k[-1]) >= known.n_records
+    there = {int(k) for k in known.numbers.numbers["k"]}
+    asked = {k for k in PAPER_K if k <= known.n_records}
+    return there >= asked | ({min(also, known.n_records)} if also is not None else set())
+
+
+def _ks(lines: Sequence[Wanted], n_records: int, also: int) -> list[int]:
+    """The k of a comparison, and n, so that a run to all of them is one to the end."""
+    names = dict.fromkeys(line.configuration.algorithm for line in lines)
+    once = [name for name in names if not serves_every_k(name)]
+    ks = shown_k((once or list(names))[0], n_records, also)
+    mixed = len(once) not in (0, len(names))
+    return sorted({*ks, n_records}) if mixed else ks

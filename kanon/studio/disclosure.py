@@ -1,0 +1,339 @@
+"""What a release tells about a sensitive attribute: its classes, worst first, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy import (
+    alpha_k_anonymity,
+    basic_beta_likeness,
+    delta_disclosure,
+    distinct_l_diversity,
+    enhanced_beta_likeness,
+    entropy_l_diversity,
+    recursive_cl_diversity,
+    t_closeness,
+)
+from kanon.privacy.reidentification import journalist, marketer, prosecutor
+from kanon.run import Run
+from kanon.sensitive import Sensitive
+from kanon.studio.numbers import Number, worst
+from kanon.studio.text import percent, plain, shortened
+from kanon.words import counted, thin
+
+__all__ = [
+    "LEVELS",
+    "MOST_CLASSES",
+    "THRESHOLDS",
+    "Level",
+    "class_named",
+    "class_sentence",
+    "levels_offered",
+    "of_attribute",
+    "of_population",
+    "of_risk",
+    "released_label",
+    "threshold_text",
+    "what_it_means",
+    "worst_classes",
+]
+
+MOST_CLASSES = 500
+"""So many classes are listed; a browser shows more, and nobody reads them."""
+
+THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
+"""Risks that can be called high; that of a class of so many records."""
+
+
+class Level(NamedTuple):
+    """Something that every class has a number for.
+
+    Attributes
+    ----------
+    title
+        The name of its column.
+    summary
+        One sentence.
+    each
+        Its value per class.
+    highest_first
+        Whether the highest value is the worst.
+    text
+        How a value is shown.
+    """
+
+    title: str
+    summary: str
+    each: Callable[[Sensitive], np.ndarray]
+    highest_first: bool
+    text: str
+
+
+def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray], text: str) -> Level:
+    return Level(title, card.summary, each, card.direction == "lower", text)
+
+
+LEVELS: Mapping[str, Level] = {
+    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each, "%.2f"),
+    "t": _level(
+        "t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational"), "%.3f"
+    ),
+    "alpha": _level(
+        "surest guess, % ↓", alpha_k_anonymity.CARD,
+        lambda one: 100 * alpha_k_anonymity.each(one), "%.1f",
+    ),
+    "distinct": _level("values ↑", distinct_l_diversity.CARD, distinct_l_diversity.each, "%d"),
+    "recursive": _level(
+        "recursive c for l = 2 ↓", recursive_cl_diversity.CARD,
+        lambda one: recursive_cl_diversity.each(one, 2), "%.2f",
+    ),
+    "emd": _level(
+        "t, ordered ↓", t_closeness.CARD,
+        lambda one: t_closeness.each(one, "emd-ordered"), "%.3f",
+    ),
+    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each, "%.2f"),
+    "delta-present": _level(
+        "δ over present values ↓", delta_disclosure.CARD,
+        lambda one: delta_disclosure.each(one, present_only=True), "%.2f",
+    ),
+    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each, "%.2f"),
+    "enhanced-beta": _level(
+        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each, "%.2f"
+    ),
+}  # fmt: skip
+"""What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
+
+
+def levels_offered(sensitive: Sensitive) -> list[str]:
+    """The levels that an attribute has: the ordered distance is for numbers."""
+    return [name for name in LEVELS if name != "emd" or sensitive.numeric]
+
+
+def worst_classes(
+    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """The classes of a release, worst first.
+
+    Among equals the one with the more surprising values (the larger t) comes first, then the larger
+    one, then the canonical order.
+
+    Parameters
+    ----------
+    released
+        The classes of the release.
+    column
+        The sensitive attribute.
+    by
+        The level that decides, a name of :data:`LEVELS`.
+    extra
+        Other levels to show.
+
+    Returns
+    -------
+    positions : numpy.ndarray
+        The position of each class that is listed, at most :data:`MOST_CLASSES`.
+    table : pandas.DataFrame
+        One row for each: its size and levels, its most frequent value, that one's share, its
+        labels.
+    """
+    sensitive = released.sensitive_named(column)
+    level = LEVELS[by]
+    found = level.each(sensitive)
+    worst_first = -found if level.highest_first else found
+    surprising = LEVELS["t"].each(sensitive)
+    order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
+    shown = sensitive.only(order)
+    columns: dict[str, object] = {"records": released.counts[order]}
+    for name in dict.fromkeys(["l", "t", by, *extra]):
+        columns[LEVELS[name].title] = LEVELS[name].each(shown)
+    columns["most frequent"] = pd.array(_most_frequent(shown), dtype="str")
+    columns[LEVELS["alpha"].title] = LEVELS["alpha"].each(shown)
+    trees = zip(released.attributes, released.hierarchies, strict=True)
+    for j, (name, tree) in enumerate(trees):
+        title = name
+        while title in columns:  # a column of the table may be called like one of these
+            title += " "
+        columns[title] = pd.array(tree.labels, dtype="str").take(released.nodes[order, j])
+    return order, pd.DataFrame(columns)
+
+
+def _most_frequent(sensitive: Sensitive) -> list[str]:
+    """The most frequent value of each class, the first among equals."""
+    most_first = np.lexsort((sensitive.value, -sensitive.count, sensitive.of_entry))
+    return [sensitive.values[place] for place in sensitive.value[most_first[sensitive.start[:-1]]]]
+
+
+def class_named(
+    released: EquivalenceClasses, chosen: tuple[int, ...] | None, listed: np.ndarray
+) -> int:
+    """The position of the class with that tuple; of the first listed if there is none."""
+    if chosen is not None and len(chosen) == released.nodes.shape[1]:
+        found = np.flatnonzero((released.nodes == np.array(chosen)).all(axis=1))
+        if len(found):
+            return int(found[0])
+    return int(listed[0])
+
+
+def released_label(released: EquivalenceClasses, position: int) -> str:
+    """The tuple of a class as text: what everybody in it looks like."""
+    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
+    return ", ".join(shortened(tree.labels[node], 24) for tree, node in nodes)
+
+
+# --- sentences ------------------------------------------------------------------------------
+def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
+    """What is known of who is in one class."""
+    sensitive = released.sensitive_named(column)
+    one = sensitive.only(np.array([position]))
+    size, most = int(one.sizes[0]), int(one.count.max())
+    value = int(one.value[one.count.argmax()])
+    name = plain(shortened(sensitive.values[value]))
+    overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
+    if most == size:
+        return (
+            f"All {thin(size)} have the same {plain(column)}: who knows that somebody is in this "
+            f"class is certain of “{name}”, which {overall} of the table have."
+        )
+    return (
+        f"{thin(most)} of {thin(size)} have the same {plain(column)}: who knows that somebody is "
+        f"in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of the "
+        "table have."
+    )
+
+
+def what_it_means(released: EquivalenceClasses, column: str) -> str:
+    """What the worst class gives away, for who has to sign; never a verdict."""
+    sensitive = released.sensitive_named(column)
+    surest = alpha_k_anonymity.each(sensitive)
+    certain = surest == 1
+    if certain.any():
+        classes, records = int(certain.sum()), int(released.counts[certain].sum())
+        share = percent(100 * records / released.n_records)
+        usual = int(sensitive.total.argmax())
+        alike = sensitive.only(np.flatnonzero(certain))
+        others = int(alike.count[alike.value != usual].sum())
+        return (
+            f"In {counted(classes, 'class', 'classes')} with {counted(records, 'record')} "
+            f"({share}) everybody has the same {plain(column)}: who knows that somebody is in "
+            f"{'it' if classes == 1 else 'one of them'} is certain, although at least "
+            f"{thin(int(released.counts.min()))} records look alike. Of these records, "
+            f"{thin(others)} {'has' if others == 1 else 'have'} another value "
+            f"than “{plain(shortened(sensitive.values[usual]))}”, the table's most frequent one."
+        )
+    # The surest guess; among equally sure ones, where most persons are concerned.
+    position = int(np.lexsort((-released.counts, -surest))[0])
+    size = int(released.counts[position])
+    most = int(sensitive.only(np.array([position])).count.max())
+    return (
+        f"In the class with the surest guess, {thin(most)} of {thin(size)} records have the same "
+        f"{plain(column)}: who knows that somebody is in it is "
+        f"{percent(100 * float(surest[position]))} sure."
+    )
+
+
+# --- numbers --------------------------------------------------------------------------------
+def of_attribute(done: Run, column: str) -> list[Number]:
+    """What the worst class of a release says about a sensitive attribute."""
+    sensitive = done.recoding.released.sensitive_named(column)
+    values = int(np.count_nonzero(sensitive.total))
+    return [
+        *worst(done, column),
+        Number(
+            "Different values ↑ better",
+            f"{thin(int(distinct_l_diversity.each(sensitive).min()))} of {thin(values)}",
+            f"Distinct l-diversity: the fewest different values of {plain(column)} in a class.",
+        ),
+        Number(
+            "Surest guess ↓ better",
+            percent(100 * float(alpha_k_anonymity.each(sensitive).max())),
+            "The largest share of one value in a class: how sure one can be about somebody of whom "
+            "one knows the class.",
+        ),
+    ]
+
+
+def threshold_text(threshold: float) -> str:
+    """A threshold as the size of a class.
+
+    >>> threshold_text(0.2)
+    '1/5'
+    """
+    return f"1/{thin(round(1 / threshold))}"
+
+
+def of_risk(
+    released: EquivalenceClasses, original: EquivalenceClasses, threshold: float
+) -> list[Number]:
+    """How easily the persons of a release are found, and how many were unique before."""
+    risk = prosecutor(released, threshold)
+    if risk is None:
+        return []
+    limit = threshold_text(risk.threshold)
+    return [
+        Number(
+            "Highest risk ↓ better",
+            percent(100 * risk.highest),
+            "The chance that an attacker who knows that somebody is in the table picks the right "
+            "record: 1 / size of the smallest class (prosecutor).",
+        ),
+        Number(
+            "Mean risk ↓ better",
+            percent(100 * risk.mean),
+            "The same chance on average over all records: classes / records (prosecutor).",
+        ),
+        Number(
+            f"Risk above {limit} ↓ better",
+            percent(100 * risk.share_above),
+            f"The share of the records in classes of fewer than {limit.removeprefix('1/')}.",
+        ),
+        Number(
+            "Unique records ↓ better",
+            f"{thin(released.unique_records)}, before {thin(original.unique_records)}",
+            f"Records that look like no other, of {thin(released.n_records)} in the release.",
+        ),
+    ]
+
+
+def of_population(
+    released: EquivalenceClasses, people: np.ndarray, threshold: float
+) -> list[Number]:
+    """How easily persons are found by who does not know whether they are in the table.
+
+    Raises
+    ------
+    TableError
+        A class has fewer people in the population than records.
+    """
+    risk, recognised = journalist(released, people, threshold), marketer(released, people)
+    if risk is None or recognised is None:
+        return []
+    return [
+        Number(
+            "Journalist, highest ↓ better",
+            percent(100 * risk.highest),
+            "1 / the fewest people of the population who could be in one released class.",
+        ),
+        Number(
+            "Journalist, mean ↓ better",
+            percent(100 * risk.mean),
+            "The larger of what is recognised on average by who starts from the population and by "
+            "who starts from the release.",
+        ),
+        Number(
+            f"Journalist, above {threshold_text(threshold)} ↓ better",
+            percent(100 * risk.share_above),
+            "The share of the records in classes to which fewer people of the population belong.",
+        ),
+        Number(
+            "Marketer ↓ better",
+            percent(100 * recognised),
+            "The share of the records that who matches all of them with the population recognises "
+            "on average.",
+        ),
+    ]

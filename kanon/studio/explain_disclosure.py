@@ -1,0 +1,106 @@
+"""How the numbers of the page Privacy are computed, with one class's figures filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses
+from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
+from kanon.privacy.reidentification import prosecutor
+from kanon.studio.attacker import facts
+from kanon.studio.text import plain, shortened
+from kanon.words import thin
+
+__all__ = ["how_attacked", "how_class", "how_found"]
+
+
+def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
+    """l, t and the surest guess of one class, term by term.
+
+    Parameters
+    ----------
+    released
+        The classes of the release.
+    column
+        The sensitive attribute.
+    position
+        The class.
+    most
+        So many terms are written out.
+    """
+    sensitive = released.sensitive_named(column)
+    one = sensitive.only(np.array([position]))
+    counts, size, n = one.dense()[0], int(one.sizes[0]), int(sensitive.total.sum())
+    shares, overall = counts / size, sensitive.total / n
+    there = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
+    entropy = " + ".join(
+        f"{thin(int(counts[place]))}/{thin(size)} · ln {thin(int(counts[place]))}/{thin(size)}"
+        for place in there[:most]
+    ) + (" + …" if len(there) > most else "")
+    gaps = np.argsort(-np.abs(shares - overall), kind="stable")
+    gaps = gaps[np.abs(shares - overall)[gaps] > 0]
+    differences = " + ".join(
+        f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps[:most]
+    ) + (" + …" if len(gaps) > most else "")
+    named = ", ".join(
+        f"{plain(shortened(sensitive.values[place], 24))} {thin(int(counts[place]))}"
+        for place in there[:most]
+    ) + (", …" if len(there) > most else "")
+    l_level, t_level = (
+        float(entropy_l_diversity.each(one)[0]),
+        float(t_closeness.each(one, "variational")[0]),
+    )
+    sources = "; ".join(
+        module.CARD.source for module in (entropy_l_diversity, t_closeness, alpha_k_anonymity)
+    )
+    return f"""**The class that is chosen above** has {thin(size)} records: {named}. With p the
+share of a value in the class, and q its share among all {thin(n)} records:
+
+- **l** = exp(−Σ p ln p) = exp(−({plain(entropy or "0")})) = **{l_level:.3f}**: as mixed as so many
+  equally frequent values. The l of a release is that of its worst class.
+- **t** = ½ · Σ |p − q| = ½ · ({plain(differences or "0")}) = **{t_level:.3f}**, the total variation
+  distance. Norm 1, by which plans count t, is twice that: {2 * t_level:.3f}. The t of a release is
+  that of its worst class.
+- **Surest guess**, α = max p = {thin(int(counts.max()))}/{thin(size)}.
+
+Sources: {plain(sources)}."""
+
+
+def how_found(released: EquivalenceClasses, threshold: float) -> str:
+    """The risk of being found, with the numbers of this release."""
+    risk = prosecutor(released, threshold)
+    if risk is None:
+        return ""
+    smallest, n = int(released.counts.min()), released.n_records
+    classes = thin(released.n_classes)
+    return f"""**Risk of being found.** The prosecutor knows that somebody is in the table and which
+class that is; each of its records is equally likely, so the risk is 1 / size of the class. Highest:
+1/{thin(smallest)} = {risk.highest:.4f}. Mean: classes / records = {classes}/{thin(n)} =
+{risk.mean:.4f}. The journalist does not know who is in the table: 1 / F, with F the people of the
+population whose values all lie at or below the nodes of the class. The marketer: Σ f/F / records,
+over classes of f records. What threshold is acceptable is for who publishes the table to say; a
+fifth is a round number and no norm.
+
+Source: {plain(_source(reidentification.__doc__ or ""))}."""
+
+
+def _source(described: str) -> str:
+    """The reference of a module's own description, on one line."""
+    return " ".join(described.partition(".. [1]")[2].split()).rstrip(".")
+
+
+def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
+    """What counts as a match, with the facts of the person that is looked for."""
+    listed = ", ".join(
+        f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
+    )
+    return f"""**Linkage attack.** Known: {listed or "nothing"}.
+
+A record matches if each known value is the record's cell, or lies below it in the hierarchy. So
+nobody who matched before is lost by generalising; others come to match too. All matching records
+count as equally likely, and the best guess is the most frequent value among them. Over everybody,
+each person in turn is looked for by the same attributes; between equally good guesses a coin is
+tossed, and who finds no record guesses nothing. Not considered: what an attacker knows besides, and
+other tables about the same persons."""

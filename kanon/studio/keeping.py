@@ -1,0 +1,179 @@
+"""The controls for configurations that are kept under a name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.studio import state
+from kanon.studio.configurations import Wanted, yardsticks
+from kanon.studio.files import file_name
+from kanon.studio.kept import export, imported, pin, renamed, restored, unpinned
+from kanon.studio.text import plain
+from kanon.studio.work import Pinned, Work
+
+__all__ = ["keeping", "kept_chips", "yardstick_choice"]
+
+
+def kept_chips(work: Work) -> None:
+    """Which kept configurations stand among the lines."""
+    titles = [each.title for each in work.pinned]
+    # The key holds the names: one that is given to another configuration is another choice.
+    key = f"compare-kept-{_short(repr(titles))}"
+    st.pills(
+        "Kept",
+        titles,
+        selection_mode="multi",
+        label_visibility="collapsed",
+        key=state.seeded(key, [each.title for each in work.pinned if each.shown]),
+        format_func=lambda title: plain(f"★ {title}"),
+        on_change=_show,
+        args=(key,),
+    )
+
+
+def _show(key: str) -> None:
+    chosen = state.typed(key) or []
+    work = state.work()
+    shown = tuple(replace(each, shown=each.title in chosen) for each in work.pinned)
+    state.change(pinned=shown)
+
+
+def yardstick_choice(work: Work) -> None:
+    """Whose hierarchies releases are measured by, where lines have different ones."""
+    offered = yardsticks(work)
+    if not offered:
+        return
+    key = f"compare-yardstick-{_short(repr(offered))}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Measure everything by the hierarchies",
+            range(len(offered)),
+            key=state.seeded(
+                key, offered.index(work.yardstick) if work.yardstick in offered else 0
+            ),
+            format_func=lambda place: _named(offered[place]),
+            on_change=lambda: state.change(yardstick=offered[state.typed(key)]),
+            width=280,
+        )
+        st.caption(
+            "Each line is measured by the hierarchies it was made with: its percentages are of all "
+            "that these could lose, and cannot be compared with those of other hierarchies."
+            if work.yardstick is None
+            else "The lines were made with different hierarchies. All are measured by one set: a "
+            "released cell counts as the lowest group there that holds all it could mean. A line "
+            "with other quasi-identifiers is measured by its own."
+        )
+
+
+def _named(yardstick: str | None) -> str:
+    if yardstick is None:
+        return "each its own"
+    return plain(f"of ★ {yardstick}") if yardstick else "in use now"
+
+
+def keeping(work: Work, lines: Sequence[Wanted]) -> None:
+    """Keep a line under a name; rename, remove, export what is kept; import a plan."""
+    number = f" ({len(work.pinned)})" if work.pinned else ""
+    with st.popover(f"Keep{number}", icon=":material/keep:"):
+        _keep([line for line in lines if not line.kept])
+        for place, each in enumerate(work.pinned):
+            _kept(place, each)
+        if work.unpinned is not None:
+            st.button(
+                f"Bring back {plain(work.unpinned.title)}",
+                icon=":material/undo:",
+                key="kept-restore",
+                on_click=_attempt,
+                args=(restored,),
+            )
+        _import(work)
+
+
+def _keep(lines: Sequence[Wanted]) -> None:
+    """One of the lines, and a name for it."""
+    st.markdown("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
+    if not lines:
+        st.caption("Choose a metric and a strategy first.")
+        return
+    names = [line.name for line in lines]
+    chosen = st.selectbox(
+        "Line",
+        range(len(lines)),
+        format_func=lambda place: plain(lines[place].title),
+        key=f"keep-line-{_short(repr(names))}",
+    )
+    line = lines[chosen or 0]
+    field = f"keep-name-{_short(line.name)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Name", key=field, placeholder="such as: before the new ages")
+        st.button(
+            "Keep",
+            key="keep",
+            on_click=_attempt,
+            args=(lambda work: pin(work, line, state.typed(field) or line.title),),
+        )
+
+
+def _kept(place: int, each: Pinned) -> None:
+    """The controls of one kept configuration."""
+    field = f"kept-name-{place}-{_short(each.title)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # Not seeded: a name that cannot be taken stays as typed, to be mended.
+        st.text_input(
+            f"★ {place + 1}: name",
+            value=each.title,
+            key=field,
+            on_change=_attempt,
+            args=(lambda work: renamed(work, each.title, state.typed(field) or ""),),
+        )
+        content = export(each)
+        st.download_button(
+            "Plan",
+            data=content,
+            file_name=file_name("plan-kept", "json", content),
+            mime="application/json",
+            icon=":material/description:",
+            on_click="ignore",
+            key=f"kept-plan-{place}",
+            help="Everything about this configuration; python -m kanon run repeats it. Its "
+            "hierarchies list the values that may occur in the table.",
+        )
+        st.button(
+            "Remove",
+            icon=":material/close:",
+            key=f"kept-remove-{place}",
+            on_click=_attempt,
+            args=(lambda work: unpinned(work, each.title),),
+        )
+
+
+def _import(work: Work) -> None:
+    """A plan from a file, as one more kept configuration."""
+    key = f"kept-import-{work.version}"
+    st.file_uploader("Import a plan", type="json", key=key, on_change=_take_file, args=(key,))
+
+
+def _take_file(key: str) -> None:
+    file = state.typed(key)
+    if file is None:
+        return
+    title = file.name.rsplit(".", 1)[0]
+    taken = {each.title.casefold() for each in state.work().pinned}
+    number, free = 2, title[:30] or "plan"
+    while free.casefold() in taken:
+        free, number = f"{title[:30]} {number}", number + 1
+    _attempt(lambda work: imported(work, file.getvalue(), free))
+
+
+def _attempt(change: Callable[[Work], Work]) -> None:
+    """Do something to what the session works on, or say why it cannot be done."""
+    state.attempt(lambda: change(state.work()))
+
+
+def _short(text: str) -> str:
+    """A few letters that stand for a text in a key."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

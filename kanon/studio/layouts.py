@@ -1,0 +1,237 @@
+"""The controls that arrange the board: how many panels, what each shows, saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.cards import Card
+from kanon.charts.layout import (
+    FEWEST,
+    MOST,
+    PRESETS,
+    Layout,
+    Panel,
+    layout_from_json,
+    starting_layout,
+)
+from kanon.charts.measured import measures_of, privacy_measures, short_title
+from kanon.charts.panels import KINDS
+from kanon.comparison import Comparison
+from kanon.errors import PlanError
+from kanon.studio import state
+from kanon.studio.files import file_name
+from kanon.studio.text import plain
+from kanon.studio.work import Work, metric_called, usable_metrics
+
+__all__ = ["arrange", "layout_of", "with_layout_file", "with_panel", "with_preset", "with_size"]
+
+_LARGEST = 200_000  # bytes: a layout file is small
+
+Choice = tuple[str, str]
+"""What a panel shows: its kind, and its measure if it has one."""
+
+
+def layout_of(work: Work, comparison: Comparison) -> Layout:
+    """What stands on the board: what was arranged, or what fits the comparison."""
+    return work.layout or starting_layout(comparison.criteria)
+
+
+def choices(comparison: Comparison) -> dict[Choice, str]:
+    """Everything that a panel can show, with what it is called."""
+    curves = {("curve", name): card.title for name, card in measures_of(comparison).items()}
+    own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
+    pictures = {
+        **{
+            ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
+        },
+        ("matrix", ""): "Cost matrix of a column",
+        ("classes", ""): KINDS["classes"].title,
+    }
+    return {
+        **{key: title for key, title in curves.items() if key not in own}, **pictures, **own,
+    }  # fmt: skip
+
+
+def _against(card: Card) -> str:
+    return f"{short_title(card)} against alteration"
+
+
+def with_size(work: Work, layout: Layout, number: int) -> Work:
+    """The work with so many panels on the board."""
+    return replace(work, layout=layout.sized(number), problem=None)
+
+
+def with_preset(work: Work, name: str) -> Work:
+    """The work with one of the layouts to begin with."""
+    return replace(work, layout=PRESETS[name], problem=None)
+
+
+def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
+    """The work with another panel in one place; a cost matrix begins with a column and a metric."""
+    if panel.kind == "matrix":
+        column, metric = panel.column or work.looked_at or "", panel.metric or work.metric
+        panel = replace(panel, column=column, metric=metric)
+    panels = [*layout.panels]
+    panels[place] = panel
+    return replace(work, layout=Layout(tuple(panels)), problem=None)
+
+
+def with_layout_file(work: Work, content: bytes) -> Work:
+    """The work with the layout of a file.
+
+    Raises
+    ------
+    PlanError
+        It is no layout; see :func:`kanon.charts.layout.layout_from_json`.
+    """
+    if len(content) > _LARGEST:
+        raise PlanError("This file is no layout: it is larger than 200 kB.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError("This file is no layout: it is not UTF-8 text.") from None
+    return replace(
+        work, layout=layout_from_json(text, KINDS), problem=None, notice="The layout was loaded."
+    )
+
+
+def arrange(comparison: Comparison) -> None:
+    """Draw the controls, folded away."""
+    work = state.work()
+    layout = layout_of(work, comparison)
+    with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _number(work, layout)
+            for place, name in enumerate(PRESETS):
+                st.button(
+                    name, key=f"board-preset-{place}", on_click=_put_preset, args=(name,),
+                    help="A layout to begin with.",
+                )  # fmt: skip
+        in_row = 2 if len(layout.panels) in (2, 4) else 3
+        for first in range(0, len(layout.panels), in_row):
+            for place, spot in zip(
+                range(first, min(first + in_row, len(layout.panels))), st.columns(in_row),
+                strict=False,
+            ):  # fmt: skip
+                with spot, st.container(border=True):
+                    _panel(work, comparison, layout, place)
+        _files(work, layout)
+
+
+def _number(work: Work, layout: Layout) -> None:
+    key = f"board-number-{work.version}"
+
+    def take() -> None:
+        number = state.typed(key)
+        if number is not None:
+            state.put(with_size(state.work(), layout, int(number)))
+
+    st.segmented_control(
+        "Panels",
+        range(FEWEST, MOST + 1),
+        key=state.seeded(key, len(layout.panels)),
+        on_change=take,
+    )
+
+
+def _put_preset(name: str) -> None:
+    state.put(with_preset(state.work(), name))
+
+
+def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:
+    """What one panel shows, and of which configurations."""
+    panel, known = layout.panels[place], choices(comparison)
+    chosen = (panel.kind, panel.measure)
+    if chosen not in known:  # it came from another comparison, and says so on the board
+        known = {**known, chosen: f"{panel.measure or panel.kind} (not here)"}
+    start = f"board-{work.version}-{place}"
+
+    def put(new: Panel) -> None:
+        state.put(with_panel(state.work(), layout, place, new))
+
+    def take_kind() -> None:
+        kind, measure = state.typed(f"{start}-kind")
+        put(Panel(kind, measure, lines=panel.lines))
+
+    st.selectbox(
+        f"Panel {place + 1}",
+        list(known),
+        key=state.seeded(f"{start}-kind", chosen),
+        format_func=known.__getitem__,
+        on_change=take_kind,
+    )
+    if panel.kind == "matrix":
+        _select("Column", f"{start}-column", list(work.trees), panel.column,
+                lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
+        usable = usable_metrics(work)
+        titles = {name: metric_called(work, name).card.title for name in usable}
+        _select("Metric", f"{start}-metric", usable, panel.metric,
+                lambda name: titles.get(name, name),
+                lambda name: put(replace(panel, metric=name)))  # fmt: skip
+        return
+    titles = {line.name: line.title for line in comparison.lines}
+    key = f"{start}-lines"
+    names = [*titles, *(name for name in panel.lines if name not in titles)]
+    st.multiselect(
+        "Configurations",
+        names,
+        key=state.seeded(key, list(panel.lines)),
+        format_func=lambda name: titles.get(name, f"{name} (not here)"),
+        placeholder="all",
+        on_change=lambda: put(replace(panel, lines=tuple(state.typed(key)))),
+    )
+
+
+def _select(
+    label: str,
+    key: str,
+    names: Sequence[str],
+    chosen: str,
+    called: Callable[[str], str],
+    put: Callable[[str], None],
+) -> None:
+    """A select box of names, the chosen one among them even if it is gone."""
+
+    def take() -> None:
+        if state.typed(key):
+            put(state.typed(key))
+
+    options = list(names) if chosen in names or not chosen else [*names, chosen]
+    st.selectbox(
+        label,
+        options,
+        index=None,
+        key=state.seeded(key, chosen or None),
+        format_func=called,
+        placeholder="choose",
+        on_change=take,
+    )
+
+
+def _files(work: Work, layout: Layout) -> None:
+    """Save the layout, or load one."""
+    key = f"board-file-{work.version}"
+
+    def load() -> None:
+        given = state.typed(key)
+        if given is not None:
+            state.attempt(lambda: with_layout_file(state.work(), given.getvalue()))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = layout.to_json()
+        st.download_button(
+            "Save the layout",
+            data=text,
+            file_name=file_name("layout", "json", text),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            help="What stands where, as a small file: no data of the table but names of columns.",
+            key="board-layout",
+        )
+        st.file_uploader(
+            plain("Load a layout"), type="json", key=key, on_change=load, width=420,
+        )  # fmt: skip

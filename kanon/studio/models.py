@@ -1,0 +1,202 @@
+"""The editor of what every class has to meet beside k: privacy models with their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, quoted
+from kanon.privacy.model import Range, SensitiveModel, ranges
+from kanon.privacy.t_closeness import HIGHEST, TCloseness
+from kanon.studio import state
+from kanon.studio.requirements import (
+    DISTANCES,
+    best,
+    cards_to_add,
+    changed,
+    refusal,
+    suggested,
+    summary,
+    whole_table,
+)
+from kanon.studio.text import plain
+from kanon.studio.work import Work
+
+__all__ = ["also_require", "key_of_model", "whole"]
+
+_WIDTH = 520
+"""Pixels of the popover: room for two numbers and a choice side by side."""
+
+
+def whole(work: Work) -> EquivalenceClasses | None:
+    """The table as one class, kept until the table or its roles change; None if it has none."""
+    key = work.digest, work.version, work.missing, tuple(work.roles.items())
+
+    def counted() -> EquivalenceClasses | None:
+        try:
+            return whole_table(work)
+        except KanonError:  # said when it is run
+            return None
+
+    return state.remembered("whole", key, counted)
+
+
+def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
+    """The key of a control. It holds the value: a closed popover is told of no new one."""
+    lost = model in work.models_lost
+    place = f"lost-{work.models.index(model)}" if lost else list(work.roles).index(model.column)
+    value = getattr(model, part, "")
+    return f"model-{work.version}-{model.card.name}-{place}-{part}-{value}"
+
+
+def also_require(work: Work) -> None:
+    """A popover that says what is required beside k; inside, the models can be changed."""
+    found = whole(work)
+    refused = bool(work.models) and found is not None and refusal(_fitting(work), found) is not None
+    unfit = refused or bool(work.models_lost)
+    with (
+        st.popover(
+            f"Also require: {plain(summary(work.models) or 'nothing')}",
+            icon=":material/error:" if unfit else None,
+        ),
+        st.container(width=_WIDTH),
+    ):
+        _adding(work, found)
+        if not work.models:
+            st.caption(
+                "k says how many records look alike, not whether they share the same sensitive "
+                "value. A model added here has to hold in every class too."
+            )
+        for model in work.models:
+            with st.container(border=True):
+                _model(work, model, found)
+
+
+def _fitting(work: Work) -> list[SensitiveModel]:
+    return [model for model in work.models if model not in work.models_lost]
+
+
+def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
+    """One model: what it says, its parameters, and how much can be asked for."""
+    title, gone = st.columns([5, 2], vertical_alignment="center")
+    title.markdown(f"**{plain(model.title)}**")
+    gone.button(
+        "Remove",
+        icon=":material/delete:",
+        type="tertiary",
+        key=key_of_model(work, model, "remove"),
+        on_click=_remove,
+        args=(model,),
+    )
+    st.caption(plain(model.card.summary))
+    if model in work.models_lost:
+        st.error(
+            f"{plain(quoted(model.column))} is not sensitive any more: give it that role back on "
+            "the page Data, or remove this.",
+            icon=":material/error:",
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, allowed in ranges(type(model)).items():
+            if name == "k":  # the one of the slider counts; that of the model is never more
+                continue
+            _number(work, model, name, allowed)
+        if isinstance(model, TCloseness):
+            _distance(work, model, found)
+        _column(work, model)
+    if found is None:
+        return
+    reason = refusal([model], found)
+    if reason is None:
+        st.caption(plain(f"{model.symbol}: {best(model, found)}."))
+    else:
+        st.error(plain(reason), icon=":material/error:")
+
+
+def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
+    key, value = key_of_model(work, model, name), getattr(model, name)
+    most = HIGHEST[model.distance] if isinstance(model, TCloseness) else allowed.highest
+    kind: Callable[[float], float] = int if allowed.whole else float
+    st.number_input(
+        name,
+        min_value=kind(allowed.lowest if not allowed.above else 0.01),
+        max_value=None if most == float("inf") else kind(most),
+        step=kind(1 if allowed.whole else 0.1),
+        format="%d" if allowed.whole else "%g",
+        key=state.seeded(key, kind(value)),
+        on_change=_take,
+        args=(model, name, key),
+        width=120,
+    )
+
+
+def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -> None:
+    key = key_of_model(work, model, "distance")
+    numeric = found is not None and found.sensitive_named(model.column).numeric
+    st.selectbox(
+        "Distance",
+        [name for name in DISTANCES if numeric or name != "emd-ordered"],
+        key=state.seeded(key, model.distance),
+        format_func=DISTANCES.__getitem__,
+        on_change=_take,
+        args=(model, "distance", key),
+        help="How far two mixes are apart. The order of values counts only where they are numbers.",
+        width=220,
+    )
+
+
+def _column(work: Work, model: SensitiveModel) -> None:
+    """Which sensitive column the model is about, where there are several."""
+    if len(work.sensitive_columns) < 2:
+        return
+    taken = {one.column for one in work.models if one.card == model.card} - {model.column}
+    key = key_of_model(work, model, "column")
+    st.selectbox(
+        "Sensitive column",
+        [name for name in work.sensitive_columns if name not in taken],
+        key=state.seeded(key, model.column),
+        on_change=_take,
+        args=(model, "column", key),
+        width=180,
+    )
+
+
+def _adding(work: Work, found: EquivalenceClasses | None) -> None:
+    if not work.sensitive_columns:
+        st.caption("No column is sensitive, and these models look at one.")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+        return
+    cards = cards_to_add(work)
+    key = f"model-add-{work.version}-{len(work.models)}"
+    if cards and found is not None:
+        st.selectbox(
+            "Add a model",
+            list(cards),
+            index=None,
+            placeholder="Choose a model",
+            key=state.seeded(key, None),
+            format_func=lambda name: cards[name].title,
+            on_change=_add,
+            args=(key, found),
+        )
+
+
+# --- what the controls do -------------------------------------------------------------------
+def _add(key: str, found: EquivalenceClasses) -> None:
+    name, work = state.typed(key), state.work()
+    if name is not None:
+        state.change(models=(*work.models, suggested(work, name, found)))
+
+
+def _remove(model: SensitiveModel) -> None:
+    state.change(models=tuple(one for one in state.work().models if one != model))
+
+
+def _take(model: SensitiveModel, part: str, key: str) -> None:
+    typed: Any = state.typed(key)
+    new = None if typed is None else changed(model, **{part: typed})
+    if new is not None:
+        state.change(models=tuple(new if one == model else one for one in state.work().models))

@@ -1,0 +1,213 @@
+"""What every class has to meet beside k: which models fit a table, and how much can be asked for.
+
+Pure functions over privacy models; nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+import kanon.privacy
+from kanon.cards import Card, parts_of
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, Unsatisfiable
+from kanon.plan import Plan
+from kanon.privacy.conjunction import check_reachable
+from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
+from kanon.privacy.t_closeness import HIGHEST, TCloseness
+from kanon.sources.memory import histograms
+from kanon.studio.work import Work
+
+__all__ = [
+    "DISTANCES",
+    "KINDS",
+    "best",
+    "cards_to_add",
+    "changed",
+    "others_of",
+    "refusal",
+    "short",
+    "sign",
+    "suggested",
+    "summary",
+    "whole_table",
+]
+
+DISTANCES = {
+    "variational": "total variation, 0 to 1",
+    "norm1": "norm 1 (twice the total variation), 0 to 2",
+    "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
+    "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
+}
+"""How t-closeness counts distances, in words."""
+
+_WISHES: dict[str, dict[str, Any]] = {
+    "entropy-l-diversity": {"l": 2.0},
+    "t-closeness": {"t": 0.4, "distance": "variational"},
+    "distinct-l-diversity": {"l": 2},
+    "recursive-cl-diversity": {"c": 3.0, "l": 2},
+    "alpha-k-anonymity": {"alpha": 0.5, "k": 2},
+    "delta-disclosure": {"delta": 2.0},
+    "basic-beta-likeness": {"beta": 1.0},
+    "enhanced-beta-likeness": {"beta": 1.0},
+}
+"""What is asked for at first, if the table allows it; of any other model, 1 or the least it can."""
+
+
+def _kinds() -> dict[str, type[SensitiveModel]]:
+    parts = parts_of(kanon.privacy)
+    found: dict[str, type[SensitiveModel]] = {}
+    for name in dict.fromkeys([*_WISHES, *parts]):  # the usual ones first
+        model: type[Model] = parts[name].MODEL
+        if issubclass(model, SensitiveModel):
+            found[name] = model
+    return found
+
+
+KINDS: Mapping[str, type[SensitiveModel]] = _kinds()
+"""The models about a sensitive column, by name."""
+
+
+def whole_table(work: Work) -> EquivalenceClasses:
+    """The table as one class: what it reaches is the most that any release can reach.
+
+    Raises
+    ------
+    TableError
+        A sensitive column has missing cells, and cells that say that they are.
+    """
+    kept = work.kept
+    group = np.zeros(len(kept), dtype=np.int64)
+    counted = tuple(histograms(name, kept[name], group, 1) for name in work.sensitive_columns)
+    nodes = np.zeros((1, 0), dtype=np.int32)
+    return EquivalenceClasses((), (), nodes, np.array([len(kept)]), counted)
+
+
+def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
+    """Why no release can meet one of the models, in a sentence; None if each can be met."""
+    try:
+        check_reachable(models, whole)
+    except KanonError as error:
+        return error.sentence
+    return None
+
+
+def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
+    """The most that can be asked for, beside the field in which it is asked for.
+
+    >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+    >>> from kanon.sensitive import Sensitive
+    >>> ill = Sensitive.from_records("ill", ["angina", "cold"], False, [0] * 4, [0, 1, 1, 1], 1)
+    >>> whole = EquivalenceClasses((), (), np.zeros((1, 0), np.int32), np.array([4]), (ill,))
+    >>> best(EntropyLDiversity(l=2, column="ill"), whole)
+    'at most 1.75 for this column'
+    """
+    try:
+        level = model.level(whole)
+    except KanonError as error:
+        return error.sentence
+    if level is None:
+        return ""
+    if math.isinf(level):
+        return "no number is enough for this column"
+    if model.card.direction == "higher":
+        return f"at most {rounded(level, up=False)} for this column"
+    if level == 0:
+        return "as low as you like: all records in one class reach 0"
+    strictly = sign(model) == "<"
+    return f"{'above' if strictly else 'at least'} {rounded(level, up=True)} for this column"
+
+
+def sign(model: SensitiveModel) -> str:
+    """How the level of every class compares with what is asked for: ``≥``, ``≤`` or ``<``."""
+    if model.card.direction == "higher":
+        return "≥"
+    wanted = getattr(model, model.symbol)
+    return "≤" if model.accepts(np.array([wanted]))[0] else "<"
+
+
+def short(model: SensitiveModel) -> str:
+    """A model in a few words; k is said beside it.
+
+    >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
+    >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
+    'recursive c < 3 with l = 2'
+    """
+    kind = model.card.title.split()[0]
+    name = f"{kind.lower()} {model.symbol}" if kind.isalpha() else model.symbol
+    wanted = f"{getattr(model, model.symbol):.12g}"
+    others = [
+        f"{part.name} = {getattr(model, part.name)}"
+        for part in fields(model)  # type: ignore[arg-type]
+        if part.name not in (model.symbol, "column", "distance", "k")
+    ]
+    listed = f" with {', '.join(others)}" if others else ""
+    if isinstance(model, TCloseness):
+        listed = f" ({DISTANCES[model.distance].split(',')[0].split(' (')[0]})"
+    return f"{name} {sign(model)} {wanted}{listed}"
+
+
+def summary(models: Sequence[SensitiveModel]) -> str:
+    """Several models in a few words; nothing for none."""
+    if len(models) > 2:
+        return f"{len(models)} models"
+    return " and ".join(map(short, models))
+
+
+def others_of(plan: Plan) -> list[SensitiveModel]:
+    """What a plan requires beside k."""
+    return [model for model in plan.models if isinstance(model, SensitiveModel)]
+
+
+def cards_to_add(work: Work) -> dict[str, Card]:
+    """The models that can be asked for besides, by name: each once per sensitive column."""
+    taken = {(model.card.name, model.column) for model in work.models}
+    return {
+        name: kind.card
+        for name, kind in KINDS.items()
+        if any((name, column) not in taken for column in work.sensitive_columns)
+    }
+
+
+def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
+    """A model to begin with: what is usual, or half as much as the table can meet.
+
+    What it can just meet would merge everything. The model is about the column in focus, or the
+    first one that has no model of that name yet.
+    """
+    taken = {model.column for model in work.models if model.card.name == name}
+    columns = [work.focus, *work.sensitive_columns]
+    column = next(one for one in columns if one is not None and one not in taken)
+    kind = KINDS[name]
+    least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
+    wish: dict[str, Any] = {"column": column, **_WISHES.get(name, least)}
+    model = kind(**wish)
+    try:
+        check_reachable([model], whole)
+    except Unsatisfiable:
+        level, allowed = model.level(whole), ranges(kind)[model.symbol]
+        if level is not None and math.isfinite(level) and not allowed.whole:
+            higher = model.card.direction == "higher"
+            nothing = 1.0 if higher else min(allowed.highest, 3 * level)
+            half = float(rounded((level + nothing) / 2, up=not higher))
+            return changed(model, **{model.symbol: half}) or model
+    return model
+
+
+def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
+    """The model with other parameters; None if they do not go together.
+
+    Another distance of t-closeness asks for the same on its own scale.
+    """
+    if isinstance(model, TCloseness) and "distance" in typed:
+        scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
+        typed["t"] = round(model.t * scale, 6)
+    try:
+        return replace(model, **typed)  # type: ignore[type-var]
+    except KanonError:
+        return None

@@ -1,0 +1,482 @@
+"""What can still be found out about someone? Worst classes first, then an attack of one's own."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from kanon.charts.curves import curves_table
+from kanon.charts.privacy import (
+    AFTER_COLOUR,
+    BEFORE_COLOUR,
+    Series,
+    distribution_chart,
+    distribution_table,
+    level_chart,
+)
+from kanon.errors import KanonError
+from kanon.measures.linkage import linkage, matching, people_below
+from kanon.privacy.entropy_l_diversity import each as entropy_l
+from kanon.privacy.model import rounded
+from kanon.sources.opening import open_table
+from kanon.sources.population import population_of
+from kanon.studio import running, state
+from kanon.studio.attacker import (
+    about_everybody,
+    about_person,
+    baseline_of,
+    facts,
+    known_used,
+    occurring,
+    person_used,
+    somebody,
+)
+from kanon.studio.disclosure import (
+    LEVELS,
+    MOST_CLASSES,
+    THRESHOLDS,
+    class_named,
+    class_sentence,
+    levels_offered,
+    of_attribute,
+    of_population,
+    of_risk,
+    released_label,
+    threshold_text,
+    what_it_means,
+    worst_classes,
+)
+from kanon.studio.explain import what_was_checked
+from kanon.studio.explain_disclosure import how_attacked, how_class, how_found
+from kanon.studio.frame import head, sensitive_choice, unready
+from kanon.studio.picture import data_button, picture
+from kanon.studio.preview import before_and_after, preview_rows
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain
+from kanon.studio.work import k_grid
+from kanon.words import counted, thin
+
+INK = "#1B1F24"
+
+
+def look(**fields):
+    """Look at something else on this page."""
+    state.change(looking=replace(state.work().looking, **fields))
+
+
+def take(field, key, read=lambda value: value):
+    """Copy what was chosen in the widget of that key; for callbacks."""
+    look(**{field: read(state.typed(key))})
+
+
+def lacking(work, stale):
+    """What is missing, with the one click that gives it."""
+    if not work.sensitive_columns:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(
+                "No column is sensitive yet: without one, only the risk of being found is shown.",
+                icon=":material/visibility_off:",
+            )
+            st.page_link("pages/data.py", label="Choose it", icon=":material/table:")
+    waits = work.result is None or stale
+    if waits or work.busy:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if work.result is None and not work.busy:
+                st.info("There is no release of this table yet to look at.")
+            if work.result is not None and stale and work.doing != "run":
+                st.warning(
+                    "Settings have changed since this result was made; press Anonymise to renew "
+                    "it.",
+                    icon=":material/history:",
+                )
+            st.button(
+                "Anonymise",
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=work.busy,
+                on_click=running.start,
+                key="privacy-run",
+            )
+            cancel_button()
+
+
+def levels_of(work, result, k, column):
+    """l and t against k, and the slider under them."""
+    curves, known = result.solution.curves, result.known
+    classes = result.prepared.classes
+    if curves is None:
+        st.caption(f"This algorithm runs once per k, so there is no curve: this is k = {thin(k)}.")
+        return
+    if column is not None:
+        row, diverse, distance = curves.row(k), curves.entropy_l[column], curves.t_norm1[column] / 2
+        best = float(entropy_l(classes.sensitive_named(column).whole())[0])
+        left, right = st.columns(2)
+        # Running sums may be off by the last digit of a float.
+        l_here = rounded(round(float(diverse[row]), 9), up=False)
+        t_here = rounded(round(float(distance[row]), 9), up=True)
+        left.plotly_chart(
+            level_chart(
+                curves.min_k, diverse, k, float(diverse[row]),
+                f"k = {thin(k)}: the worst class has l = {l_here} of {rounded(best, up=False)}",
+                "Entropy l, values (↑ better)", best, best,
+            ),
+            config={"displayModeBar": False},
+            key="privacy-l",
+        )  # fmt: skip
+        right.plotly_chart(
+            level_chart(
+                curves.min_k, distance, k, float(distance[row]),
+                f"k = {thin(k)}: the worst class has t = {t_here} of 1",
+                "t, total variation (↓ better)", 1.0,
+            ),
+            config={"displayModeBar": False},
+            key="privacy-t",
+        )  # fmt: skip
+    several = len(work.sensitive_columns) > 1
+    place, data, choice = st.columns([6, 1, 2 if several else 0.1], vertical_alignment="center")
+    if several:
+        with choice:
+            sensitive_choice("privacy-sensitive")
+    place.select_slider(
+        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
+        k_grid(classes.n_records, also=k) if known is None else known,
+        key=state.seeded("privacy-k", k),
+        format_func=thin,
+        on_change=state.take,
+        args=("k", "privacy-k"),
+    )
+    if column is not None:
+        with data:
+            data_button(
+                "Data", lambda: curves_table(curves), "privacy-curves",
+                f"{result.settings}|curves", kind="tertiary",
+            )  # fmt: skip
+
+
+def in_columns(numbers):
+    """Numbers in one row."""
+    for place, number in zip(st.columns(4), numbers, strict=False):
+        place.metric(number.label, number.value, help=number.help)
+
+
+def numbers_of(work, done, column):
+    """What the worst class gives away, and how easily records are found."""
+    released, threshold = done.recoding.released, work.looking.threshold
+    if column is not None:
+        st.markdown(what_it_means(released, column))
+        in_columns(of_attribute(done, column))
+    in_columns(of_risk(released, done.prepared.classes, threshold))
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left.select_slider(
+        "A risk counts as high above",
+        sorted({*THRESHOLDS, threshold}, reverse=True),
+        key=state.seeded("privacy-threshold", threshold),
+        format_func=threshold_text,
+        help="1/5 is the risk in a class of five. A round number to begin with, and no norm.",
+        on_change=take,
+        args=("threshold", "privacy-threshold"),
+    )
+    right.markdown(what_was_checked(done))
+
+
+def classes_of(work, result, done, column, k):
+    """The worst classes, and one of them: its distribution and its records."""
+    released, looking = done.recoding.released, work.looking
+    sensitive = released.sensitive_named(column)
+    offered = levels_offered(sensitive)
+    by = looking.by if looking.by in offered else "l"
+    extra = tuple(name for name in looking.extra if name in offered)
+    st.subheader("Worst classes first")
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left.selectbox(
+        "Worst by",
+        offered,
+        key=state.seeded("privacy-by", by),
+        format_func=lambda name: LEVELS[name].title,
+        help=plain(LEVELS[by].summary),
+        on_change=lambda: look(by=state.typed("privacy-by"), chosen=None),
+    )
+    right.multiselect(
+        "Also show",
+        [name for name in offered if name not in ("l", "t")],
+        key=state.seeded("privacy-extra", list(extra)),
+        format_func=lambda name: LEVELS[name].title,
+        placeholder="Other measures",
+        on_change=take,
+        args=("extra", "privacy-extra", tuple),
+    )
+    listed, table = state.remembered(
+        "worst", (result.settings, k, column, by, extra),
+        lambda: worst_classes(released, column, by, extra),
+    )  # fmt: skip
+    # A key of its own for every list: the number of a row means something in one of them only.
+    key = f"worst-{work.version}-{k}-{offered.index(by)}-{work.sensitive_columns.index(column)}"
+    event = st.dataframe(
+        table,
+        height=min(260, 38 + 35 * len(table)),
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            level.title: st.column_config.NumberColumn(format=level.text, help=level.summary)
+            for level in LEVELS.values()
+        },
+    )
+    more = released.n_classes - len(listed)
+    st.caption(
+        f"{counted(released.n_classes, 'class', 'classes')}"
+        + (f"; the {MOST_CLASSES} worst are listed. " if more else ". ")
+        + "Select a row to look into its class. ↑ ↓: which way is better for who is in it; t as "
+        "total variation distance, from 0 to 1."
+    )
+    if event["selection"]["rows"]:
+        # Kept by what everybody in it looks like: at another k the class may still be there.
+        row = listed[event["selection"]["rows"][0]]
+        look(chosen=tuple(released.nodes[row].tolist()))
+    position = class_named(released, state.work().looking.chosen, listed)
+    one_class(result, done, column, k, position)
+    return position
+
+
+def one_class(result, done, column, k, position):
+    """The distribution of the sensitive attribute in a class against the table, and its records."""
+    released = done.recoding.released
+    sensitive = released.sensitive_named(column)
+    label = released_label(released, position)
+    st.markdown(f"**{plain(label)}** — {class_sentence(released, column, position)}")
+    inside = sensitive.only(np.array([position])).dense()[0]
+    table = distribution_table(
+        sensitive.values, sensitive.numeric, {"table": sensitive.total, "class": inside}
+    )
+    size = thin(int(released.counts[position]))
+    whole = Series("table", INK, "whole table")
+    about = f"{result.settings}|{k}|{column}|{released.nodes[position].tolist()}"
+    chart, records = st.columns([1, 1])
+    with chart:
+        picture(
+            distribution_chart(
+                table, whole, [Series("class", AFTER_COLOUR, "this class")],
+                "This class against the whole table", f"Share of the {size} records of the class",
+            ),
+            lambda: table, "privacy-class", about,
+        )  # fmt: skip
+    *both, shown = state.remembered(
+        "records", (result.settings, k, position), lambda: records_of(done, position)
+    )
+    with records:
+        st.markdown(f"**Its records**, {thin(shown)} of {size}")
+        names = ("After", "Before")
+        for tab, name, rows in zip(st.tabs(names), names, both[::-1], strict=True):
+            tab.dataframe(
+                rows,
+                height=min(300, 38 + 35 * shown),
+                hide_index=True,
+                column_order=[column, *(c for c in rows.columns if c != column)],
+                key=f"class-{name.lower()}",
+            )
+
+
+def records_of(done, position):
+    """The records of a class, before and after, as many as are shown."""
+    rows = done.prepared.source.rows_in(done.recoding, position)
+    shown = preview_rows(len(rows), len(done.prepared.plan.columns))
+    return *before_and_after(done, rows), shown
+
+
+def attack(work, result, done, column, k):
+    """A linkage attack on the user's own table."""
+    classes, released = done.prepared.classes, done.recoding.released
+    known = known_used(work.looking, classes)
+    person = person_used(work.looking, classes, known)
+    st.subheader("Try to find somebody")
+    st.caption(
+        "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
+        "names."
+    )
+    facts_known(work, classes, known, person)
+    given = facts(person, known)
+    before, after = matching(classes, given, column), matching(released, given, column)
+    baseline = None
+    if column is not None:
+        baseline = baseline_of(classes.sensitive_named(column))
+    everybody = state.remembered(
+        "linkage", (result.settings, k, column, tuple(known)),
+        lambda: (
+            linkage(classes, classes, known, column), linkage(classes, released, known, column)
+        ),
+    )  # fmt: skip
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        for sentence in about_person(before, after, baseline, done.recoding.suppressed_records):
+            st.markdown(sentence)
+        if None not in everybody:
+            st.markdown(about_everybody(classes.n_records, known, *everybody, baseline))
+    if baseline is not None:
+        with right:
+            attacked(result, k, column, given, classes, before, after, baseline)
+    return known, person
+
+
+def facts_known(work, classes, known, person):
+    """What is known, and of whom."""
+    key = f"privacy-known-{work.version}"
+    st.multiselect(
+        "Known",
+        list(classes.attributes),
+        key=state.seeded(key, known),
+        placeholder="Nothing is known",
+        on_change=know_of,
+        args=(person, key),
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in known:
+            values = occurring(classes, name)
+            field = f"privacy-fact-{work.version}-{classes.attributes.index(name)}"
+            st.selectbox(
+                plain(name),
+                values if person[name] in values else [person[name], *values],
+                key=state.seeded(field, person[name]),
+                on_change=know,
+                args=(person, name, field),
+                width=190,
+            )
+        st.button(
+            "Take a random record",
+            icon=":material/casino:",
+            help="One that is unique by what is known, if there is one.",
+            on_click=take_random,
+            args=(classes, known),
+            key="privacy-random",
+        )
+
+
+def know_of(person, key):
+    """Other facts about the same person."""
+    look(known=tuple(state.typed(key)), person=person)
+
+
+def know(person, name, key):
+    """Another value of the person that is looked for."""
+    look(person={**person, name: state.typed(key)})
+
+
+def take_random(classes, known):
+    """Look for another person of the table."""
+    look(person=somebody(classes, known, np.random.default_rng()))
+
+
+def attacked(result, k, column, given, classes, before, after, baseline):
+    """How the sensitive values are spread among the records that match."""
+    sensitive = classes.sensitive_named(column)
+    series = {"table": baseline.counts, "before": before.counts, "after": after.counts}
+    table = distribution_table(sensitive.values, sensitive.numeric, series, most=12)
+    bars = [
+        Series("before", BEFORE_COLOUR, f"before: {counted(before.records, 'record')}"),
+        Series("after", AFTER_COLOUR, f"after: {counted(after.records, 'record')}"),
+    ]
+    about = "|".join([result.settings, str(k), column, *map(repr, given.items())])
+    picture(
+        distribution_chart(
+            table, Series("table", INK, "whole table"), bars,
+            "How sure is an attacker, before and after?", "Share of the matching records",
+        ),
+        lambda: table, "privacy-attack", about,
+    )  # fmt: skip
+
+
+def population(work, result, done, k):
+    """Who else could it be: the population that the persons of the table come from."""
+    classes, released = done.prepared.classes, done.recoding.released
+    st.markdown(
+        "Who does not know whether somebody is in the table has to reckon with everybody of the "
+        "population. Upload it, with the same quasi-identifiers under the same names: "
+        f"{plain(', '.join(classes.attributes))}. It is kept for this session only, and nowhere "
+        "on disk."
+    )
+    key = f"privacy-population-{work.version}-{work.looking.uploads}"
+    st.file_uploader("A table of the population", key=key, on_change=take_population, args=(key,))
+    people = work.looking.population
+    if people is None:
+        return
+    try:
+        counted_people = state.remembered(
+            "population", (result.settings, people),
+            lambda: population_of(classes, people.table),
+        )  # fmt: skip
+        inside = state.remembered(
+            "people below", (result.settings, k, people),
+            lambda: people_below(released, counted_people.classes),
+        )  # fmt: skip
+        numbers = of_population(released, inside, work.looking.threshold)
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    in_columns(numbers)
+    beyond = counted_people.unplaced
+    st.caption(
+        f"{plain(people.name)}: {thin(len(people.table))} people."
+        + (
+            f" {thin(beyond)} of them have a value that no hierarchy holds, or none; they count "
+            "only where a release says nothing about that column, so the risk is rather overstated."
+            if beyond
+            else ""
+        )
+    )
+    st.button("Forget it", icon=":material/delete:", on_click=forget_population)
+
+
+def forget_population():
+    """Let go of the population, of what was counted, and of the file."""
+    state.forget("population")
+    state.forget("people below")
+    look(population=None, uploads=state.work().looking.uploads + 1)
+
+
+def take_population(key):
+    """Read the population that was uploaded; what cannot be read changes nothing."""
+    given = state.typed(key)
+    if given is None:
+        forget_population()
+        return
+    try:
+        look(population=open_table(given.getvalue(), given.name))
+    except KanonError as error:
+        state.change(problem=error.sentence)
+
+
+def found_out(work, result):
+    """Everything about the release for the k that can be shown."""
+    k = result.k_for(work.k)
+    done = state.remembered("release", (result.settings, k), lambda: result.release(k))
+    released = done.recoding.released
+    if not released.n_classes:
+        st.info("Every record was suppressed: the release is empty.")
+        return
+    there = [each.name for each in released.sensitive]
+    column = work.focus if work.focus in there else None
+    levels_of(work, result, k, column)
+    numbers_of(work, done, column)
+    position = None if column is None else classes_of(work, result, done, column, k)
+    known, person = attack(work, result, done, column, k)
+    with st.expander("A population behind the table: who else could it be?"):
+        population(work, result, done, k)
+    with st.expander("How it is computed"):
+        if position is not None:
+            st.markdown(how_class(released, column, position))
+        st.markdown(how_found(released, work.looking.threshold))
+        st.markdown(how_attacked(person, known))
+
+
+work = head("What can still be found out about someone?", aloud=True)
+stale = running.outdated(work)
+unready(work)
+lacking(work, stale)
+progress()
+result = work.result
+# An old result stays readable, and looks old.
+opacity = 0.45 if stale or work.doing == "run" else 1
+st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
+if result is not None:
+    with st.container(key="result"):
+        found_out(work, result)

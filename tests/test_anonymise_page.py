@@ -1,0 +1,395 @@
+"""The page Anonymise: strategies, the sensitive column, what is required beside k, ties."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+
+import pandas as pd
+import pytest
+from dashboard import (
+    ANONYMISE,
+    DATA,
+    OUTDATED,
+    WORK,
+    anonymised,
+    captions,
+    choose,
+    frame_k,
+    give_role,
+    go,
+    held_worker,
+    line,
+    number,
+    numbers,
+    press,
+    problems,
+    settled,
+    title,
+    warnings,
+    with_people,
+    work,
+)
+
+from kanon.__main__ import main
+from kanon.plan import Plan
+from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+from kanon.privacy.t_closeness import TCloseness
+from kanon.studio.models import key_of_model
+from kanon.studio.requirements import KINDS
+from kanon.studio.work import plan_of
+
+ENTROPY, T = "entropy-l-diversity", "t-closeness"
+
+
+# --- what a user does and sees --------------------------------------------------------------
+def add(at, name):
+    """Require a model beside k; returns it."""
+    choose(at, f"model-add-{work(at).version}-{len(work(at).models)}", name)
+    return work(at).models[-1]
+
+
+def set_part(at, model, part, value):
+    """Type a parameter of a model, or choose its distance or column."""
+    key = key_of_model(work(at), model, part)
+    one = at.selectbox(key=key) if isinstance(value, str) else at.number_input(key=key)
+    one.set_value(value)
+    return go(at)
+
+
+def frame_strategy(at):
+    return f"frame-strategy-{work(at).version}-{work(at).strategy_used}"
+
+
+def frame_sensitive(at):
+    place = list(work(at).roles).index(work(at).focus)
+    return f"frame-sensitive-{work(at).version}-{place}"
+
+
+def tie_seed(at):
+    return at.number_input(key=f"run-ties-{work(at).version}-{work(at).tie_seed}")
+
+
+def keys(at):
+    return {one.key for one in at.selectbox}
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def checked(at):
+    (found,) = [one for one in texts(at) if one.startswith("**Checked in every class:**")]
+    return found
+
+
+def popovers(at):
+    """What the closed popovers say."""
+    return [one.proto.popover.label.replace("\\", "") for one in at.get("popover")]
+
+
+def released(at):
+    """The release that the page offers."""
+    found = work(at).result
+    return found.release(found.k_for(work(at).k)).released()
+
+
+def classes_of(at, table):
+    return table.groupby(work(at).quasi_identifiers, observed=True)
+
+
+def entropy_l(table, column):
+    shares = table[column].value_counts() / len(table)
+    return math.exp(-sum(p * math.log(p) for p in shares))
+
+
+# --- strategies -----------------------------------------------------------------------------
+def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
+    at = anonymised(start(sample="census"))
+    assert len(at.selectbox(key="run-strategy").options) == 9
+    assert "run-scope" not in keys(at), "S1 looks at neither l nor t"
+    choose(at, "run-strategy", "s3")
+    assert OUTDATED in warnings(at)[0] and at.selectbox(key=frame_strategy(at)).value == "s3"
+    assert at.selectbox(key="run-scope").label == "Whose l"
+    choose(at, frame_strategy(at), "s6")
+    assert at.selectbox(key="run-strategy").value == "s6"
+    assert at.selectbox(key="run-scope").label == "Whose t"
+    assert "Strategy: S6" in popovers(at)
+    choose(at, "run-scope", "class")
+    plan = plan_of(work(at)).algorithm
+    assert (plan.strategy, plan.scope) == ("s6", "class")
+    choose(at, frame_strategy(at), "s1")
+    assert not warnings(at), "the scope changes nothing of what S1 finds"
+
+
+def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
+    at = start(sample="animals-v21")
+    assert at.selectbox(key="run-strategy").options == ["S1: least cost"]
+    assert any("No column is sensitive" in one for one in captions(at))
+    assert any(one.proto.page == "data" for one in at.get("page_link"))
+    assert not [key for key in keys(at) if key.startswith("model-add")]
+    anonymised(at)
+    assert not problems(at) and not [one for one in numbers(at) if one.startswith("Worst")]
+
+
+def test_a_strategy_that_lost_its_column_falls_back_and_comes_back(start):
+    at = start(sample="hospital")
+    choose(at, "run-strategy", "s3")
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, ANONYMISE)
+    assert at.selectbox(key="run-strategy").value == "s1"
+    (said,) = [one for one in captions(at) if "S1 is used" in one]
+    assert said.startswith(
+        "S3: highest l, then least cost looks at a sensitive column, and no column has that role"
+    )
+    assert plan_of(work(at)).algorithm.strategy == "s1"
+    anonymised(at)
+    assert not problems(at)
+    give_role(go(at, DATA), "disease", "sensitive")
+    go(at, ANONYMISE)
+    assert at.selectbox(key="run-strategy").value == "s3", "it was not forgotten"
+    assert OUTDATED in warnings(at)[0]
+
+
+def test_an_algorithm_that_looks_at_cost_alone_takes_s1_meanwhile(start):
+    at = start(sample="hospital")
+    choose(at, "run-strategy", "s6")
+    choose(at, "run-algorithm", "gaa-small")
+    assert at.selectbox(key="run-strategy").options == ["S1: least cost"]
+    assert any("GAA among small classes looks at none: S1 is used" in one for one in captions(at))
+    add(at, ENTROPY)
+    anonymised(at)
+    assert not problems(at) and not at.select_slider
+    assert "entropy l ≥ 2 for disease (reached 2" in checked(at)
+    choose(at, "run-algorithm", "gaa")
+    assert at.selectbox(key="run-strategy").value == "s6"
+
+
+# --- sensitive columns ----------------------------------------------------------------------
+def two_sensitive(at):
+    with_people(at)
+    for column in ("disease", "sex"):
+        give_role(at, column, "sensitive")
+    give_role(at, "name", "identifier")
+    at.number_input(key=frame_k(at)).set_value(3)
+    return go(at, ANONYMISE)
+
+
+def test_one_of_several_sensitive_columns_is_looked_at(start):
+    at = two_sensitive(start(DATA))
+    assert "sensitive:" not in line(at) and "Sensitive: sex" in popovers(at)
+    anonymised(at)
+    assert {"Worst l, sex", "Worst t, sex"} <= set(numbers(at))
+    choose(at, frame_sensitive(at), "disease")
+    assert {"Worst l, disease", "Worst t, disease"} <= set(numbers(at))
+    assert not warnings(at), "S1 looks at neither column"
+    assert at.selectbox(key="run-sensitive").value == "disease"
+    choose(at, "run-strategy", "s4")
+    assert plan_of(work(at)).algorithm.sensitive == "disease"
+    anonymised(at)
+    assert not warnings(at)
+    choose(at, "run-sensitive", "sex")
+    assert OUTDATED in warnings(at)[0] and "Sensitive: sex" in popovers(at)
+    give_role(go(at, DATA), "sex", "insensitive")
+    assert work(at).focus == "disease" and "sensitive: disease" in line(at)
+
+
+def test_the_worst_class_is_that_of_the_release(start):
+    at = anonymised(start(sample="census"))
+    groups = classes_of(at, released(at))["health"]
+    worst = min(entropy_l(group.to_frame(), "health") for _, group in groups)
+    shares = released(at)["health"].value_counts(normalize=True)
+    mixes = [group.value_counts(normalize=True) for _, group in groups]
+    away = max(mix.reindex(shares.index, fill_value=0).sub(shares).abs().sum() for mix in mixes)
+    found = numbers(at)
+    l, best = (float(part) for part in found["Worst l, health"].split(" of "))  # noqa: E741
+    assert 0 <= worst - l < 0.01 and 0 <= entropy_l(released(at), "health") - best < 0.01
+    t = float(found["Worst t, health"].split(" of ")[0])
+    assert 0 <= t - away / 2 + 1e-12 < 0.01
+
+
+# --- what is required beside k --------------------------------------------------------------
+def test_models_are_added_changed_and_removed(start):
+    at = start(sample="hospital")
+    assert "Also require: nothing" in popovers(at)
+    model = add(at, ENTROPY)
+    assert model == EntropyLDiversity(2.0, "disease")
+    assert "Also require: entropy l ≥ 2" in popovers(at)
+    assert any(one.startswith("l: at most ") for one in captions(at))
+    set_part(at, model, "l", 1.5)
+    (model,) = work(at).models
+    assert model.l == 1.5
+    other = add(at, T)
+    assert other == TCloseness(0.4, "disease", "variational")
+    set_part(at, other, "distance", "norm1")
+    assert work(at).models == (model, TCloseness(0.8, "disease", "norm1"))
+    assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
+    at.button(key=key_of_model(work(at), model, "remove")).click()
+    go(at)
+    assert work(at).models == (TCloseness(0.8, "disease", "norm1"),)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_model_can_be_required_and_holds(start, name):
+    at = start(sample="hospital")
+    model = add(at, name)
+    anonymised(at)
+    assert not problems(at) and not warnings(at)
+    assert "disease (reached " in checked(at)
+    assert "Nothing is required" not in checked(at)
+    assert work(at).result.prepared.plan.models[-1] == model
+
+
+def test_an_impossible_request_is_refused_at_once_and_stays(start):
+    at = anonymised(start(sample="census"))
+    before = numbers(at)
+    model = add(at, ENTROPY)
+    set_part(at, model, "l", 9.0)
+    refusal = (
+        "Entropy l-diversity with l = 9 for 'health' cannot be reached: with all records in one "
+        "class, l is at most 4.24."
+    )
+    assert problems(at) == [refusal]
+    press(at, "Anonymise")
+    assert problems(at) == [refusal, refusal] and not work(at).busy
+    assert numbers(at) == before and work(at).models[0].l == 9
+    go(at, DATA)
+    go(at, ANONYMISE)
+    (model,) = work(at).models
+    assert at.number_input(key=key_of_model(work(at), model, "l")).value == 9
+    set_part(at, model, "l", 2.0)
+    assert not problems(at)
+
+
+def test_what_is_required_is_never_dropped_in_silence(start):
+    at = anonymised(start(sample="hospital"))
+    model = add(at, ENTROPY)
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, ANONYMISE)
+    assert any("is required, and that column is not sensitive" in one for one in warnings(at))
+    press(at, "Anonymise")
+    assert "'disease' is required" in problems(at)[0] and not work(at).busy
+    at.button(key=key_of_model(work(at), model, "remove")).click()
+    anonymised(go(at))
+    assert not problems(at) and not warnings(at)
+
+
+def test_a_model_about_each_sensitive_column(start):
+    at = two_sensitive(start(DATA))
+    first, second = add(at, ENTROPY), add(at, ENTROPY)
+    assert (first.column, second.column) == ("sex", "disease")
+    assert ENTROPY not in {
+        one for box in at.selectbox if box.key.startswith("model-add") for one in box.options
+    }
+    third = add(at, T)
+    set_part(at, third, "column", "disease")
+    assert work(at).models[-1].column == "disease"
+    set_part(at, first, "l", 1.2)
+    anonymised(at)
+    assert not problems(at), "all hold together"
+    groups = classes_of(at, released(at))
+    assert min(entropy_l(group, "disease") for _, group in groups) >= 2 - 1e-9
+    assert min(entropy_l(group, "sex") for _, group in groups) >= 1.2 - 1e-9
+
+
+def test_a_model_makes_the_result_outdated_until_it_is_run(start):
+    at = anonymised(start(sample="census"))
+    model = add(at, ENTROPY)
+    assert OUTDATED in warnings(at)[0]
+    anonymised(at)
+    assert not warnings(at) and not problems(at)
+    assert "entropy l ≥ 2 for health (reached 2" in checked(at)
+    assert float(numbers(at)["Worst l, health"].split(" of ")[0]) >= 2
+    at.button(key=key_of_model(work(at), model, "remove")).click()
+    go(at)
+    assert OUTDATED in warnings(at)[0]
+
+
+def test_the_slider_shows_no_k_that_was_not_computed(start):
+    at = start(sample="census")
+    add(at, ENTROPY)
+    anonymised(at)
+    result = work(at).result
+    if result.known is None:
+        ks = [2, 3, 500]
+    else:
+        shown = [number(one) for one in at.select_slider(key="run-k").options]
+        assert shown == list(result.known)
+        assert any("computed, nothing in between" in one for one in captions(at))
+        ks = [result.known[0], result.known[-2]]
+    for k in ks:
+        at.select_slider(key="run-k").set_value(k)
+        go(at)
+        assert title(at) == f"What does k = {k:,} cost?".replace(",", "\u202f")
+        assert not warnings(at) and not problems(at)
+        groups = classes_of(at, released(at))
+        assert groups.size().min() >= k
+        assert min(entropy_l(group, "health") for _, group in groups) >= 2 - 1e-9
+    if result.known is not None:
+        lacking = next(k for k in range(2, 30_000) if k not in result.known)
+        at.number_input(key=frame_k(at)).set_value(lacking)
+        go(at)
+        assert OUTDATED in warnings(at)[0]
+        anonymised(at)
+        assert not warnings(at) and lacking in work(at).result.known
+
+
+# --- ties -----------------------------------------------------------------------------------
+def test_a_tie_seed_is_part_of_the_settings(start):
+    at = anonymised(start(sample="census"))
+    tie_seed(at).set_value(7)
+    go(at)
+    assert OUTDATED in warnings(at)[0] and "Details: seed 7" in popovers(at)
+    anonymised(at)
+    assert not warnings(at) and plan_of(work(at)).algorithm.tie_seed == 7
+    assert any("tie seed 7" in one for one in texts(at))
+    tie_seed(at).set_value(None)
+    go(at)
+    assert work(at).tie_seed is None and OUTDATED in warnings(at)[0]
+
+
+# --- the whole --------------------------------------------------------------------------------
+@pytest.mark.parametrize("scope", ["table", "class"])
+@pytest.mark.parametrize("strategy", ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t"])
+def test_the_plan_repeats_what_the_page_shows(start, tmp_path, strategy, scope):
+    at = start(sample="census" if strategy in ("s3", "s6") else "hospital")
+    choose(at, "run-strategy", strategy)
+    if "run-scope" in keys(at):
+        choose(at, "run-scope", scope)
+    tie_seed(at).set_value(3)
+    go(at)
+    add(at, ENTROPY)
+    add(at, T)
+    anonymised(at)
+    assert not problems(at) and not warnings(at)
+    text = work(at).result.release(work(at).k).prepared.plan.to_json()
+    plan = Plan.from_json(text)
+    assert plan.algorithm.strategy == strategy and len(plan.privacy) == 3
+    (tmp_path / "plan.json").write_text(text, "utf-8")
+    (tmp_path / "table.csv").write_bytes(work(at).content)
+    given = [str(tmp_path / name) for name in ("plan.json", "table.csv", "released.csv")]
+    assert main(["run", given[0], "--table", given[1], "--out", given[2]]) == 0
+    page = released(at).to_csv(index=False).encode()
+    shown = pd.read_csv(io.BytesIO(page), dtype=str, keep_default_na=False)
+    again = pd.read_csv(given[2], dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(shown, again)
+    assert json.loads(text) == json.loads(Plan.from_json(text).to_json())
+
+
+def test_another_table_starts_afresh(start):
+    at = start(sample="census")
+    choose(at, "run-strategy", "s3")
+    add(at, ENTROPY)
+    choose(at, "frame-sample", "voters")
+    assert work(at).models == () and work(at).strategy == "s1"
+    assert "Also require: nothing" in popovers(at) and "sensitive: party" in line(at)
+
+
+def test_a_change_while_a_run_is_under_way_marks_its_result_as_outdated(start):
+    with held_worker():
+        at = press(start(sample="hospital"), "Anonymise")
+        choose(at, "run-strategy", "s3")
+        assert at.session_state[WORK].busy
+    settled(at)
+    assert OUTDATED in warnings(at)[0]

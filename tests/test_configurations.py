@@ -1,0 +1,290 @@
+"""Configurations: runs that are never made twice, and what is kept under a name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import kanon.studio.configurations as module
+from kanon.comparison import TIE_SEEDS, before_and_after
+from kanon.errors import KanonError, PlanError
+from kanon.metrics import PUBLISHED
+from kanon.schema import Role
+from kanon.studio.configurations import (
+    MOST_LINES,
+    as_compared,
+    compared_strategies,
+    lacking,
+    made_of,
+    outlook,
+    planned,
+    strategies_offered,
+    wanted_lines,
+    yardsticks,
+)
+from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
+from kanon.studio.own_metrics import with_composed, without_composed
+from kanon.studio.work import plan_of, sample_work, undone, with_builder, with_role
+from kanon.sweep import solve_sweep, sweep
+
+MODULE = module
+
+
+@pytest.fixture
+def work():
+    return replace(sample_work("hospital", version=1), compared=("ncp", "llm"))
+
+
+def run(work):
+    """The work after a comparison, and how many runs it made."""
+    lines = wanted_lines(work)
+    todo = lacking(work, lines, also=work.k)
+    job = planned(work, lines, todo)
+    found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
+    return replace(work, runs=as_compared(work, lines, job, found)), len(todo)
+
+
+def titles(work):
+    return [line.title for line in outlook(work).lines]
+
+
+def edited(work):
+    """The same with another hierarchy for age."""
+    return with_builder(work, "age", "intervals", {"widths": "5, 10"})
+
+
+def test_a_comparison_says_what_a_sweep_says(work):
+    assert outlook(work).lacking == outlook(work).runs == 2 and outlook(work).comparison is None
+    done, made = run(work)
+    assert made == 2
+    found = outlook(done)
+    assert found.lacking == 0 and found.comparison.ks[-1] == 10
+    expected = sweep(plan_of(work), work.table, found.comparison.ks, ["ncp", "llm"])
+    table = found.comparison.table()
+    shared = [name for name in expected.columns if name in table.columns]
+    assert {"alteration_ncp", "mean_alteration", "min_k"} <= set(shared)
+    assert table[shared].equals(expected[shared])
+
+
+def test_no_run_is_made_twice(work):
+    done, _ = run(work)
+    again, made = run(replace(done, compared=("ncp",)))
+    assert made == 0 and titles(again) == ["NCP"]
+    more, made = run(replace(again, compared=("ncp", "total", "llm")))
+    assert made == 1 and titles(more) == ["NCP", "Total", "LLM"]
+    assert run(replace(more, k=7))[1] == run(replace(more, metric="wllm"))[1] == 0
+    changed = edited(more)
+    assert outlook(changed).lacking == 3
+    changed, _ = run(changed)
+    assert outlook(undone(changed, "age")).lacking == 0, "what an undo brings back is known"
+    assert outlook(replace(changed, cost="representatives")).lacking == 3
+    assert outlook(replace(changed, tie_seed=4)).lacking == 3
+    assert outlook(with_role(changed, "sex", Role.INSENSITIVE)).lacking == 3
+
+
+def test_bands_add_their_seeds_alone(work):
+    done, _ = run(work)
+    banded = replace(done, bands=True)
+    assert outlook(banded).lacking == 2 * len(TIE_SEEDS)
+    banded, _ = run(banded)
+    assert outlook(banded).comparison.has_bands
+    bare = outlook(replace(banded, bands=False))
+    assert bare.lacking == 0 and not bare.comparison.has_bands
+    assert outlook(replace(banded, bands=False, tie_seed=3)).lacking == 0, "3 is in the band"
+
+
+def test_what_changes_while_a_job_runs_does_not_change_its_lines(work):
+    lines = wanted_lines(work)
+    job = planned(work, lines, lacking(work, lines))
+    found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
+    later = replace(work, bands=True, compared=("wllm",))
+    later = replace(later, runs=as_compared(later, lines, job, found))
+    assert [line.title for line in made_of(later, lines).lines] == ["NCP", "LLM"]
+
+
+def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
+    done, _ = run(work)
+    composed = with_composed(done, "mine", "levels", "w1")
+    assert outlook(replace(composed, compared=("ncp", "llm"))).lacking == 0
+    assert outlook(composed).lacking == 3, "every release is measured by it"
+    composed, _ = run(composed)
+    assert outlook(replace(composed, compared=("mine", "ncp"))).lacking == 0
+    more, made = run(replace(composed, compared=("ncp", "total")))
+    assert made == 1
+    assert outlook(replace(more, compared=("mine", "total"))).lacking == 0, "measured beforehand"
+    other = with_composed(without_composed(composed, "mine"), "mine", "leaves", "w1")
+    assert outlook(other).lacking == 3, "another metric of the same name"
+
+
+def test_the_oldest_runs_are_forgotten(work, monkeypatch):
+    monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
+    done, _ = run(work)
+    done, _ = run(replace(done, compared=("ncp", "total", "wllm")))
+    assert len(done.runs) == 3 and outlook(done).lacking == 0
+    assert outlook(replace(done, compared=("llm",))).lacking == 1
+    many, _ = run(replace(done, compared=PUBLISHED))
+    assert outlook(many).lacking == 0, "never fewer than one comparison needs"
+
+
+def test_too_many_lines_are_refused_in_a_sentence(work):
+    every = replace(
+        work,
+        compared=PUBLISHED,
+        strategies=tuple(f"s{number}" for number in range(1, 8)),
+        scopes=("table", "class"),
+    )
+    said = outlook(every).problem
+    assert "91 lines are too many" in said and str(MOST_LINES) in said
+
+
+def test_strategies_need_a_sensitive_column_and_gaa(work):
+    assert strategies_offered(work)[:2] == ["s1", "s2"]
+    chosen = replace(work, strategies=("s3", "t"))
+    assert compared_strategies(chosen) == ["s3", "t"]
+    bare = with_role(chosen, "disease", Role.INSENSITIVE)
+    assert strategies_offered(bare) == compared_strategies(bare) == ["s1"]
+    assert compared_strategies(replace(work, algorithm="gaa-small", strategies=("s2",))) == ["s1"]
+    assert compared_strategies(replace(work, strategies=())) == [], "that is a choice too"
+
+
+def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
+    several = replace(work, compared=("ncp", "llm"), strategies=("s1", "s3", "t"))
+    assert titles(several) == ["NCP · S1", "NCP · S3", "T", "LLM · S1", "LLM · S3"]
+    done, made = run(several)
+    assert made == 5
+    found = outlook(replace(done, compared=("llm",)))
+    assert found.lacking == 0 and titles(replace(done, compared=("llm",))) == ["S1", "S3", "T"]
+    assert outlook(replace(done, scopes=("class",))).lacking == 3, "S1 has no scope"
+
+
+# --- kept --------------------------------------------------------------------------------------
+def kept(work, place=0, title="before"):
+    return pin(work, wanted_lines(work)[place], title)
+
+
+def test_what_is_kept_stays_as_it_is(work):
+    done, _ = run(kept(work))
+    assert titles(done) == ["NCP", "LLM", "★ before"]
+    before = outlook(done).comparison
+    changed = edited(done)
+    changed, made = run(replace(changed, yardstick=None))
+    assert made == 2, "the kept one is as it was"
+    after = outlook(changed).comparison
+    assert (
+        after.at("mean_alteration", after.ks)[2].tolist()
+        == before.at("mean_alteration", before.ks)[0].tolist()
+    )
+    assert after.lines[2].kept and not after.lines[0].kept
+    assert len({line.name for line in after.lines}) == 3
+    assert before_and_after(before, after, 2).index.tolist() == ["ncp", "llm"]
+    less = replace(changed, compared=(), metric="total")
+    assert titles(less) == ["★ before"] and outlook(less).lacking == 0
+    hidden = replace(changed, pinned=tuple(replace(one, shown=False) for one in changed.pinned))
+    assert titles(hidden) == ["NCP", "LLM"]
+
+
+def test_different_hierarchies_are_measured_by_one_yardstick(work):
+    assert yardsticks(work) == yardsticks(kept(work)) == []
+    changed = edited(kept(work))
+    assert yardsticks(changed) == ["", "before", None]
+    (now, _, old) = wanted_lines(changed)
+    assert now.yardstick is None and dict(old.measured_by) == changed.trees
+    (now, _, old) = wanted_lines(replace(changed, yardstick="before"))
+    assert old.yardstick is None and now.measured_by["age"] == work.trees["age"]
+    assert all(line.yardstick is None for line in wanted_lines(replace(changed, yardstick=None)))
+    other = with_role(changed, "sex", Role.INSENSITIVE)
+    assert wanted_lines(other)[-1].yardstick is None, "it has no place for sex"
+
+
+def test_names_of_what_is_kept(work):
+    one = kept(work, title="  my   line ")
+    assert one.pinned[0].title == "my line" and "'my line'" in one.notice
+    for title in ("", "   ", "x" * 41, "My Line"):
+        with pytest.raises(PlanError):
+            kept(one, 1, title)
+    two = replace(kept(one, 1, "other"), yardstick="other")
+    new = renamed(two, "other", "third")
+    assert [each.title for each in new.pinned] == ["my line", "third"] and new.yardstick == "third"
+    with pytest.raises(PlanError, match="taken"):
+        renamed(two, "other", "my line")
+    assert renamed(two, "other", "Other").pinned[1].title == "Other", "its own name is free"
+    less = unpinned(two, "other")
+    assert [each.title for each in less.pinned] == ["my line"] and less.yardstick == ""
+    assert [each.title for each in restored(less).pinned] == ["my line", "other"]
+    assert restored(restored(less)).pinned == restored(less).pinned
+    with pytest.raises(PlanError, match="taken"):
+        restored(kept(less, 1, "other"))
+
+
+def test_a_plan_goes_out_and_comes_back(work):
+    strategies = replace(work, strategies=("s3",), scopes=("class",), k=3)
+    there = kept(strategies)
+    text = export(there.pinned[0])
+    content = json.loads(text)
+    assert content["algorithm"]["strategy"] == "s3" and content["algorithm"]["scope"] == "class"
+    assert content["privacy"] == [{"model": "k-anonymity", "k": 3}]
+    back = imported(there, text.encode(), "again")
+    first, second = wanted_lines(back)[-2:]
+    assert first.configuration == second.configuration
+    assert first.ground.digest == second.ground.digest
+    _, made = run(back)
+    assert made == 2, "the two kept ones share theirs with the first chosen one"
+    assert "was imported" in back.notice
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b"\xff\xfe\x00", ["no plan", "UTF-8"]),
+        (b"{", ["not valid JSON"]),
+        (b'{"version": 1}', ["Plan key"]),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused_in_a_sentence(work, content, parts):
+    with pytest.raises(KanonError) as raised:
+        imported(work, content, "x")
+    for part in parts:
+        assert part in raised.value.sentence
+
+
+def test_a_plan_is_never_a_way_to_read_files(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    content["columns"]["age"]["hierarchy"] = "/etc/passwd"
+    with pytest.raises(PlanError, match="a file beside the plan"):
+        imported(work, json.dumps(content).encode(), "x")
+
+
+def test_an_imported_plan_has_to_fit_table_and_metrics(work):
+    mine = with_composed(work, "mine", "levels", "w1")
+    content = json.loads(export(kept(mine).pinned[0]))
+    back = imported(work, json.dumps(content).encode(), "x")
+    assert list(back.composed) == ["mine"]
+    content["metrics"]["mine"]["multiplier"] = "w2"
+    with pytest.raises(PlanError, match="another one"):
+        imported(mine, json.dumps(content).encode(), "x")
+    content["columns"]["salary"] = {"role": "insensitive"}
+    with pytest.raises(KanonError, match="salary"):
+        imported(work, json.dumps(content).encode(), "x")
+
+
+def test_models_that_curves_leave_out_are_said(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
+    back = imported(work, json.dumps(content).encode(), "x")
+    assert "distinct-l-diversity" in back.notice and "leave out" in back.notice
+    done, made = run(back)
+    assert outlook(done).lacking == 0 and made == 2, "without the model it is the first line"
+
+
+def test_another_table_keeps_what_fits(work):
+    one = kept(work)
+    same = carried(one, sample_work("hospital", version=2))
+    assert [each.title for each in same.pinned] == ["before"] and "fits this table" in same.notice
+    assert titles(same)[-1] == "★ before"
+    assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
+    other = carried(one, sample_work("census", version=2))
+    assert other.pinned == () and "does not fit this table" in other.notice
+    bare = sample_work("census", version=2)
+    assert carried(work, bare) is bare

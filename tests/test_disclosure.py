@@ -1,0 +1,164 @@
+"""What the page Privacy says about classes: their order, distributions and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_tables import examples
+
+from kanon.charts.privacy import (
+    AFTER_COLOUR,
+    Series,
+    distribution_chart,
+    distribution_table,
+    level_chart,
+)
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.build import suppression
+from kanon.sensitive import Sensitive
+from kanon.studio.attacker import somebody
+from kanon.studio.disclosure import (
+    LEVELS,
+    class_named,
+    class_sentence,
+    levels_offered,
+    what_it_means,
+    worst_classes,
+)
+from kanon.studio.explain_disclosure import how_class, how_found
+
+
+def release(*classes: str, column: str = "ill", attribute: str = "zip") -> EquivalenceClasses:
+    """A release with a class per word, and in it a record per letter, its sensitive value."""
+    values = sorted(set("".join(classes)))
+    group = [place for place, word in enumerate(classes) for _ in word]
+    codes = [values.index(letter) for word in classes for letter in word]
+    numeric = all(value.isdigit() for value in values)
+    tree = suppression([f"z{place}" for place in range(len(classes))])
+    sensitive = Sensitive.from_records(column, values, numeric, group, codes, len(classes))
+    nodes = np.arange(len(classes), dtype=np.int32)[:, None]
+    return EquivalenceClasses(
+        (attribute,), (tree,), nodes, np.array([len(word) for word in classes]), (sensitive,)
+    )
+
+
+FOUR = release("aaab", "cc", "aaaa", "abcd")
+
+
+def test_worst_classes_come_first():
+    """l = 1 twice; of these the rarer value surprises more. Then aaab, then abcd."""
+    order, table = worst_classes(FOUR, "ill", "l", ())
+    assert order.tolist() == [1, 2, 0, 3]
+    assert table["records"].tolist() == [2, 4, 4, 4]
+    assert table["most frequent"].tolist() == ["c", "a", "a", "a"]
+    assert table["surest guess, % ↓"].tolist() == [100, 100, 75, 25]
+    assert table["zip"].tolist() == ["z1", "z2", "z0", "z3"]
+    assert table["l ↑"].tolist() == pytest.approx([1, 1, 1.754765, 4], rel=1e-6)
+
+
+@pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
+def test_every_level_puts_its_worst_first(by):
+    order, table = worst_classes(FOUR, "ill", by, ("distinct",))
+    found = LEVELS[by].each(FOUR.sensitive[0])[order]
+    assert (found == np.sort(found)[:: -1 if LEVELS[by].highest_first else 1]).all()
+    assert sorted(order.tolist()) == [0, 1, 2, 3] and LEVELS[by].title in table
+    assert ("↓" in LEVELS[by].title) == LEVELS[by].highest_first
+
+
+def test_the_ordered_distance_is_for_numbers():
+    assert "emd" not in levels_offered(FOUR.sensitive[0])
+    numbers = release("112", "3333")
+    assert "emd" in levels_offered(numbers.sensitive[0])
+    assert worst_classes(numbers, "ill", "emd", ())[0].tolist() == [0, 1]
+
+
+def test_a_column_called_like_a_number_of_the_page_is_shown_too():
+    _, table = worst_classes(release("ab", "cc", attribute="records"), "ill", "l", ())
+    assert len(table.columns) == 6 and table.columns.is_unique
+
+
+def test_a_class_is_found_again_by_what_it_looks_like():
+    listed = np.array([1, 2])
+    assert class_named(FOUR, (3,), listed) == 3
+    assert class_named(FOUR, (9,), listed) == class_named(FOUR, None, listed) == 1
+    assert class_named(FOUR, (3, 3), listed) == 1, "another table had more columns"
+
+
+def test_sentences_name_numbers_and_no_verdict():
+    assert class_sentence(FOUR, "ill", 0) == (
+        "3 of 4 have the same ill: who knows that somebody is in this class is 75.0 % sure of “a”, "
+        "which 57.1 % of the table have."
+    )
+    assert "All 2 have the same ill" in class_sentence(FOUR, "ill", 1)
+    assert what_it_means(FOUR, "ill") == (
+        "In 2 classes with 6 records (42.9 %) everybody has the same ill: who knows that somebody "
+        "is in one of them is certain, although at least 2 records look alike. Of these records, "
+        "2 have another value than “a”, the table's most frequent one."
+    )
+    assert what_it_means(release("aaaaabc", "ab"), "ill") == (
+        "In the class with the surest guess, 5 of 7 records have the same ill: who knows that "
+        "somebody is in it is 71.4 % sure."
+    )
+
+
+def test_names_from_a_table_are_no_markdown():
+    hostile = release("ab", "cc", column="![x](http://a.b)")
+    for text in (
+        what_it_means(hostile, "![x](http://a.b)"),
+        class_sentence(hostile, "![x](http://a.b)", 0),
+    ):
+        assert "![x](http" not in text
+
+
+def test_how_the_class_is_computed():
+    text = how_class(FOUR, "ill", 0)
+    assert "3/4 · ln 3/4 + 1/4 · ln 1/4" in text.replace("\\", "") and "**1.755**" in text
+    # p − q: a 3/4 − 8/14, b 1/4 − 2/14, c − 3/14, d − 1/14; half the sum is 2/7.
+    assert "**0.286**" in text and "0.571" in text
+    assert "1/2 = 0.5000" in how_found(FOUR, 0.2) and "4/14" in how_found(FOUR, 0.2)
+
+
+@examples(60)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30),
+    st.integers(1, 8),
+    st.booleans(),
+)
+def test_a_distribution_loses_no_record(counts, most, numeric):
+    table, inside = (np.array(column) for column in zip(*counts, strict=True))
+    values = [str(place) for place in range(len(counts))]
+    found = distribution_table(values, numeric, {"table": table, "class": inside}, most)
+    assert found["table"].sum() == table.sum() and found["class"].sum() == inside.sum()
+    for name, whole in (("table", table), ("class", inside)):
+        assert found[f"{name}, %"].sum() == pytest.approx(100 if whole.sum() else 0)
+    assert len(found) <= most + 1
+    kept = [value for value in found["value"] if "other" not in value]
+    if numeric:
+        assert kept == sorted(kept, key=int)
+    figure = distribution_chart(
+        found, Series("table", "#000000"), [Series("class", AFTER_COLOUR)], "t", "share"
+    )
+    assert list(figure.data[0].x) == found["class, %"].tolist()
+
+
+def test_a_level_chart_has_its_cursor_and_its_end():
+    figure = level_chart(
+        np.array([2, 10]), np.array([1.0, 3.0]), 2, 1.0, "title", "l", 3.0, best=3.0
+    )
+    assert figure.data[0].line.shape == "vh" and list(figure.data[1].x) == [2]
+    assert figure.layout.xaxis.type == "log" and len(figure.layout.shapes) == 2
+
+
+def test_who_stands_out_is_unique_by_what_is_known_if_anybody_is():
+    table = replace(FOUR, counts=np.array([3, 1, 2, 1]))
+    assert somebody(table, ["zip"]) in ({"zip": "z1"}, {"zip": "z3"})
+    drawn = {somebody(table, ["zip"], np.random.default_rng(s))["zip"] for s in range(20)}
+    assert drawn == {"z1", "z3"}
+    nobody_unique = replace(FOUR, counts=np.array([3, 2, 2, 4]))
+    drawn = {somebody(nobody_unique, ["zip"], np.random.default_rng(s))["zip"] for s in range(40)}
+    assert drawn == {"z0", "z1", "z2", "z3"}
+    assert somebody(table, []) and set(somebody(table, [])) == {"zip"}
