@@ -374,7 +374,10 @@ class Comparison:
         return self._standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
-        """Every criterion in percent at k: a row per criterion, a column per line, by name."""
+        """Every criterion in percent at k: a row per criterion, a column per line, by name.
+
+        Where one metric guides all lines, its own count of the loss stands first.
+        """
         names = self._percentages()
         rows = {name: self.at(name, [k])[:, :, 0] for name in names}
         return self._standing(rows, [self._higher(name) for name in names])
@@ -387,8 +390,9 @@ class Comparison:
     def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
         """The area under each curve on [low, high], in percent: NAUC.
 
-        A row per criterion, a column per line, by their names. Over those of ``points`` that lie
-        inside the interval, and both of its ends.
+        A row per criterion, a column per line, by their names; where one metric guides all lines,
+        its own count of the loss stands first. Over those of ``points`` that lie inside the
+        interval, and both of its ends.
 
         Raises
         ------
@@ -450,8 +454,22 @@ class Comparison:
         every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return every if self.has_bands else every.drop(columns="tie_seed")
 
+    @property
+    def guide(self) -> Metric | None:
+        """The metric that guides all lines, but for those that none does; None of several."""
+        guides = {
+            line.guide.name: line.guide
+            for line in self.lines
+            if line.configuration.strategy not in COSTLESS
+        }
+        (found,) = guides.values() if len(guides) == 1 else (None,)
+        return found if found in self.measured else None
+
     def _percentages(self) -> list[str]:
-        return [name for name, card in self.criteria.items() if card.unit == "%"]
+        """The criteria in percent, and the alteration as the metric of all lines counts it."""
+        names = [name for name, card in self.criteria.items() if card.unit == "%"]
+        own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
+        return [*own, *names]
 
     def _higher(self, criterion: str) -> bool:
         return self.card(criterion).direction == "higher"

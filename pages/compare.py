@@ -163,12 +163,17 @@ def choices(work, seen):
             kept_chips(work)
         yardstick_choice(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        for title, (metrics, strategies) in PRESETS.items():
+        if work.busy:  # in the place of the buttons, so that the pictures stay where they are
+            with st.container(width=330):
+                progress()
+            if work.doing == "comparison" and seen.lacking:
+                st.caption(new_runs(seen), width="content")
+        for title, (metrics, strategies) in () if work.busy else PRESETS.items():
             st.button(
                 title,
                 type="tertiary",
                 icon=":material/bolt:",
-                disabled=work.busy or not set(strategies) <= set(offered),
+                disabled=not set(strategies) <= set(offered),
                 on_click=preset,
                 args=(metrics, strategies),
                 key=f"preset-{title}",
@@ -185,7 +190,7 @@ def choices(work, seen):
             width="content",
         )
         keeping(work, seen.lines)
-        with st.container():  # beside it, so that the pictures stay where they are
+        if not work.busy:
             progress()
 
 
@@ -204,8 +209,8 @@ def verb(number):
 def said(work, seen):
     """What there is to do before something can be compared, or to see what is chosen."""
     if work.busy and work.doing == "comparison":
-        st.caption(f"{new_runs(seen)} The others were made before." if seen.lacking else "")
-    elif seen.problem:
+        return
+    if seen.problem:
         st.info(plain(seen.problem))
     elif not seen.lines:
         st.info("Pick at least one metric and one strategy, then press Compare.")
@@ -259,10 +264,7 @@ def standings(found, comparison, name, about, digits=1, **said):
 
 def places(work, comparison, k, key, about):
     """Every criterion at the k of the cursor."""
-    st.caption(
-        f"Every criterion at k = {thin(k)}, in percent; the mean rank is over all of them."
-        + how_to_read(comparison)
-    )
+    st.caption(f"Every criterion at k = {thin(k)}, in percent." + how_to_read(comparison))
     found = state.remembered("places", (key, k), lambda: comparison.places(k))
     standings(found, comparison, "criteria", about, k=k)
 
@@ -376,14 +378,15 @@ def areas(work, comparison, key, about):
 
 def difference(work, comparison, k, key, about):
     """Two lines, one minus the other."""
-    names, titles = [line.name for line in comparison.lines], line_titles(comparison)
+    titles = {line.name: line.title for line in comparison.lines}
+    names = list(titles)
     if len(names) < 2:
         st.info("A difference needs two lines: choose another metric or strategy.")
         return
     first, second = work.pair
     first = first if first in names else names[0]
     if second not in names or second == first:
-        second = next(name for name in names if name != first)
+        second = next(name for name in reversed(names) if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, place, value in (("This one", 0, first), ("minus this one", 1, second)):
             field = f"compare-pair-{place}"

@@ -16,7 +16,6 @@ from kanon.charts.privacy import (
 )
 from kanon.errors import KanonError
 from kanon.measures.linkage import linkage, matching, people_below
-from kanon.privacy.entropy_l_diversity import each as entropy_l
 from kanon.privacy.model import rounded
 from kanon.sources.opening import open_table
 from kanon.sources.population import population_of
@@ -37,6 +36,7 @@ from kanon.studio.disclosure import (
     THRESHOLDS,
     class_named,
     class_sentence,
+    levels_along,
     levels_offered,
     of_attribute,
     of_population,
@@ -100,24 +100,26 @@ def lacking(work, stale):
             cancel_button()
 
 
-def levels_of(work, result, k, column):
+def levels_of(work, result, done, k, column):
     """l and t against k, and the slider under them."""
-    curves, known = result.solution.curves, result.known
-    classes = result.prepared.classes
+    curves, known = result.solution.curves, result.solution.known
+    classes = done.prepared.classes
     if curves is None:
         st.caption(f"This algorithm runs once per k, so there is no curve: this is k = {thin(k)}.")
         return
     if column is not None:
-        row, diverse, distance = curves.row(k), curves.entropy_l[column], curves.t_norm1[column] / 2
-        best = float(entropy_l(classes.sensitive_named(column).whole())[0])
+        columns = [each.name for each in classes.sensitive]
+        diverse, distance = levels_along(curves, column, columns)
+        sensitive = done.recoding.released.sensitive_named(column)
+        l_here = float(LEVELS["l"].each(sensitive).min())
+        t_here = float(LEVELS["t"].each(sensitive).max())
+        best = float(LEVELS["l"].each(sensitive.whole())[0])
         left, right = st.columns(2)
-        # Running sums may be off by the last digit of a float.
-        l_here = rounded(round(float(diverse[row]), 9), up=False)
-        t_here = rounded(round(float(distance[row]), 9), up=True)
         left.plotly_chart(
             level_chart(
-                curves.min_k, diverse, k, float(diverse[row]),
-                f"k = {thin(k)}: the worst class has l = {l_here} of {rounded(best, up=False)}",
+                curves, diverse, k, l_here,
+                f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
+                f"{rounded(best, up=False)}",
                 "Entropy l, values (↑ better)", best, best,
             ),
             config={"displayModeBar": False},
@@ -125,8 +127,8 @@ def levels_of(work, result, k, column):
         )  # fmt: skip
         right.plotly_chart(
             level_chart(
-                curves.min_k, distance, k, float(distance[row]),
-                f"k = {thin(k)}: the worst class has t = {t_here} of 1",
+                curves, distance, k, t_here,
+                f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
                 "t, total variation (↓ better)", 1.0,
             ),
             config={"displayModeBar": False},
@@ -145,6 +147,13 @@ def levels_of(work, result, k, column):
         on_change=state.take,
         args=("k", "privacy-k"),
     )
+    if known is not None:
+        here = min(work.k, classes.n_records)
+        st.caption(
+            "With other models beside k, the release for each k is finished by itself: "
+            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
+            + (f" k = {thin(here)} is not among them; shown is {thin(k)}." if k != here else "")
+        )
     if column is not None:
         with data:
             data_button(
@@ -455,7 +464,7 @@ def found_out(work, result):
         return
     there = [each.name for each in released.sensitive]
     column = work.focus if work.focus in there else None
-    levels_of(work, result, k, column)
+    levels_of(work, result, done, k, column)
     numbers_of(work, done, column)
     position = None if column is None else classes_of(work, result, done, column, k)
     known, person = attack(work, result, done, column, k)

@@ -225,6 +225,7 @@ def test_models_are_added_changed_and_removed(start):
     set_part(at, other, "distance", "norm1")
     assert work(at).models == (model, TCloseness(0.8, "disease", "norm1"))
     assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
+    assert line(at).endswith("k and 2 more models")
     at.button(key=key_of_model(work(at), model, "remove")).click()
     go(at)
     assert work(at).models == (TCloseness(0.8, "disease", "norm1"),)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_tables import SEVEN, examples, problems
 
@@ -522,16 +522,41 @@ def test_small_multiples_of_what_was_not_measured_are_an_error():
 @examples(40)
 @given(problems())
 def test_class_sizes_along_a_path_are_those_of_each_release(problem):
+    assume(len(problem.rows) > 1)  # one record alone is never hidden
     plan = Plan.from_content(problem.plan())
     task = prepare(plan, problem.frame()).task()
     n = task.classes.n_records
     path = algorithm_named("gaa").merge_path(replace(task, k=n), lambda part, text: None)
-    found = class_sizes.along(path)
+    found = class_sizes.class_sizes_along(path)
     assert found.shape == (len(path.distinct_k), class_sizes.bins(n))
     for k, row in zip(path.distinct_k, found, strict=True):
         release = path.at(int(k))
-        assert row.tolist() == class_sizes.of_release(release).tolist()
+        assert row.tolist() == class_sizes.class_sizes_of(release).tolist()
         for place, records in enumerate(row):
             sizes = [size for size in release.counts if 2**place <= size < 2 ** (place + 1)]
             assert records == sum(sizes)
         assert row.sum() == n
+
+
+def test_the_panel_of_class_sizes_follows_the_cursor():
+    def sized(one, *rows):
+        (points_,) = one.runs.values()
+        return replace(one, runs={None: replace(points_, class_sizes=np.array(rows))})
+
+    found = compared(
+        sized(line("ncp"), [0, 4, 2], [0, 0, 6], [0, 0, 6]),
+        sized(line("llm"), [0, 6, 0], [0, 2, 4], [0, 0, 6]),
+    )
+    layout = Layout((Panel("classes"), Panel("curve", "classes")))
+    board = draw_board(found, layout)
+    told, count = board.cursor["panels"]
+    assert told["kind"] == "profile" and count["kind"] == "curves"
+    assert told["grid"] == pytest.approx(np.log10([1, 3, 6]))
+    assert told["profiles"][0] == [[0, 66.67, 100], [0, 0, 100], [0, 0, 100]]
+    assert [column["title"] for column in board.cursor["columns"]] == ["Number of classes"]
+    table = panel_table(found, layout, 0)
+    at_two = table[(table["k"] == 2) & (table["configuration"] == "llm")]
+    assert at_two["records_percent"].tolist() == [0, 100, 100]
+    # Where nobody counted them, their number is shown.
+    told = draw_board(compared(line("ncp")), layout).cursor["panels"][0]
+    assert told["kind"] == "curves" and told["title"] == "Number of classes"

@@ -141,3 +141,20 @@ def test_every_panel_has_its_data(board):
     go(board)
     labels = [one.label for one in board.get("download_button") if one.label[:2].endswith(":")]
     assert [label[0] for label in labels] == ["1", "2", "3", "4", "5"]
+
+
+def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
+    assert len(board.get("plotly_chart")) == 1
+    board.session_state["board-larger"] = True
+    go(board)
+    assert len(board.get("plotly_chart")) == 3
+    board.selectbox(key="board-larger-0").set_value("alteration_llm")
+    go(board)
+    board.selectbox(key="board-larger-1").set_value("min_k")
+    go(board)
+    assert work(board).larger == ("alteration_llm", "min_k")
+    _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
+    assert "Alteration as LLM counts" in multiples["layout"]["title"]["text"]
+    assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
+    board.button_group(key="compare-metrics").set_value(["ncp"])
+    assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"

@@ -35,8 +35,8 @@ def compared(server, page):
     by.open_start(page, server)
     by.go(page, "Compare")
     for name in ("Distortion", "Total", "LLM", "WLLM", "WNLLM"):
-        page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
-        by.idle(page)
+        with by.answered(page):
+            page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
     by.compare(page)
     page.get_by_text("Arrange the board").click()
     with by.answered(page):
@@ -50,8 +50,8 @@ def panel(page, place):
 
 def heads(page):
     """The titles of the panels, as the chart shows them."""
-    found = page.locator(".st-key-board .annotation-text tspan:first-child")
-    return [text[2:] for text in found.all_inner_texts()]
+    found = page.locator(".st-key-board .annotation-text tspan.line:first-child")
+    return [text[2:] for text in found.all_text_contents()]
 
 
 def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):

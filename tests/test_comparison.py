@@ -275,6 +275,10 @@ def test_l_and_t_are_percentages_with_directions_of_their_own():
     assert areas.values.loc["l_percent"].tolist() == [56.25, 75]
     assert areas.ranks.loc["l_percent"].tolist() == [2, 1]
     assert "min_k" not in areas.values.index, "records are no percentage"
+    assert areas.values.index[0] == "alteration_ncp", "as the metric counts that guides both"
+    mixed = replace(found, lines=(found.lines[0], line("llm", [1, 2, 3])))
+    assert found.guide is METRICS["ncp"] and mixed.guide is None
+    assert mixed.areas(2, 6, [4]).values.index[0] == "mean_alteration"
     assert found.card("l_percent").direction == "higher"
     assert found.card("alteration_ncp").title == "Alteration as NCP counts"
 
@@ -390,7 +394,7 @@ def test_the_difference_is_said_in_sentences():
     assert said[0] == (
         "Mean alteration: S1 is better by 20.0 points than S3, by 18.0 to 25.0 over the tie seeds."
     )
-    assert "S3 is better by 25.0 points than S1" in said[-2]
+    assert said[-2].endswith("S3 is better by 25.0 points than S1, whatever the tie seed.")
     assert verdicts(found, first, second, 4)[0] == (
         "Mean alteration: undecided; ties alone move the difference from −1.0 to +3.0 points."
     )

@@ -19,12 +19,14 @@ from kanon.charts.privacy import (
 )
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.build import suppression
+from kanon.measures.along import Curves, Points
 from kanon.sensitive import Sensitive
 from kanon.studio.attacker import somebody
 from kanon.studio.disclosure import (
     LEVELS,
     class_named,
     class_sentence,
+    levels_along,
     levels_offered,
     what_it_means,
     worst_classes,
@@ -146,11 +148,22 @@ def test_a_distribution_loses_no_record(counts, most, numeric):
 
 
 def test_a_level_chart_has_its_cursor_and_its_end():
-    figure = level_chart(
-        np.array([2, 10]), np.array([1.0, 3.0]), 2, 1.0, "title", "l", 3.0, best=3.0
-    )
+    one = np.array([0.0, 1.0])
+    curves = Curves(np.array([2, 10]), one, {}, one, one, one, {"ill": np.array([1.0, 3.0])},
+                    {"ill": np.array([1.2, 0.0])})  # fmt: skip
+    figure = level_chart(curves, np.array([1.0, 3.0]), 2, 1.0, "title", "l", 3.0, best=3.0)
     assert figure.data[0].line.shape == "vh" and list(figure.data[1].x) == [2]
     assert figure.layout.xaxis.type == "log" and len(figure.layout.shapes) == 2
+
+
+def test_where_only_some_k_were_computed_nothing_is_drawn_between_them():
+    points = Points({"k": np.array([2, 9]), "entropy_l": np.array([1.0, 2.0]),
+                     "t_norm1": np.array([1.2, 0.4])})  # fmt: skip
+    diverse, distance = levels_along(points, "ill", ["ill"])
+    assert diverse.tolist() == [1, 2] and distance.tolist() == [0.6, 0.2], "total variation"
+    figure = level_chart(points, diverse, 9, 2.0, "title", "l", 3.0)
+    assert figure.data[0].mode == "markers" and list(figure.data[0].x) == [2, 9]
+    assert len(figure.layout.shapes) == 1
 
 
 def test_who_stands_out_is_unique_by_what_is_known_if_anybody_is():

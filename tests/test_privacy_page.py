@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from dashboard import (
     DATA,
     OUTDATED,
     PEOPLE,
+    WORK,
     anonymised,
     as_bytes,
     button,
@@ -30,7 +33,9 @@ from dashboard import (
 )
 
 from kanon.measures.linkage import matching
+from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
+from kanon.words import thin
 
 PRIVACY = "pages/privacy.py"
 NOTHING_YET = "There is no release of this table yet"
@@ -275,6 +280,22 @@ def test_several_sensitive_columns(start):
     other = next(name for name in work(at).sensitive_columns if name != first)
     choose(at, "privacy-sensitive", other)
     assert any(other in label for label in numbers(at)) and work(at).focus == other
+
+
+def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
+    at = start()
+    asked = replace(work(at), models=(EntropyLDiversity(2, "disease"),))
+    at.session_state[WORK] = asked
+    go(anonymised(at), PRIVACY)
+    known = work(at).result.solution.known
+    assert known and at.select_slider(key="privacy-k").options == [thin(k) for k in known]
+    found = numbers(at)
+    assert float(found["Worst l, disease"].split(" of ")[0]) >= 2
+    assert found["Surest guess"] == "50.0 %" and any(
+        "finished by itself" in x for x in captions(at)
+    )
+    to_k(at, known[-1])
+    assert not problems(at) and not warnings(at)
 
 
 def test_an_algorithm_that_runs_once_per_k_has_no_curve(start):

@@ -38,6 +38,9 @@ __all__ = ["begin", "merge_greedily", "search_order"]
 _CHUNK = 256
 """Merges between two reports of progress."""
 
+_BUCKETS = 12
+"""As many sensitive values are told apart by the fastest bound; more of them share buckets."""
+
 _BY = {
     "s1": CHEAPEST,
     "s2": CHEAPEST_THEN_LEAST_BAD,
@@ -203,6 +206,7 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         histograms = histograms_of(classes.sensitive_named(task.sensitive), 2 * seen)
     else:
         histograms = NO_HISTOGRAMS
+    bucket, shares = _buckets(histograms.total)
     leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
     by_ties = whole and _BY[task.strategy] == LEAST_BAD
 
@@ -216,17 +220,21 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         bad=np.zeros(2 * seen),
         mass=np.zeros(2 * seen),
         reach=np.zeros(2 * seen),
+        mask=places(2 * seen),
+        bucket=bucket,
+        shares=shares,
         live=places(seen),
         place=places(2 * seen),
         sizes=np.zeros(seen, dtype=np.int64),
         masses=np.zeros(seen),
         reaches=np.zeros(seen),
+        masks=places(seen),
         worst=np.full(2 * leaves, -np.inf),
         ends=places(3),
         ends_bad=np.zeros(3),
         first=places(2 * seen if by_ties else 0),
-        near=places(seen + 1),
-        near_value=np.zeros(seen + 1),
+        near=places(2 * seen + 2),
+        near_value=np.zeros(2 * seen + 2),
         bounds=np.zeros(seen),
         marks=np.zeros(len(histograms.total), dtype=np.int64),
         third=places(2 * seen),
@@ -234,6 +242,23 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         marked=places(seen),
         state=np.array([len(histograms.value) // 2, 0, 0, 0, 0], dtype=np.int64),
     )
+
+
+def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values in a few buckets of about the same share; the share of every set of buckets.
+
+    Returns
+    -------
+    bucket : numpy.ndarray, shape (v,), int32
+    shares : numpy.ndarray, shape (2 ** _BUCKETS,)
+    """
+    bucket = np.zeros(len(total), dtype=np.int32)
+    filled = np.zeros(_BUCKETS)
+    for value in np.argsort(-total, kind="stable"):
+        bucket[value] = int(filled.argmin())
+        filled[bucket[value]] += total[value] / total.sum()
+    sets = np.arange(1 << _BUCKETS)
+    return bucket, ((sets[:, None] >> np.arange(_BUCKETS)) & 1) @ filled
 
 
 def _begun(classes: EquivalenceClasses, seed: int) -> Merging:

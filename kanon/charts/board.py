@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import is_percent, measures_of, number_said, values_of
+from kanon.charts.measured import is_percent, measures_of, number_said, short_title, values_of
 from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
 from kanon.comparison import COSTLESS, Comparison
@@ -250,8 +250,9 @@ def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any
         assert found_open is not None
         marks += 2 * found_open.to_numpy().T
     return {
-        "title": card.title, "numeral": f"{numeral}{card.arrow[:1]}", "arrow": card.arrow[:1],
-        "unit": card.unit, "shown": shown, "marks": marks.tolist(),
+        "title": card.title, "short": short_title(card), "unit": card.unit,
+        "numeral": f"{numeral}{card.arrow[:1]}", "arrow": card.arrow[:1],
+        "shown": shown, "marks": marks.tolist(),
     }  # fmt: skip
 
 

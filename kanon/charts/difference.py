@@ -63,8 +63,11 @@ def _verdict(found: Difference, first: str, second: str, k: int) -> str:
     said = f"{better} is better by {abs(value):.1f} points than {other}"
     if found.low is None or found.high is None:
         return f"{said}."
-    least, most = sorted(abs(float(end[place])) for end in (found.low, found.high))
-    return f"{said}, by {least:.1f} to {most:.1f} over the tie seeds."
+    ends = sorted(abs(float(end[place])) for end in (found.low, found.high))
+    least, most = (f"{end:.1f}" for end in ends)
+    if least == most:
+        return f"{said}, whatever the tie seed."
+    return f"{said}, by {least} to {most} over the tie seeds."
 
 
 def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:

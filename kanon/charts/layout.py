@@ -176,8 +176,9 @@ def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
 
 
 def _layout_error(error: ValidationError) -> PlanError:
-    """The first problem of a layout in one sentence."""
-    first: Any = error.errors(include_url=False)[0]
+    """The first problem of a layout in one sentence; a key mistyped before what it left out."""
+    found: list[Any] = error.errors(include_url=False)
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = list(first["loc"])
     where = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     if first["type"] == "extra_forbidden":

@@ -351,7 +351,7 @@ class Classes:
 
     def _has_sizes(self, scene: Scene) -> bool:
         runs = [run for line in scene.comparison.lines for run in line.runs.values()]
-        return all(getattr(run, "class_sizes", None) is not None for run in runs)
+        return all(run.class_sizes is not None for run in runs)
 
     def _instead(self) -> Curve:
         return Curve()
@@ -382,7 +382,7 @@ class Classes:
         Shape (lines, len(ks), len(edges)).
         """
         comparison = scene.comparison
-        own: list[Any] = [next(iter(line.runs.values())) for line in comparison.lines]
+        own = [next(iter(line.runs.values())) for line in comparison.lines]
         found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)
         edges = class_sizes.up_to(comparison.n_records).tolist()
         return edges, 100 * found.cumsum(axis=2) / comparison.n_records

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.charts.style import escaped, k_axis, lay_out
+from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 from kanon.words import counted
 
@@ -30,7 +31,7 @@ _INK, _SENSITIVE = "#1B1F24", "#7D3C98"
 
 
 def level_chart(
-    min_k: np.ndarray,
+    curves: Curves | Points,
     levels: np.ndarray,
     k: int,
     here: float,
@@ -41,12 +42,15 @@ def level_chart(
 ) -> go.Figure:
     """The level of the worst class at every k, with a cursor at the chosen one.
 
-    The curve is a staircase: the release is the same for all k up to the minimum it reached.
+    The curve is a staircase: the release is the same for all k up to the minimum it reached. Where
+    only some k were computed, they are points, and nothing is drawn between them.
 
     Parameters
     ----------
-    min_k, levels
-        Per release on the path its minimum k, rising, and the level of its worst class.
+    curves
+        The criteria, for their k.
+    levels
+        The level of the worst class in each of their rows.
     k, here
         The chosen k, and the level there.
     title
@@ -58,23 +62,29 @@ def level_chart(
     best
         The level of the table as one class, which no release passes, drawn as a dashed line.
     """
+    every_k = isinstance(curves, Curves)
+    at = curves.min_k if isinstance(curves, Curves) else curves.numbers["k"]
     figure = go.Figure()
     figure.add_scatter(
-        x=min_k,
+        x=at,
         y=levels,
-        mode="lines",
+        mode="lines" if every_k else "markers",
         line={"shape": "vh", "color": _SENSITIVE, "width": 3},
+        marker={"size": 7, "color": _SENSITIVE},
         hovertemplate="k = %{x:,}: %{y:.2f}<extra></extra>",
     )
-    figure.add_vline(x=k, line={"color": _INK, "width": 1.5, "dash": "dot"})
+    cursor = {"color": _INK, "width": 1.5, "dash": "dot"}
+    shapes: list[dict[str, Any]] = [
+        {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "yref": "y domain", "line": cursor}
+    ]
+    notes: list[dict[str, Any]] = []
     if best is not None:
-        figure.add_hline(
-            y=best,
-            line={"color": "#5B5B5B", "width": 1.5, "dash": "dash"},
-            annotation_text=f"whole table: {rounded(best, up=False)}",
-            annotation_position="top left",
-            annotation_yshift=2,
-        )
+        limit = {"color": "#5B5B5B", "width": 1.5, "dash": "dash"}
+        across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": best, "y1": best}
+        shapes.append({"type": "line", **across, "line": limit})
+        text = f"whole table: {rounded(best, up=False)}"
+        place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": best, "yanchor": "bottom"}
+        notes.append({**place, "text": text, "showarrow": False})
     figure.add_scatter(
         x=[k],
         y=[here],
@@ -83,9 +93,9 @@ def level_chart(
         hoverinfo="skip",
         cliponaxis=False,
     )
-    largest = int(min_k[-1])
+    largest = int(at[-1])
     lay_out(figure, title, height=250)
-    figure.update_layout(hovermode="x", margin={"l": 52, "r": 12})
+    figure.update_layout(hovermode="x", margin={"l": 52, "r": 12}, shapes=shapes, annotations=notes)
     figure.update_yaxes(title=axis, range=[0, 1.18 * highest], ticksuffix=" ")
     k_axis(figure, largest, at=(2, 5, 20, 100, 500, 2000, 10000, 100000))
     return figure.update_xaxes(range=[math.log10(1.8), math.log10(max(largest, 2) * 1.1)])
@@ -138,8 +148,9 @@ def distribution_table(
     """
     counts = np.stack(list(series.values()))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    kept = np.argsort(-shares.max(axis=0), kind="stable")[:most]
-    kept = np.sort(kept) if numeric else kept[np.argsort(-counts[0, kept], kind="stable")]
+    kept = np.sort(np.argsort(-shares.max(axis=0), kind="stable")[:most])
+    if not numeric:
+        kept = kept[np.argsort(-counts[0, kept], kind="stable")]
     others = np.setdiff1d(np.arange(len(values)), kept)
     others = others[counts[:, others].any(axis=0)]
     labels = [values[place] for place in kept]

@@ -36,11 +36,11 @@ COST = CRITERIA["mean_alteration"]
 """What privacy is set against."""
 
 _WIDE = 1000.0  # pixels of the drawing on a page, about
-_DIGITS = 9  # what two sums of floats may differ in without meaning anything
+_DIGITS = 1  # as they are shown: what looks equal is equal
 
 
 def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarray:
-    """Which configurations nobody beats in both; equal ones do not beat each other.
+    """Which configurations nobody beats in both; those that look equal do not beat each other.
 
     Parameters
     ----------

@@ -69,6 +69,9 @@ ENTRIES, NEAR, FIRST, COVERED, MARKED = range(5)
 _SLACK = 1e-12
 """By how much a bound may be wrong because it was rounded."""
 
+_STEPS = 24
+"""How many steps of half a power of two a factor is looked for in."""
+
 
 class Rules(NamedTuple):
     """What stays the same during a run.
@@ -163,26 +166,26 @@ class Histograms(NamedTuple):
 
     Attributes
     ----------
+    logs
+        n ln n for small n.
+    records
+        n, the number of records of the table.
+    total
+        Per value its number of records in the table.
     start, length
         Where the entries of a class stand, and how many they are; none once it is merged.
     value, tally
         The entries, by value. Entries only become fewer by merging, so twice the room of the
         original ones is enough: what is left of it is moved together when it is full.
-    total
-        Per value its number of records in the table.
-    records
-        n.
-    logs
-        n ln n for small n.
     """
 
+    logs: np.ndarray
+    records: int
+    total: np.ndarray
     start: np.ndarray
     length: np.ndarray
     value: np.ndarray
     tally: np.ndarray
-    total: np.ndarray
-    records: int
-    logs: np.ndarray
 
 
 class Looking(NamedTuple):
@@ -198,11 +201,14 @@ class Looking(NamedTuple):
         The live classes.
     bad, mass, reach
         Per class how bad it is; what bounds the same of a merged class: the sum of n ln n over its
-        values (l), or its size times t (t); and how many values it has (l), or the share of
-        the table that has one of them (t).
+        values (l), or its size times t (t); and the share of the table that has one of its values
+        (t).
+    mask, bucket, shares
+        Per class the buckets that its values fall into, as bits; per value its bucket; and per set
+        of buckets the share of the table in them, which bounds that of two classes together (t).
     live, place
         The live classes in no order, and per class its place there.
-    sizes, masses, reaches
+    sizes, masses, reaches, masks
         The same of the live classes, in that order: a scan reads them one after the other.
     worst
         A tree over all classes whose inner nodes hold the largest value below: how bad the worst
@@ -216,11 +222,11 @@ class Looking(NamedTuple):
     marks
         Per value its count in the class that is merged.
     third, stamp, marked
-        Per candidate the third class that its merge would meet, and whether that is about the
-        present merge; those that have one.
+        Per candidate the third class that its merge would meet, and the last merge for which it
+        was marked, or noted as one that helps; those that are marked.
     state
         The entries in use, the number of candidates near the best, the places taken in the heap,
-        whether third classes are known, and how many candidates have one.
+        the last merge for which all third classes were marked, and how many are marked.
     """
 
     at: int
@@ -229,11 +235,15 @@ class Looking(NamedTuple):
     bad: np.ndarray
     mass: np.ndarray
     reach: np.ndarray
+    mask: np.ndarray
+    bucket: np.ndarray
+    shares: np.ndarray
     live: np.ndarray
     place: np.ndarray
     sizes: np.ndarray
     masses: np.ndarray
     reaches: np.ndarray
+    masks: np.ndarray
     worst: np.ndarray
     ends: np.ndarray
     ends_bad: np.ndarray
@@ -440,6 +450,14 @@ def _nearer(limit, cost):
 
 
 @njit(cache=True, nogil=True)
+def _meet(parent, depth, mine, value, own, least):
+    """What it costs at least to meet a value, and what it costs per record of the other class."""
+    met = _lca(parent, mine, value)
+    down = depth[value] - depth[met]
+    return own * (depth[mine] - depth[met]) + least * down, down
+
+
+@njit(cache=True, nogil=True)
 def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
     """Look for partners of ``chosen`` below a root, by what they cost.
 
@@ -469,6 +487,15 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
     bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
     m = len(order)
     stamp = work.state[MERGES] + 1
+    logs, records, total, start, length, value_of, tally = looking.histograms
+    at, whole, counts, marks = looking.at, looking.whole, work.counts, looking.marks
+    masses, reaches, masks, shares = looking.mass, looking.reach, looking.mask, looking.shares
+    stamps = looking.stamp
+    size, mass, reach, mask = counts[chosen], 0.0, 0.0, 0
+    if at != LOOKS_AT_NOTHING:
+        mass, reach, mask = masses[chosen], reaches[chosen], masks[chosen]
+    # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
+    plain = by == CHEAPEST or _changes_nothing(looking, chosen, by, bar)
     best = -1
     limit = np.int64(2**63 - 1)
     product = np.inf
@@ -506,11 +533,8 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
         value = tree.value[entry]
         if known[j, value] != stamp:
             known[j, value] = stamp
-            mine = nodes[chosen, j]
-            met = _lca(parents[j], mine, value)
-            down_of[j, value] = depths[j, value] - depths[j, met]
-            bound_of[j, value] = (
-                own * (depths[j, mine] - depths[j, met]) + least * down_of[j, value]
+            bound_of[j, value], down_of[j, value] = _meet(
+                parents[j], depths[j], nodes[chosen, j], value, own, least
             )
         lower = bound[depth] + bound_of[j, value]
         if lower > limit:
@@ -532,9 +556,7 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
         if by in (CHEAPEST, LEAST_BAD_THEN_CHEAPEST):
             if cost == limit and best >= 0 and not _precedes(candidate, best, work.ranks, nodes):
                 continue
-            if by == LEAST_BAD_THEN_CHEAPEST and not _no_worse(
-                looking, work, chosen, candidate, bar
-            ):
+            if not (plain or _no_worse(looking, work, rules, chosen, candidate, bar)):
                 continue
             best, limit = candidate, cost
         elif by == CHEAPEST_THEN_LEAST_BAD:
@@ -542,12 +564,24 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
                 looking.state[NEAR] = 0
             limit = cost
             _note(looking, candidate, 0.0)
-        elif not _stands_out(looking, work, candidate):  # else it was noted before
-            # Its product is at least cost times the bound on its factor.
-            least_factor = _factor(looking, _least_worst(looking, work, chosen, candidate))
-            if cost * least_factor > product * (1 + TOLERANCE):
-                continue
-            found = cost * _factor(looking, _badness(looking, work, chosen, candidate))
+        elif stamps[candidate] != stamp:  # else it was noted before
+            found = cost * bar
+            if not plain:
+                if not whole:
+                    # Its product is at least cost times the bound on its factor.
+                    bad = _least_of_two(
+                        at, logs, shares, size, mass, reach, mask, counts[candidate],
+                        masses[candidate], reaches[candidate], masks[candidate],
+                    )  # fmt: skip
+                    if cost * _factor(at, bad) > product * (1 + TOLERANCE):
+                        continue
+                    bad = _bad_of_two(
+                        at, logs, records, total, start, length, value_of, tally, marks,
+                        chosen, candidate, size + counts[candidate], mass + masses[candidate],
+                    )  # fmt: skip
+                else:
+                    bad = _badness(looking, work, rules, chosen, candidate)
+                found = cost * _factor(at, bad)
             if found <= product * (1 + TOLERANCE):
                 _note(looking, candidate, found)
             if found < product:
@@ -563,8 +597,7 @@ def _cost(work, rules, chosen, candidate, own):
     cost = np.int64(0)
     for j in range(work.nodes.shape[1]):
         mine, theirs = work.nodes[chosen, j], work.nodes[candidate, j]
-        met = rules.depths[j, _lca(rules.parents[j], mine, theirs)]
-        cost += own * (rules.depths[j, mine] - met) + its * (rules.depths[j, theirs] - met)
+        cost += _meet(rules.parents[j], rules.depths[j], mine, theirs, own, its)[0]
     return cost
 
 
@@ -662,7 +695,7 @@ def _measure(histograms, each, at):
         for entry in range(start, start + length):
             gathered += _log(histograms.logs, histograms.tally[entry])
         bad = gathered / size - np.log(size) if length > 1 else 0.0
-        return bad, gathered, float(length)
+        return bad, gathered, 0.0
     above, reach = np.int64(0), np.int64(0)
     for entry in range(start, start + length):
         whole = histograms.total[histograms.value[entry]]
@@ -718,6 +751,12 @@ def measure_along(histograms, parts, state):
 
 
 @njit(cache=True, nogil=True)
+def _ln(logs, count):
+    """ln n."""
+    return logs[count] / count if count < len(logs) else np.log(count)
+
+
+@njit(cache=True, nogil=True)
 def _mark(looking, each, sign):
     """Add the counts of a class to the marks, or take them off."""
     histograms = looking.histograms
@@ -727,77 +766,115 @@ def _mark(looking, each, sign):
 
 
 @njit(cache=True, nogil=True)
-def _shared_logs(histograms, marks, other):
+def _logs_added(logs, value, tally, marks, first, last):
     """By how much n ln n of the marks and of a class grows where they share values."""
-    start, logs, grown = histograms.start[other], histograms.logs, 0.0
-    for entry in range(start, start + histograms.length[other]):
-        mine = marks[histograms.value[entry]]
+    grown = 0.0
+    for entry in range(first, last):
+        mine = marks[value[entry]]
         if mine > 0:
-            count = histograms.tally[entry]
-            grown += _log(logs, mine + count) - _log(logs, mine) - _log(logs, count)
+            its = tally[entry]
+            grown += _log(logs, mine + its) - _log(logs, mine) - _log(logs, its)
     return grown
 
 
 @njit(cache=True, nogil=True)
-def _excess(histograms, marks, part, size):
-    """Over the values of a class: how far the marks are above the table's share. Whole numbers."""
-    start = histograms.start[part]
+def _excess_added(total, records, value, tally, marks, first, last, size):
+    """By how much what is above the table's shares grows when a class is added to the marks.
+
+    Of a class of that size, in whole numbers: n times the records above, summed over the values.
+    """
+    grown = np.int64(0)
+    for entry in range(first, last):
+        due = total[value[entry]] * size
+        mine = marks[value[entry]] * records
+        grown += max(mine + tally[entry] * records - due, 0) - max(mine - due, 0)
+    return grown
+
+
+@njit(cache=True, nogil=True)
+def _excess(total, records, value, tally, first, last, size):
+    """The same of a class alone."""
     above = np.int64(0)
-    for entry in range(start, start + histograms.length[part]):
-        value = histograms.value[entry]
-        above += max(marks[value] * histograms.records - histograms.total[value] * size, 0)
+    for entry in range(first, last):
+        above += max(tally[entry] * records - total[value[entry]] * size, 0)
     return above
+
+
+@njit(cache=True, nogil=True)
+def _bad_of_two(
+    at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
+):
+    """How bad the merge of two classes is. The marks are those of ``one``; ``mass`` is of both.
+
+    Takes arrays, not the records that hold them: handing those over costs more than the sum.
+    """
+    first, last = start[other], start[other] + length[other]
+    if at == LOOKS_AT_L:
+        mass += _logs_added(logs, value, tally, marks, first, last)
+        return mass / size - _ln(logs, size)
+    own, its = start[one], start[one] + length[one]
+    above = _excess(total, records, value, tally, own, its, size)
+    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    return (2 * above) / (records * size)
 
 
 @njit(cache=True, nogil=True)
 def _merged_bad(looking, work, chosen, other, third):
     """How bad the class is that a merge makes. The marks are those of ``chosen``."""
-    histograms, marks = looking.histograms, looking.marks
+    logs, records, total, start, length, value, tally = looking.histograms
+    marks, at = looking.marks, looking.at
     size = work.counts[chosen] + work.counts[other]
-    if third >= 0:
-        size += work.counts[third]
-    if looking.at == LOOKS_AT_L:
-        gathered = looking.mass[chosen] + looking.mass[other]
-        gathered += _shared_logs(histograms, marks, other)
-        if third >= 0:
-            _mark(looking, other, 1)
-            gathered += looking.mass[third]
-            gathered += _shared_logs(histograms, marks, third)
-            _mark(looking, other, -1)
-        return gathered / size - np.log(size)
-    # Every value once: those of a part after the first only where no earlier part has it.
-    above = np.int64(0)
-    records = histograms.records
-    for round_ in range(3):
-        part = chosen if round_ == 0 else other if round_ == 1 else third
-        if part < 0:
-            break
-        if round_ > 0:
-            # Take out what the values shared so far counted, then count them with this part.
-            above -= _excess(histograms, marks, part, size)
-            _mark(looking, part, 1)
-        above += _excess(histograms, marks, part, size)
+    mass = looking.mass[chosen] + looking.mass[other]
+    if third < 0:
+        return _bad_of_two(
+            at, logs, records, total, start, length, value, tally, marks, chosen, other, size, mass
+        )  # fmt: skip
+    size += work.counts[third]
+    first, last = start[other], start[other] + length[other]
+    after, end = start[third], start[third] + length[third]
+    if at == LOOKS_AT_L:
+        mass += looking.mass[third] + _logs_added(logs, value, tally, marks, first, last)
+        _mark(looking, other, 1)
+        mass += _logs_added(logs, value, tally, marks, after, end)
+        _mark(looking, other, -1)
+        return mass / size - _ln(logs, size)
+    own, its = start[chosen], start[chosen] + length[chosen]
+    above = _excess(total, records, value, tally, own, its, size)
+    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    _mark(looking, other, 1)
+    above += _excess_added(total, records, value, tally, marks, after, end, size)
     _mark(looking, other, -1)
-    if third >= 0:
-        _mark(looking, third, -1)
     return (2 * above) / (records * size)
 
 
 @njit(cache=True, nogil=True)
-def _least_merged_bad(looking, own, mass, reach, size, other_mass, other_reach):
-    """A bound: a merge of two classes is at least so bad."""
-    both = own + size
-    if looking.at == LOOKS_AT_L:
-        return max((mass + other_mass) / both - np.log(both), -np.log(reach + other_reach)) - _SLACK
-    return max(abs(mass - other_mass) / both, 2.0 * (1.0 - reach - other_reach)) - _SLACK
+def _least_of_two(
+    at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
+):
+    """A bound: the merge of two classes is at least so bad.
+
+    The entropy is highest if they share no value. t is lowest if one has what the other lacks, and
+    at least twice the share of the table whose values neither has.
+    """
+    both = size + other_size
+    if at == LOOKS_AT_L:
+        return (mass + other_mass) / both - _ln(logs, both) - _SLACK
+    covered = min(reach + other_reach, shares[mask | other_mask])
+    return max(abs(mass - other_mass) / both, 2.0 * (1.0 - covered)) - _SLACK
 
 
 @njit(cache=True, nogil=True)
-def _third(looking, work, candidate):
+def _third(looking, work, rules, chosen, candidate):
     """The class that the merge with a candidate would meet; -1 if none."""
-    if looking.stamp[candidate] == work.state[MERGES] + 1:
-        return looking.third[candidate]
-    return -1
+    stamp = work.state[MERGES] + 1
+    if looking.state[COVERED] == stamp:
+        return looking.third[candidate] if looking.stamp[candidate] == stamp else -1
+    nodes = work.nodes
+    met = nodes[nodes.shape[0] // 2 + work.state[MERGES]]  # where the merged tuple will stand
+    for j in range(nodes.shape[1]):
+        met[j] = _lca(rules.parents[j], nodes[chosen, j], nodes[candidate, j])
+    found = _find(work, SEARCHED, met, rules.order)
+    return -1 if found == candidate else found
 
 
 @njit(cache=True, nogil=True)
@@ -811,50 +888,44 @@ def _others(looking, candidate, third):
 
 
 @njit(cache=True, nogil=True)
-def _badness(looking, work, chosen, candidate):
+def _value(looking, work, chosen, candidate, third):
     """How bad the merged class is, or the table that has it."""
-    third = _third(looking, work, candidate)
     bad = _merged_bad(looking, work, chosen, candidate, third)
     return max(bad, _others(looking, candidate, third)) if looking.whole else bad
 
 
 @njit(cache=True, nogil=True)
-def _least_worst(looking, work, chosen, candidate):
-    """A bound on :func:`_badness`, without the histograms."""
-    third = _third(looking, work, candidate)
-    bad = -np.inf
-    if third < 0:
-        bad = _least_merged_bad(
-            looking,
-            work.counts[chosen], looking.mass[chosen], looking.reach[chosen],
-            work.counts[candidate], looking.mass[candidate], looking.reach[candidate],
-        )  # fmt: skip
-    elif looking.at == LOOKS_AT_T:
-        bad = 0.0
-    return max(bad, _others(looking, candidate, third)) if looking.whole else bad
+def _badness(looking, work, rules, chosen, candidate):
+    """The same, the third class looked up."""
+    return _value(looking, work, chosen, candidate, _third(looking, work, rules, chosen, candidate))
 
 
 @njit(cache=True, nogil=True)
-def _no_worse(looking, work, chosen, candidate, bar):
+def _changes_nothing(looking, chosen, by, bar):
+    """Whether the table stays as bad as its worst class, whatever ``chosen`` is merged with.
+
+    A class made of others is at most as bad as the worst of them.
+    """
+    if not looking.whole:
+        return False
+    if by == LEAST_PRODUCT:
+        return looking.state[NEAR] == 0 and looking.bad[chosen] <= looking.ends_bad[0]
+    return looking.ends_bad[0] <= bar and looking.bad[chosen] <= bar
+
+
+@njit(cache=True, nogil=True)
+def _no_worse(looking, work, rules, chosen, candidate, bar):
     """Whether a merge leaves the class, or the table, no worse than ``bar``."""
-    third = _third(looking, work, candidate)
+    third = _third(looking, work, rules, chosen, candidate)
     if looking.whole and _others(looking, candidate, third) > bar:
         return False
-    if third < 0:
-        own, its = work.counts[chosen], work.counts[candidate]
-        # A mixture is at most as bad as its parts on average.
-        most = (own * looking.bad[chosen] + its * looking.bad[candidate]) / (own + its)
-        if most <= bar - _SLACK:
-            return True
-        if _least_worst(looking, work, chosen, candidate) > bar:
-            return False
     return _merged_bad(looking, work, chosen, candidate, third) <= bar
 
 
 @njit(cache=True, nogil=True)
-def _factor(looking, bad):
+def _factor(at, bad):
     """What a cost is multiplied by: 1 / l, or t."""
-    return np.exp(bad) if looking.at == LOOKS_AT_L else max(bad, 0.0)
+    return np.exp(bad) if at == LOOKS_AT_L else max(bad, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -883,20 +954,47 @@ def _covers(parent, above, below):
 
 
 @njit(cache=True, nogil=True)
+def _mark_meeting(looking, work, rules, chosen, cover):
+    """Mark the candidates whose merge with ``chosen`` meets a class that covers it."""
+    tree, order, nodes = work.tree, rules.order, work.nodes
+    m = len(order)
+    current = np.empty(m, dtype=np.int64)
+    depth = 0
+    current[0] = tree.child[SEARCHED]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0:
+            depth -= 1
+            continue
+        current[depth] = tree.following[entry]
+        j = order[depth]
+        value, goal = tree.value[entry], nodes[cover, j]
+        if value > goal or _lca(rules.parents[j], nodes[chosen, j], value) != goal:
+            continue
+        if depth + 1 < m:
+            depth += 1
+            current[depth] = tree.child[entry]
+            continue
+        candidate = tree.child[entry]
+        if candidate != cover:
+            looking.third[candidate] = cover
+            looking.stamp[candidate] = work.state[MERGES] + 1
+            looking.marked[looking.state[MARKED]] = candidate
+            looking.state[MARKED] += 1
+
+
+@njit(cache=True, nogil=True)
 def _mark_thirds(looking, work, rules, chosen):
     """Find the classes that stand where merges of ``chosen`` lead, and the candidates they meet.
 
     Such a class covers the chosen one in every quasi-identifier; the candidates are those whose
     lowest common ancestor with it is the class's own tuple.
     """
-    if looking.state[COVERED] == work.state[MERGES] + 1:
-        return
     looking.state[COVERED] = work.state[MERGES] + 1
     looking.state[MARKED] = 0
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
     current = np.empty(m, dtype=np.int64)
-    inner = np.empty(m, dtype=np.int64)
     depth = 0
     current[0] = tree.child[SEARCHED]
     while depth >= 0:
@@ -912,29 +1010,7 @@ def _mark_thirds(looking, work, rules, chosen):
             depth += 1
             current[depth] = tree.child[entry]
             continue
-        cover = tree.child[entry]
-        below = 0
-        inner[0] = tree.child[SEARCHED]
-        while below >= 0:
-            step = inner[below]
-            if step < 0:
-                below -= 1
-                continue
-            inner[below] = tree.following[step]
-            i = order[below]
-            value, goal = tree.value[step], nodes[cover, i]
-            if value > goal or _lca(rules.parents[i], nodes[chosen, i], value) != goal:
-                continue
-            if below + 1 < m:
-                below += 1
-                inner[below] = tree.child[step]
-                continue
-            candidate = tree.child[step]
-            if candidate != cover:
-                looking.third[candidate] = cover
-                looking.stamp[candidate] = work.state[MERGES] + 1
-                looking.marked[looking.state[MARKED]] = candidate
-                looking.state[MARKED] += 1
+        _mark_meeting(looking, work, rules, chosen, tree.child[entry])
 
 
 # The worst classes
@@ -943,83 +1019,201 @@ def _mark_thirds(looking, work, rules, chosen):
 @njit(cache=True, nogil=True)
 def _find_ends(looking):
     """Find the three worst classes."""
-    half = len(looking.worst) // 2
+    worst = looking.worst
+    half = len(worst) // 2
     for end in range(3):
-        bad = looking.worst[1]
+        bad = worst[1]
         looking.ends[end], looking.ends_bad[end] = -1, bad
         if bad == -np.inf:
             continue
         place = 1
         while place < half:
-            place = 2 * place if looking.worst[2 * place] == bad else 2 * place + 1
+            place = 2 * place if worst[2 * place] == bad else 2 * place + 1
         looking.ends[end] = place - half
-        _rate(looking.worst, place - half, -np.inf)
+        _rate(worst, place - half, -np.inf)
     for end in range(3):
         if looking.ends[end] >= 0:
-            _rate(looking.worst, looking.ends[end], looking.ends_bad[end])
+            _rate(worst, looking.ends[end], looking.ends_bad[end])
 
 
 @njit(cache=True, nogil=True)
-def _stands_out(looking, work, candidate):
-    """Whether a merge takes in all of the worst classes, so that it alone helps the table."""
-    if not looking.whole:
-        return False
-    slack = TOLERANCE if looking.at == LOOKS_AT_L else 0.0
-    left = _others(looking, candidate, _third(looking, work, candidate))
-    return left < looking.ends_bad[0] - slack
+def _note_if_helping(looking, work, chosen, candidate, third, slack):
+    """Note a candidate whose merge takes in all of the worst classes. Returns how bad it is."""
+    stamp = work.state[MERGES] + 1
+    left = _others(looking, candidate, third)
+    if not left < looking.ends_bad[0] - slack:
+        return np.inf
+    looking.stamp[candidate] = stamp
+    bad = _value(looking, work, chosen, candidate, third)
+    _note(looking, candidate, bad)
+    return bad
+
+
+@njit(cache=True, nogil=True)
+def _note_helpers(looking, work, rules, chosen, slack):
+    """Note the candidates whose merge takes in all of the worst classes: two at most.
+
+    No other merge helps the table. Returns how bad it is after the best of them; infinite if there
+    are none.
+    """
+    state, ends, ends_bad = looking.state, looking.ends, looking.ends_bad
+    state[NEAR] = state[MARKED] = 0
+    least = np.inf
+    if not ends_bad[2] < ends_bad[0] - slack:
+        return least
+    worst = ends[0]
+    alone = ends_bad[1] < ends_bad[0] - slack
+    for j in range(work.nodes.shape[1]):
+        above, below = work.nodes[worst, j], work.nodes[chosen, j]
+        alone = alone and _covers(rules.parents[j], above, below)
+    if alone:
+        _mark_meeting(looking, work, rules, chosen, worst)
+        for place in range(state[MARKED]):
+            candidate = looking.marked[place]
+            bad = _note_if_helping(looking, work, chosen, candidate, worst, slack)
+            least = min(least, bad)
+    for end in range(2):
+        candidate = ends[end]
+        if candidate >= 0 and looking.stamp[candidate] != work.state[MERGES] + 1:
+            third = _third(looking, work, rules, chosen, candidate)
+            bad = _note_if_helping(looking, work, chosen, candidate, third, slack)
+            least = min(least, bad)
+    return least
 
 
 # The partner
 
 
 @njit(cache=True, nogil=True)
-def _note_helpers(looking, work, chosen):
-    """Note the candidates whose merge takes in all of the worst classes: two at most.
-
-    Returns how bad the table is then, at least; infinite if there are none.
-    """
-    looking.state[NEAR] = 0
-    least = np.inf
-    for place in range(2 + looking.state[MARKED]):
-        candidate = looking.ends[place] if place < 2 else looking.marked[place - 2]
-        if candidate < 0 or not _stands_out(looking, work, candidate):
-            continue
-        if place >= 2 and (candidate == looking.ends[0] or candidate == looking.ends[1]):
-            continue
-        bad = _badness(looking, work, chosen, candidate)
-        _note(looking, candidate, bad)
-        least = min(least, bad)
-    return least
+def _bound_all(looking, work, chosen):
+    """Bound how bad the merges with all live classes are. Returns the place of the least bound."""
+    at, logs, bounds = looking.at, looking.histograms.logs, looking.bounds
+    sizes, masses, reaches = looking.sizes, looking.masses, looking.reaches
+    masks, shares, mask = looking.masks, looking.shares, looking.mask[chosen]
+    size, mass, reach = work.counts[chosen], looking.mass[chosen], looking.reach[chosen]
+    live = work.state[LIVE]
+    if at == LOOKS_AT_L:
+        for place in range(live):
+            both = size + sizes[place]
+            bounds[place] = (mass + masses[place]) / both - _ln(logs, both) - _SLACK
+    else:
+        for place in range(live):
+            covered = min(reach + reaches[place], shares[mask | masks[place]])
+            apart = abs(mass - masses[place]) / (size + sizes[place])
+            bounds[place] = max(apart, 2.0 * (1.0 - covered)) - _SLACK
+    first = 0
+    for place in range(live):
+        if bounds[place] < bounds[first]:
+            first = place
+    return first
 
 
 @njit(cache=True, nogil=True)
-def _note_least_bad(looking, work, chosen, slack):
-    """Note all candidates whose merge is about the least bad."""
-    state, bounds = looking.state, looking.bounds
-    own, mass, reach = work.counts[chosen], looking.mass[chosen], looking.reach[chosen]
-    live = work.state[LIVE]
-    first = 0
-    for place in range(live):
-        bounds[place] = _least_merged_bad(
-            looking, own, mass, reach,
-            looking.sizes[place], looking.masses[place], looking.reaches[place],
-        )  # fmt: skip
-        if bounds[place] < bounds[first]:
-            first = place
-    for place in range(state[MARKED]):  # a third class makes another bound
-        bounds[looking.place[looking.marked[place]]] = -np.inf
-    best = _badness(looking, work, chosen, looking.live[first])
-    state[NEAR] = 0
-    for place in range(live):
+def _note_least_bad(looking, work, rules, chosen, slack):
+    """Note all candidates whose merge is about the least bad. Returns how bad that is."""
+    logs, records, total, start, length, value, tally = looking.histograms
+    at, marks, counts, masses = looking.at, looking.marks, work.counts, looking.mass
+    state, bounds, live, stamps = looking.state, looking.bounds, looking.live, looking.stamp
+    near, near_value = looking.near, looking.near_value
+    size, mass, stamp = counts[chosen], masses[chosen], work.state[MERGES] + 1
+    first = _bound_all(looking, work, chosen)
+    whole = looking.whole
+    if whole:  # any of them may meet a third class, which makes another bound
+        bounds[: work.state[LIVE]] = -np.inf
+    else:
+        for place in range(state[MARKED]):
+            bounds[looking.place[looking.marked[place]]] = -np.inf
+    best = _badness(looking, work, rules, chosen, live[first])
+    noted = 0
+    for place in range(work.state[LIVE]):
         if bounds[place] > best + slack:
             continue
-        found = _badness(looking, work, chosen, looking.live[place])
+        candidate = live[place]
+        if whole or stamps[candidate] == stamp:
+            found = _badness(looking, work, rules, chosen, candidate)
+        else:
+            found = _bad_of_two(
+                at, logs, records, total, start, length, value, tally, marks,
+                chosen, candidate, size + counts[candidate], mass + masses[candidate],
+            )  # fmt: skip
         if found < best - slack:
-            state[NEAR] = 0
+            noted = 0
         best = min(best, found)
         if found <= best + slack:
-            _note(looking, looking.live[place], found)
+            near[noted], near_value[noted] = candidate, found
+            noted += 1
+    state[NEAR] = noted
     return best
+
+
+@njit(cache=True, nogil=True)
+def _note_product(looking, work, rules, chosen, candidate, own, product):
+    """Note a candidate with its product of cost and badness, if it may be near the least."""
+    cost = _cost(work, rules, chosen, candidate, own)
+    found = cost * _factor(looking.at, _badness(looking, work, rules, chosen, candidate))
+    if found <= product * (1 + TOLERANCE):
+        _note(looking, candidate, found)
+    return min(product, found)
+
+
+@njit(cache=True, nogil=True)
+def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
+    """Look one by one at the candidates with the lowest factors, so that a search can leave them.
+
+    The more of them are looked at, the higher is the factor that all others have at least, and the
+    less of the tree has to be searched. Returns that factor.
+    """
+    at, bounds, state, live = looking.at, looking.bounds, looking.state, looking.live
+    nodes, parents, depths, counts = work.nodes, rules.parents, rules.depths, work.counts
+    weighted, stamps, stamp = rules.weighted, looking.stamp, work.state[MERGES] + 1
+    bound_of, down_of, known = costs
+    m = nodes.shape[1]
+    cheapest = _search(work, rules, looking, root, chosen, own, least, costs, CHEAPEST, 0.0)
+    _bound_all(looking, work, chosen)
+    product = _note_product(looking, work, rules, chosen, cheapest, own, np.inf)
+    for place in range(state[MARKED]):
+        candidate = looking.marked[place]
+        product = _note_product(looking, work, rules, chosen, candidate, own, product)
+    usual = _badness(looking, work, rules, chosen, cheapest)
+    # Steps downwards from how bad the merge with the cheapest class is.
+    steps = np.empty(_STEPS)
+    for step in range(_STEPS):
+        lower = 0.5 * (step + 1) * np.log(2.0)
+        steps[step] = usual - lower if at == LOOKS_AT_L else usual * np.exp(-lower)
+    below = np.zeros(_STEPS, dtype=np.int64)
+    number = work.state[LIVE]
+    for place in range(number):
+        for step in range(_STEPS):
+            if bounds[place] >= steps[step]:
+                break
+            below[step] += 1
+    few = 16 + number // 12
+    bar = -np.inf if at == LOOKS_AT_L else 0.0
+    for step in range(_STEPS):
+        if below[step] <= few:
+            bar = steps[step]
+            break
+    for place in range(number):
+        candidate = live[place]
+        if bounds[place] >= bar or stamps[candidate] == stamp:
+            continue
+        factor = _factor(at, bounds[place])
+        most = _most_for(product, factor)
+        more = counts[candidate] - least if weighted else np.int64(0)
+        cost = np.int64(0)
+        for j in range(m):
+            value = nodes[candidate, j]
+            if known[j, value] != stamp:
+                known[j, value] = stamp
+                bound_of[j, value], down_of[j, value] = _meet(
+                    parents[j], depths[j], nodes[chosen, j], value, own, least
+                )
+            cost += bound_of[j, value] + more * down_of[j, value]
+            if cost > most:
+                break
+        if cost <= most:
+            product = _note_product(looking, work, rules, chosen, candidate, own, product)
+    return _factor(at, bar)
 
 
 @njit(cache=True, nogil=True)
@@ -1041,9 +1235,10 @@ def _first_near(looking, work, rules, chosen, own, most, by_cost):
 
 
 @njit(cache=True, nogil=True)
-def _first_no_worse(looking, work, chosen, bar):
+def _first_no_worse(looking, work, rules, chosen, bar):
     """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
     first, size = looking.first, looking.state[FIRST]
+    plain = _changes_nothing(looking, chosen, LEAST_BAD, bar)
     passed = 0  # those that are too bad, kept aside
     found = -1
     while True:
@@ -1052,7 +1247,7 @@ def _first_no_worse(looking, work, chosen, bar):
             break
         looking.near[passed] = candidate
         passed += 1
-        if _no_worse(looking, work, chosen, candidate, bar):
+        if plain or _no_worse(looking, work, rules, chosen, candidate, bar):
             found = candidate
             break
     for place in range(passed):
@@ -1060,6 +1255,71 @@ def _first_no_worse(looking, work, chosen, bar):
         size += 1
     looking.state[FIRST] = size
     return found
+
+
+@njit(cache=True, nogil=True)
+def _least_noted(looking):
+    """The least value that was noted."""
+    least = np.inf
+    for place in range(looking.state[NEAR]):
+        least = min(least, looking.near_value[place])
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _partner_by_product(work, rules, looking, root, chosen, own, least, costs, slack):
+    """The class of least cost times badness."""
+    if looking.whole:
+        _note_helpers(looking, work, rules, chosen, slack)
+        for place in range(looking.state[NEAR]):
+            cost = _cost(work, rules, chosen, looking.near[place], own)
+            looking.near_value[place] = cost * _factor(looking.at, looking.near_value[place])
+        bar = _factor(looking.at, looking.ends_bad[0])
+    else:
+        _mark_thirds(looking, work, rules, chosen)
+        looking.state[NEAR] = 0
+        bar = _note_low_products(looking, work, rules, root, chosen, own, least, costs)
+    _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
+    most = _least_noted(looking) * (1 + TOLERANCE)
+    return _first_near(looking, work, rules, chosen, own, most, False)
+
+
+@njit(cache=True, nogil=True)
+def _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, slack):
+    """The class whose merge is least bad; where cost counts, the cheapest of those."""
+    by = rules.by
+    by_cost = by == LEAST_BAD_THEN_CHEAPEST
+    if looking.whole:
+        bar = looking.ends_bad[0]
+        helped = _note_helpers(looking, work, rules, chosen, slack)
+        if helped < bar - slack:
+            return _first_near(looking, work, rules, chosen, own, helped + slack, by_cost)
+        bar = min(bar, helped) + slack
+        looking.state[NEAR] = 0
+        if by_cost:
+            best = _search(work, rules, looking, root, chosen, own, least, costs, by, bar)
+        else:
+            best = _first_no_worse(looking, work, rules, chosen, bar)
+        if best >= 0:
+            return best
+    else:
+        _mark_thirds(looking, work, rules, chosen)
+    lowest = _note_least_bad(looking, work, rules, chosen, slack)
+    return _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
+
+
+@njit(cache=True, nogil=True)
+def _partner_by_cost(work, rules, looking, root, chosen, own, least, costs, slack):
+    """The class of least cost; of several, the one whose merge is least bad."""
+    looking.state[NEAR] = 0
+    _search(work, rules, looking, root, chosen, own, least, costs, rules.by, 0.0)
+    if looking.state[NEAR] == 1:
+        return looking.near[0]
+    for place in range(looking.state[NEAR]):
+        bad = _badness(looking, work, rules, chosen, looking.near[place])
+        looking.near_value[place] = bad
+    most = _least_noted(looking) + slack
+    return _first_near(looking, work, rules, chosen, own, most, False)
 
 
 @njit(cache=True, nogil=True)
@@ -1072,65 +1332,12 @@ def _partner(work, rules, looking, root, chosen, own, least, costs):
     _mark(looking, chosen, 1)
     if looking.whole:
         _find_ends(looking)
-    best = -1
     if by == CHEAPEST_THEN_LEAST_BAD:
-        looking.state[NEAR] = 0
-        _search(work, rules, looking, root, chosen, own, least, costs, by, 0.0)
-        if looking.state[NEAR] == 1:
-            best = looking.near[0]
-        else:
-            _mark_thirds(looking, work, rules, chosen)
-            lowest = np.inf
-            for place in range(looking.state[NEAR]):
-                bad = _badness(looking, work, chosen, looking.near[place])
-                looking.near_value[place] = bad
-                lowest = min(lowest, bad)
-            best = _first_near(looking, work, rules, chosen, own, lowest + slack, False)
+        best = _partner_by_cost(work, rules, looking, root, chosen, own, least, costs, slack)
     elif by == LEAST_PRODUCT:
-        _mark_thirds(looking, work, rules, chosen)
-        looking.state[NEAR] = 0
-        if looking.whole:
-            least_bad = looking.ends_bad[0]
-            _note_helpers(looking, work, chosen)
-            for place in range(looking.state[NEAR]):
-                cost = _cost(work, rules, chosen, looking.near[place], own)
-                looking.near_value[place] = cost * _factor(looking, looking.near_value[place])
-        else:
-            least_bad = np.inf
-            for place in range(work.state[LIVE]):
-                bound = _least_merged_bad(
-                    looking, work.counts[chosen], looking.mass[chosen], looking.reach[chosen],
-                    looking.sizes[place], looking.masses[place], looking.reaches[place],
-                )  # fmt: skip
-                least_bad = min(least_bad, bound)
-            for place in range(looking.state[MARKED]):
-                candidate = looking.marked[place]
-                least_bad = min(least_bad, _badness(looking, work, chosen, candidate) - _SLACK)
-        bar = _factor(looking, least_bad)
-        _search(work, rules, looking, root, chosen, own, least, costs, by, bar)
-        lowest = np.inf
-        for place in range(looking.state[NEAR]):
-            lowest = min(lowest, looking.near_value[place])
-        best = _first_near(looking, work, rules, chosen, own, lowest * (1 + TOLERANCE), False)
+        best = _partner_by_product(work, rules, looking, root, chosen, own, least, costs, slack)
     else:
-        by_cost = by == LEAST_BAD_THEN_CHEAPEST
-        _mark_thirds(looking, work, rules, chosen)
-        if looking.whole:
-            bar = looking.ends_bad[0]
-            least_bad = _note_helpers(looking, work, chosen)
-            if least_bad < bar - slack:
-                best = _first_near(looking, work, rules, chosen, own, least_bad + slack, by_cost)
-            bar = min(bar, least_bad)
-            if best < 0 and by_cost:
-                looking.state[NEAR] = 0
-                best = _search(
-                    work, rules, looking, root, chosen, own, least, costs, by, bar + slack
-                )
-            elif best < 0:
-                best = _first_no_worse(looking, work, chosen, bar + slack)
-        if best < 0:
-            lowest = _note_least_bad(looking, work, chosen, slack)
-            best = _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
+        best = _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, slack)
     _mark(looking, chosen, -1)
     return best
 
@@ -1139,11 +1346,17 @@ def _partner(work, rules, looking, root, chosen, own, least, costs):
 def _see(looking, work, added):
     """Let a strategy know of a class that lives now."""
     bad, mass, reach = _measure(looking.histograms, added, looking.at)
-    looking.bad[added], looking.mass[added], looking.reach[added] = bad, mass, reach
+    mask = 0
+    if looking.at == LOOKS_AT_T:
+        start = looking.histograms.start[added]
+        for entry in range(start, start + looking.histograms.length[added]):
+            mask |= 1 << looking.bucket[looking.histograms.value[entry]]
+    looking.bad[added], looking.mass[added] = bad, mass
+    looking.reach[added], looking.mask[added] = reach, mask
     place = work.state[LIVE] - 1
     looking.live[place], looking.place[added] = added, place
     looking.sizes[place], looking.masses[place] = work.counts[added], mass
-    looking.reaches[place] = reach
+    looking.reaches[place], looking.masks[place] = reach, mask
     if looking.whole:
         _rate(looking.worst, added, bad)
     if len(looking.first):
@@ -1160,6 +1373,7 @@ def _miss(looking, work, gone):
     looking.sizes[place] = looking.sizes[last]
     looking.masses[place] = looking.masses[last]
     looking.reaches[place] = looking.reaches[last]
+    looking.masks[place] = looking.masks[last]
     if looking.whole:
         _rate(looking.worst, gone, -np.inf)
 

@@ -13,6 +13,7 @@ from kanon.errors import PlanError
 from kanon.kernels.merge import measure_along
 from kanon.measures.alteration import mean_of
 from kanon.measures.cells import whole_potentials
+from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
 from kanon.measures.histograms import histograms_of
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
@@ -42,6 +43,9 @@ class Curves:
     entropy_l, t_norm1
         Per sensitive column the entropy l-diversity and the t-closeness (norm 1, in [0, 2]) of
         the release: of its worst class.
+    class_sizes
+        The records in classes of which size, shape (S, B): see :mod:`kanon.measures.class_sizes`.
+        None if nobody counted them.
     """
 
     min_k: np.ndarray
@@ -52,6 +56,11 @@ class Curves:
     deleted_among_modified: np.ndarray
     entropy_l: Mapping[str, np.ndarray] = field(default_factory=dict)
     t_norm1: Mapping[str, np.ndarray] = field(default_factory=dict)
+    class_sizes: np.ndarray | None = None
+
+    def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
+        """The records in classes of which size for several k. Shape (len(ks), B)."""
+        return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
 
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
@@ -99,9 +108,16 @@ class Points:
     ----------
     numbers
         The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),).
+    class_sizes
+        As in :class:`Curves`, a row per k.
     """
 
     numbers: Mapping[str, np.ndarray]
+    class_sizes: np.ndarray | None = None
+
+    def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
+        """The records in classes of which size for several k. Shape (len(ks), B)."""
+        return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
         """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),).
@@ -111,13 +127,16 @@ class Points:
         PlanError
             One of them was not computed.
         """
+        rows = self._rows(ks)
+        return {name: values[rows] for name, values in self.numbers.items()}
+
+    def _rows(self, ks: Sequence[int]) -> list[int]:
         places = {int(k): place for place, k in enumerate(self.numbers["k"])}
         lacking = [k for k in ks if k not in places]
         if lacking:
             known = ", ".join(map(str, places))
             raise PlanError(f"k = {lacking[0]} was not computed; known are {known}.")
-        rows = [places[k] for k in ks]
-        return {name: values[rows] for name, values in self.numbers.items()}
+        return [places[k] for k in ks]
 
 
 _BEFORE = ("min_k", "classes")
@@ -178,7 +197,8 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         least = {each.name: entropy_l_diversity.each(each).min() for each in sensitive}
         most = {each.name: t_closeness.each(each).max() for each in sensitive}
         rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
-    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]})
+    sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
+    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]}, sizes)
 
 
 def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
@@ -218,6 +238,7 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
         generalised=_percent(raised[at], classes.n_cells),
         at_root=_percent(at_root[at], classes.n_cells),
         deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
+        class_sizes=class_sizes_along(path),
         **_worst(path, at),
     )
 

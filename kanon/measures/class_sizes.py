@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["along", "bins", "of_release", "up_to"]
+__all__ = ["bins", "class_sizes_along", "class_sizes_of", "up_to"]
 
 
 def bins(n_records: int) -> int:
@@ -27,7 +27,7 @@ def up_to(n_records: int) -> np.ndarray:
     return np.minimum(2 ** np.arange(1, bins(n_records) + 1) - 1, n_records)
 
 
-def of_release(recoding: Recoding) -> np.ndarray:
+def class_sizes_of(recoding: Recoding) -> np.ndarray:
     """The number of records in released classes of 2^b up to 2^(b+1) - 1 records, per b.
 
     Shape (B,). Suppressed records are in no class.
@@ -37,7 +37,7 @@ def of_release(recoding: Recoding) -> np.ndarray:
     return np.bincount(_bin(counts), weights=counts, minlength=size).astype(np.int64)
 
 
-def along(path: MergePath) -> np.ndarray:
+def class_sizes_along(path: MergePath) -> np.ndarray:
     """The same for every release on a merge path, from running sums. Shape (S, B).
 
     Row s belongs to ``path.distinct_k[s]``, as in :class:`kanon.measures.along.Curves`.

@@ -46,6 +46,7 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 NO_HISTOGRAMS = Histograms(
-    _NOTHING, _NOTHING, np.zeros(0, dtype=np.int32), _NOTHING, _NOTHING, 0, np.zeros(0)
-)
+    logs=np.zeros(0), records=0, total=_NOTHING, start=_NOTHING, length=_NOTHING,
+    value=np.zeros(0, dtype=np.int32), tally=_NOTHING,
+)  # fmt: skip
 """Those of no class."""

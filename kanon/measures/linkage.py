@@ -6,6 +6,7 @@ likely; the best guess of a sensitive value is the most frequent one among them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -191,7 +192,7 @@ def linkage(
     places = _places(persons, known)
     few_first = sorted(places, key=lambda place: len(np.unique(published.nodes[:, place])))
     low, high = projected(persons, few_first), projected(published, few_first)
-    records, right = _attacked(
+    records, hits, ties = _attacked(
         _ranges(low),
         _ranges(high),
         _next_prefix(high.nodes),
@@ -201,10 +202,13 @@ def linkage(
         0 if column is None else len(persons.sensitive_named(column).values),
     )
     n = low.n_records
+    # Whole numbers as far as possible: the order of the known attributes must not matter.
+    of_ties = np.bincount(ties, weights=hits)
+    right = math.fsum(float(of_ties[t]) / t for t in range(1, len(of_ties)))
     return Linkage(
         singled_out=int(low.counts[records == 1].sum()) / n,
-        matches=float((low.counts * (records / n)).sum()),
-        right=None if column is None else float(right.sum()) / n,
+        matches=int((low.counts * records).sum()) / n,
+        right=None if column is None else right / n,
     )
 
 
@@ -323,7 +327,7 @@ def _misfit(low, high, p, q):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _attacked(low, high, following, sizes, of_low, of_high, n_values):  # type: ignore[no-untyped-def]
-    """Per known tuple the matching records, and the persons expected to be guessed right.
+    """Per known tuple the matching records, the persons guessed right, the number of best guesses.
 
     Parameters
     ----------
@@ -342,7 +346,8 @@ def _attacked(low, high, following, sizes, of_low, of_high, n_values):  # type: 
     high_start, high_value, high_count = of_high
     known, published, m = low.shape[1], high.shape[1], low.shape[2]
     records = np.zeros(known, dtype=np.int64)
-    right = np.zeros(known)
+    hits = np.zeros(known, dtype=np.int64)
+    ties = np.zeros(known, dtype=np.int64)
     seen = np.zeros(n_values, dtype=np.int64)
     touched = np.empty(n_values, dtype=np.int64)
     for p in range(known):
@@ -361,21 +366,20 @@ def _attacked(low, high, following, sizes, of_low, of_high, n_values):  # type: 
                     n_touched += 1
                 seen[value] += high_count[entry]
             q += 1
-        most, ties, hits = 0, 0, 0
+        most = 0
         for place in range(n_touched):
             count = seen[touched[place]]
             if count > most:
-                most, ties = count, 1
+                most, ties[p] = count, 1
             elif count == most:
-                ties += 1
-        if ties:
+                ties[p] += 1
+        if most:
             for entry in range(low_start[p], low_start[p + 1]):
                 if seen[low_value[entry]] == most:
-                    hits += low_count[entry]
-            right[p] = hits / ties
+                    hits[p] += low_count[entry]
         for place in range(n_touched):
             seen[touched[place]] = 0
-    return records, right
+    return records, hits, ties
 
 
 @njit(cache=True, nogil=True)

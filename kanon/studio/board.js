@@ -70,21 +70,23 @@ const apart = (one, other) => one.right <= other.left || other.right <= one.left
 
 const label = (svg, dots, box, kind) => {
   const taken = dots.map(({ x, y }) => ({ left: x - 6, right: x + 6, top: y - 5, bottom: y + 5 }));
-  for (const { x, y, line, name } of dots) {
+  for (const { x, y, colour, name, falls } of dots) {
     const wide = name.length * LETTER;
-    const beside = [[x + 9, y - HIGH / 2], [x - 9 - wide, y - HIGH / 2],
-      [x - wide / 2, y - 8 - HIGH], [x - wide / 2, y + 8]];
-    // Where bars and the front go straight to the sides, labels stand at the corners first.
-    const corners = [[x + 7, y - 4 - HIGH], [x + 7, y + 4], [x - 7 - wide, y - 4 - HIGH],
-      [x - 7 - wide, y + 4]];
-    for (const [left, top] of kind === "points" ? [...corners, ...beside] : beside) {
+    const beside = [[x + 9, y - HIGH / 2], [x - 9 - wide, y - HIGH / 2]];
+    const [aboveRight, belowRight, aboveLeft, belowLeft] = [[x + 7, y - 4 - HIGH], [x + 7, y + 4],
+      [x - 7 - wide, y - 4 - HIGH], [x - 7 - wide, y + 4]];
+    // First the corners that a line which rises, or falls, leaves free.
+    const corners = kind === "points" || falls
+      ? [aboveRight, belowLeft, belowRight, aboveLeft]
+      : [belowRight, aboveLeft, aboveRight, belowLeft];
+    for (const [left, top] of [...corners, ...beside]) {
       const own = { left, right: left + wide, top, bottom: top + HIGH };
       const inside = own.left >= box.left && own.right <= box.right + 10 &&
         own.top >= box.top && own.bottom <= box.bottom;
       if (!inside || !taken.every((other) => apart(own, other))) continue;
       taken.push(own);
       draw(svg, "text", { x: left, y: top + 11, class: "label",
-        style: `fill: color-mix(in srgb, ${line.colour} 60%, black)` }, name);
+        style: `fill: color-mix(in srgb, ${colour} 60%, black)` }, name);
       break;
     }
   }
@@ -131,9 +133,11 @@ export default function (component) {
       const x = across(Math.log10(held.k), data.range);
       draw(svg, "line", { x1: x, x2: x, y1: box.bottom, y2: box.top, class: "line" });
       return panel.lines.flatMap((number, one) => {
-        const value = panel.values[one][at];
+        const values = panel.values[one], value = values[at];
         if (value === null) return [];
-        return [{ x, y: up(panel.log ? Math.log10(Math.max(value, 0.1)) : value), number }];
+        const last = values.length - 1;
+        const falls = values[Math.min(at + 5, last)] < values[Math.max(at - 5, 0)];
+        return [{ x, y: up(panel.log ? Math.log10(Math.max(value, 0.1)) : value), number, falls }];
       });
     },
     points(svg, panel, at, across, up, box) {
@@ -188,10 +192,23 @@ export default function (component) {
     }
     const few = dots.length <= LABELLED && dots.length > 1;
     if (!few && panel.kind !== "points") return;
-    label(svg, dots.map((dot) => {
-      const line = data.lines[dot.number];
-      return { ...dot, line, name: short(line.name, 24) };
-    }), box, panel.kind);
+    label(svg, together(dots), box, panel.kind);
+  }
+
+  // Dots that lie on each other have one name: that of both, or how many more there are.
+  function together(dots) {
+    const groups = [];
+    for (const dot of dots) {
+      const near = groups.find(([one]) => Math.hypot(one.x - dot.x, one.y - dot.y) < 2);
+      if (near) near.push(dot); else groups.push([dot]);
+    }
+    return groups.map((group) => {
+      const lines = group.map((dot) => data.lines[dot.number]);
+      const names = lines.slice(0, lines.length === 2 ? 2 : 1).map((line) => short(line.name, 24));
+      let name = names.join(", ");
+      if (lines.length > 2) name = lines.length === dots.length ? "all" : `${name} + ${lines.length - 1} more`;
+      return { ...group[0], name, colour: lines.length === 1 ? lines[0].colour : "#1B1F24" };
+    });
   }
 
   // The numbers stand in the free place of the grid, or below it.
@@ -213,7 +230,8 @@ export default function (component) {
     cell(head, "th", `k = ${thin(held.k)}`);
     for (const column of data.columns) {
       const words = [column.title, column.unit].filter(Boolean).join(", ");
-      const name = cell(head, "th", below ? `${words} ${column.arrow}` : column.numeral);
+      const brief = [column.short, column.unit].filter(Boolean).join(", ");
+      const name = cell(head, "th", below ? `${brief} ${column.arrow}` : column.numeral);
       name.setAttribute("aria-label", words);
       name.title = words;
     }
@@ -247,14 +265,14 @@ export default function (component) {
     finding.textContent = said.map((panel) => panel.said[at]).join(" ");
     root.dataset.k = k;
     const target = chart();
-    if (!target) return;
+    if (!target) { held.where = undefined; return; }
     const own = root.getBoundingClientRect(), its = target.getBoundingClientRect();
     const inner = {
       left: data.margin.left, top: data.margin.top,
       width: its.width - data.margin.left - data.margin.right,
       height: its.height - data.margin.top - data.margin.bottom,
     };
-    if (inner.width <= 0 || inner.height <= 0) return;
+    if (inner.width <= 0 || inner.height <= 0) { held.where = undefined; return; }
     Object.assign(overlay.style, {
       left: `${its.left - own.left}px`, top: `${its.top - own.top}px`,
       width: `${its.width}px`, height: `${its.height}px`,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,19 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.cards import Card
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.layout import Layout
+from kanon.charts.measured import measure_table, measures_of, privacy_measures
+from kanon.charts.multiples import small_multiples
+from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.comparison import Comparison
 from kanon.errors import KanonError
 from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
-from kanon.studio.picture import data_button
+from kanon.studio.picture import data_button, picture
 from kanon.studio.work import Work, metric_called
 
 __all__ = ["board_with_cursor", "costs_from", "show_board"]
@@ -82,6 +86,56 @@ def show_board(
                     f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
                     kind="tertiary",
                 )
+    _larger(comparison, k, key, about)
+
+
+def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """Small multiples, and privacy against alteration at k: drawn only while they are open."""
+    if len(comparison.lines) < 2:
+        return
+    state.seeded("board-larger", bool(state.typed("board-larger")))
+    box = st.expander(
+        "Seen larger: each against all others, and privacy against alteration",
+        icon=":material/grid_view:",
+        key="board-larger",
+        on_change="rerun",
+    )
+    if not box.open:
+        return
+    with box:
+        measure = _measure("Each against all others in", 0, measures_of(comparison))
+        figure = state.remembered(
+            "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
+        )
+        picture(figure, partial(measure_table, comparison, measure), "multiples",
+                f"{about}|{measure}")  # fmt: skip
+        privacy = _measure("Against alteration", 1, privacy_measures(comparison))
+        figure = state.remembered(
+            "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
+        )
+        picture(figure, partial(scatter_table, comparison, privacy), "scatter",
+                f"{about}|{privacy}")  # fmt: skip
+
+
+def _measure(label: str, place: int, known: Mapping[str, Card]) -> str:
+    """Choose the measure of one of the larger pictures; what is not known here gives way."""
+    larger = state.work().larger
+    chosen = larger[place] if larger[place] in known else next(iter(known))
+    key = f"board-larger-{place}"
+
+    def take() -> None:
+        asked = state.typed(key)
+        state.change(larger=(asked, larger[1]) if place == 0 else (larger[0], asked))
+
+    st.selectbox(
+        label,
+        list(known),
+        key=state.seeded(key, chosen),
+        format_func=lambda name: known[name].title,
+        on_change=take,
+        width=360,
+    )
+    return chosen
 
 
 def _has_matrix(layout: Layout) -> bool:

@@ -10,11 +10,11 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import SensitiveModel, rounded
+from kanon.privacy.model import SensitiveModel
 from kanon.run import Run, algorithm_named
 from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio.requirements import others_of, short
+from kanon.studio.requirements import level_text, others_of, short
 from kanon.studio.text import plain
 from kanon.words import thin
 
@@ -187,6 +187,11 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
             if comparison.sensitive
             else "\n\n"
         ) + " ".join(f"{plain(SCOPES[scope].summary)}" for scope in scopes)
+        if "table" in scopes:
+            strategies += (
+                " At first many classes have l = 1, and no single merge changes that: then nearly "
+                "all partners tie, S2 and S5 choose as S1 does, and S3 and S6 go by cost."
+            )
     seeds = {one.tie_seed for one in led}
     first = next(iter(seeds))
     order = "the canonical order" if first is None else f"tie seed {first}"
@@ -199,7 +204,7 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         else f"**Where an algorithm serves one k, each k is a run of its own**, for "
         f"{len(comparison.ks)} k."
     )
-    took = f" The last runs took {seconds:.2g} s." if seconds else ""
+    took = f" The last runs took {float(f'{seconds:.2g}'):g} s." if seconds else ""
     return f"""{criteria}
 
 **Which partner a class is merged with:**
@@ -210,8 +215,9 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
 k alone: other models, such as l-diversity, are measured here and not required.
 
 **Alteration** = 100 · cost of the release / cost of the table with every quasi-identifier at its
-root, as the metric of the row counts. **Rank** 1 is the best in its row, the least or the most as
-its arrow says; equal values share the smaller rank.
+root, as the metric of the row counts; where one metric guides all lines, its own count stands
+first. **Rank** 1 is the best by its criterion, the least or the most as the arrow says; equal
+values share the smaller rank.
 
 **NAUC** on [a, b] = 1/(b − a) · ∫ f(k) dk: trapezoids on a linear k axis over the chosen k of the
 papers inside the interval, and both ends. Most of such an interval is large k, where few classes
@@ -232,7 +238,7 @@ def what_was_checked(done: Run) -> str:
     for model in models:
         level = model.level(released)
         if isinstance(model, SensitiveModel):
-            reached = rounded(level or 0.0, up=model.card.direction == "lower")
+            reached = level_text(level or 0.0, up=model.card.direction == "lower")
             checked.append(f"{short(model)} for {model.column} (reached {reached})")
         elif isinstance(model, KAnonymity):
             checked.append(f"k ≥ {thin(model.k)} (reached {thin(level or 0)})")

@@ -8,7 +8,6 @@ from kanon.errors import listing
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
-from kanon.studio.requirements import summary
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import (
@@ -149,7 +148,7 @@ def _line(work: Work) -> None:
     if len(sensitive) < 2:
         about.append(f"sensitive: {plain(', '.join(sensitive) or 'none')}")
     if work.models:
-        about.append(f"beside k: {plain(shortened(summary(work.models), 24))}")
+        about.append(f"k and {counted(len(work.models), 'more model')}")
     weights = {
         name: weight
         for name, weight in work.attribute_weights.items()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.comparison import titles_of_configurations
 from kanon.studio import state
 from kanon.studio.configurations import Wanted, yardsticks
 from kanon.studio.files import file_name
@@ -57,15 +58,16 @@ def yardstick_choice(work: Work) -> None:
             ),
             format_func=lambda place: _named(offered[place]),
             on_change=lambda: state.change(yardstick=offered[state.typed(key)]),
-            width=280,
+            width=300,
         )
         st.caption(
-            "Each line is measured by the hierarchies it was made with: its percentages are of all "
-            "that these could lose, and cannot be compared with those of other hierarchies."
+            "Each line's percentages are of all that its own hierarchies could lose: lines of "
+            "different hierarchies cannot be compared."
             if work.yardstick is None
-            else "The lines were made with different hierarchies. All are measured by one set: a "
-            "released cell counts as the lowest group there that holds all it could mean. A line "
-            "with other quasi-identifiers is measured by its own."
+            else "Lines have different hierarchies, and one set measures all: a released cell "
+            "counts as the lowest group there that holds all it could mean. A line with other "
+            "quasi-identifiers is measured by its own.",
+            width=570,
         )
 
 
@@ -107,14 +109,16 @@ def _keep(lines: Sequence[Wanted]) -> None:
         key=f"keep-line-{_short(repr(names))}",
     )
     line = lines[chosen or 0]
+    guides = {line.guide.name: line.guide.card.title}
+    (alone,) = titles_of_configurations([line.configuration], guides)
     field = f"keep-name-{_short(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key=field, placeholder="such as: before the new ages")
+        st.text_input("Name", key=field, placeholder=alone)
         st.button(
             "Keep",
             key="keep",
             on_click=_attempt,
-            args=(lambda work: pin(work, line, state.typed(field) or line.title),),
+            args=(lambda work: pin(work, line, state.typed(field) or alone),),
         )
 
 

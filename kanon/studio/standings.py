@@ -7,24 +7,33 @@ from collections.abc import Mapping
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from kanon.comparison import Comparison
+from kanon.comparison import L_CARD, T_CARD, Comparison
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
 
 __all__ = [
     "BEST",
     "MEAN_RANK",
+    "MEAN_RANK_OF_LOSS",
+    "MEAN_RANK_OF_PRIVACY",
     "MIDDLE",
+    "PRIVACY",
     "WORST",
     "bands_table",
     "grouped_table",
     "line_titles",
+    "mean_ranks",
     "standing_table",
     "titles_of",
     "wide",
 ]
 
 MEAN_RANK = "Mean rank ↓ better"
+MEAN_RANK_OF_LOSS = "Mean rank of losses ↓"
+MEAN_RANK_OF_PRIVACY = "Mean rank of l and t ↓"
+
+PRIVACY = (L_CARD.name, T_CARD.name)
+"""The criteria that say how well people are protected."""
 
 BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
@@ -38,6 +47,10 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
     return {
         **{name: card.title for name, card in comparison.criteria.items()},
         **{metric.name: metric.card.title for metric in comparison.measured},
+        **{
+            name: comparison.card(name).title
+            for name in (f"alteration_{metric.name}" for metric in comparison.measured)
+        },
     }
 
 
@@ -61,7 +74,8 @@ def standing_table(
 ) -> Styler:
     """Each number with its rank in brackets, shaded by it; the best bold, ``≈`` where ties decide.
 
-    The last row is the mean rank.
+    The last row is the mean rank; where some rows are about privacy and others about loss, there
+    is one for each kind: what is best in one is seldom best in the other.
 
     Parameters
     ----------
@@ -74,28 +88,40 @@ def standing_table(
     turned
         Whether the competitors are the rows.
     """
-    cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map(" ({})".format)
+    cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map("\u00a0({})".format)
     if found.undecided is not None:
-        cells += found.undecided.map(lambda is_open: " ≈" if is_open else "")
+        cells += found.undecided.map(lambda is_open: "\u00a0≈" if is_open else "")
     styles = found.behind.map(_shade) + (found.ranks == 1).map(
         lambda best: "; font-weight: 700" if best else ""
     )
     if len(found.values.columns) < 2:  # nobody to be ahead of
         styles = styles.map(lambda _: "")
-    means = found.mean_ranks
-    span = means.max() - means.min()
-    cells.loc[MEAN_RANK] = means.map("{:.1f}".format)
-    styles.loc[MEAN_RANK] = ((means - means.min()) / span).map(_shade) if span > 0 else ""
-    arrows = [*("↑" if up else "↓" for up in found.higher), ""]
+    kinds = mean_ranks(found)
+    for label, means in kinds.items():
+        span = means.max() - means.min()
+        cells.loc[label] = means.map("{:.1f}".format)
+        styles.loc[label] = ((means - means.min()) / span).map(_shade) if span > 0 else ""
+    arrows = [*("↑" if up else "↓" for up in found.higher), *("" for _ in kinds)]
     named = [
         plain(f"{rows.get(name, name)} {arrow}".strip())
         for name, arrow in zip(cells.index, arrows, strict=True)
     ]
-    shown = _named(cells, columns, named)
+    shown = _unbroken(_named(cells, columns, named))
     styles = styles.set_axis(shown.columns, axis=1).set_axis(shown.index)
     if turned:
         shown, styles = shown.T, styles.T
     return shown.style.apply(lambda _: styles, axis=None)
+
+
+def mean_ranks(found: Standing) -> dict[str, pd.Series]:
+    """The mean rank of each competitor, by what the row is called: of all, or of each kind."""
+    privacy = found.ranks.index.isin(PRIVACY)
+    if not privacy.any() or privacy.all():
+        return {MEAN_RANK: found.mean_ranks}
+    return {
+        MEAN_RANK_OF_LOSS: found.ranks[~privacy].mean(),
+        MEAN_RANK_OF_PRIVACY: found.ranks[privacy].mean(),
+    }
 
 
 def bands_table(
@@ -104,7 +130,8 @@ def bands_table(
     """The least and largest value over the tie seeds."""
     assert found.low is not None and found.high is not None
     cells = found.low.map("{:.1f}".format) + "–" + found.high.map("{:.1f}".format)
-    shown = _named(cells, columns, [plain(rows.get(name, name)) for name in cells.index])
+    named = [plain(rows.get(name, name)) for name in cells.index]
+    shown = _unbroken(_named(cells, columns, named))
     return shown.T if turned else shown
 
 
@@ -131,6 +158,11 @@ def _mixed(one: str, other: str, share: float) -> str:
     """
     pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
+
+
+def _unbroken(shown: pd.DataFrame) -> pd.DataFrame:
+    """With the name of each line on one line of text."""
+    return shown.set_axis([name.replace(" ", "\u00a0") for name in shown.columns], axis=1)
 
 
 def _named(cells: pd.DataFrame, columns: Mapping[str, str], rows: list[str]) -> pd.DataFrame:

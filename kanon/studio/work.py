@@ -256,8 +256,9 @@ class Work:
         How much more it hurts to lose a column; 1 where nothing is said.
     what_if
         The comparison before an edit and the one after it.
-    layout
-        What stands on the board of Compare; None for what fits the comparison.
+    layout, larger
+        What stands on the board of Compare; None for what fits the comparison. What is seen larger
+        below it: the measures of the small multiples and of the scatter.
     looking
         Whom and what the page Privacy looks at.
     """
@@ -315,6 +316,7 @@ class Work:
     attribute_weights: Mapping[str, float] = field(default_factory=dict)
     what_if: tuple[Compared, Compared] | None = None
     layout: Layout | None = None
+    larger: tuple[str, str] = ("mean_alteration", "l_percent")
     looking: Looking = field(default_factory=Looking)
 
     @property
