@@ -69,8 +69,9 @@ ENTRIES, NEAR, FIRST, COVERED, MARKED = range(5)
 _SLACK = 1e-12
 """By how much a bound may be wrong because it was rounded."""
 
-_STEPS = 24
-"""How many steps of half a power of two a factor is looked for in."""
+_STEPS, _SAMPLED = 24, 16
+"""How often a factor is lowered at most until few candidates have a lower one; one in so many is
+asked."""
 
 
 class Rules(NamedTuple):
@@ -1004,7 +1005,8 @@ def _mark_thirds(looking, work, rules, chosen):
             continue
         current[depth] = tree.following[entry]
         j = order[depth]
-        if not _covers(rules.parents[j], tree.value[entry], nodes[chosen, j]):
+        value, mine = tree.value[entry], nodes[chosen, j]
+        if value < mine or not _covers(rules.parents[j], value, mine):
             continue
         if depth + 1 < m:
             depth += 1
@@ -1166,6 +1168,9 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
     at, bounds, state, live = looking.at, looking.bounds, looking.state, looking.live
     nodes, parents, depths, counts = work.nodes, rules.parents, rules.depths, work.counts
     weighted, stamps, stamp = rules.weighted, looking.stamp, work.state[MERGES] + 1
+    logs, records, total, start, length, value_of, tally = looking.histograms
+    masses, marks = looking.mass, looking.marks
+    size, mass = counts[chosen], masses[chosen]
     bound_of, down_of, known = costs
     m = nodes.shape[1]
     cheapest = _search(work, rules, looking, root, chosen, own, least, costs, CHEAPEST, 0.0)
@@ -1175,23 +1180,15 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
         candidate = looking.marked[place]
         product = _note_product(looking, work, rules, chosen, candidate, own, product)
     usual = _badness(looking, work, rules, chosen, cheapest)
-    # Steps downwards from how bad the merge with the cheapest class is.
-    steps = np.empty(_STEPS)
-    for step in range(_STEPS):
-        lower = 0.5 * (step + 1) * np.log(2.0)
-        steps[step] = usual - lower if at == LOOKS_AT_L else usual * np.exp(-lower)
-    below = np.zeros(_STEPS, dtype=np.int64)
     number = work.state[LIVE]
-    for place in range(number):
-        for step in range(_STEPS):
-            if bounds[place] >= steps[step]:
-                break
-            below[step] += 1
-    few = 16 + number // 12
-    bar = -np.inf if at == LOOKS_AT_L else 0.0
-    for step in range(_STEPS):
-        if below[step] <= few:
-            bar = steps[step]
+    # Downwards from how bad the merge with the cheapest class is, until about a fifth is below.
+    bar = usual
+    for _ in range(_STEPS):
+        bar = bar - 0.5 * np.log(2.0) if at == LOOKS_AT_L else bar * np.sqrt(0.5)
+        below = 0
+        for place in range(0, number, _SAMPLED):
+            below += bounds[place] < bar
+        if below * _SAMPLED <= 16 + number // 5:
             break
     for place in range(number):
         candidate = live[place]
@@ -1211,8 +1208,16 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
             cost += bound_of[j, value] + more * down_of[j, value]
             if cost > most:
                 break
-        if cost <= most:
-            product = _note_product(looking, work, rules, chosen, candidate, own, product)
+        if cost > most:
+            continue
+        bad = _bad_of_two(
+            at, logs, records, total, start, length, value_of, tally, marks,
+            chosen, candidate, size + counts[candidate], mass + masses[candidate],
+        )  # fmt: skip
+        found = cost * _factor(at, bad)
+        if found <= product * (1 + TOLERANCE):
+            _note(looking, candidate, found)
+            product = min(product, found)
     return _factor(at, bar)
 
 
