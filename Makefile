@@ -18,7 +18,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kanon needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/kernels/*.py) kanon/measures/along.py
+$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/kernels/*.py) kanon/measures/along.py kanon/measures/linkage.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m kanon.warm
 	touch $@

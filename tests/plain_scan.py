@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kanon.kernels.merge import tuple_hashes
 from kanon.algorithms.task import Task
+from kanon.kernels.merge import tuple_hashes
 from kanon.recoding import MergePath
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 from numba.typed import Dict
+from plain_scan import _lca, _precedes, _smallest, prepared
 
 from kanon.algorithms.task import Task
 from kanon.kernels.merge import tuple_hashes
 from kanon.recoding import MergePath
-from tests.plain_scan import _lca, _precedes, _smallest, prepared
 
 NAMES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
 

@@ -22,9 +22,9 @@ from random_tables import (
 )
 
 from kanon.algorithms import gaa, gaa_small
-from kanon.kernels.merge import tuple_hashes
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
+from kanon.kernels.merge import tuple_hashes
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
 from kanon.run import solve

@@ -37,7 +37,7 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
         length=_filled(n_classes, np.diff(sensitive.start), np.int64),
         value=_filled(2 * entries, sensitive.value, np.int32),
         tally=_filled(2 * entries, sensitive.count, np.int64),
-        total=sensitive.total,
+        total=np.array(sensitive.total, dtype=np.int64),
         records=records,
         logs=whole * np.log(np.maximum(whole, 1)),
     )
