@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup test nightly benchmarks fidelity clean
+.PHONY: app setup test nightly benchmarks fidelity strategies clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -35,14 +35,17 @@ test: $(VENV)/.kanon-dev
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --durations 20
 
-# These two write pages of docs/; both need KANON_ADULT. Ten minutes and one.
+# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one and five.
 benchmarks: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks
 
 fidelity: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks.fidelity
+
+strategies: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.strategies
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output

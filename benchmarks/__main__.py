@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"there is no case {unknown[0]!r}; there are {', '.join(cases)}")
     if given.list:
         for case in cases.values():
-            print(f"{case.name:16} {case.about}")
+            print(f"{case.name:20} {case.about}")
         return 0
     chosen = [cases[name] for name in dict.fromkeys(given.names)] or list(cases.values())
     try:

@@ -14,20 +14,32 @@ from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
 from kanon.algorithms.task import Task
 from kanon.plan import Plan
-from kanon.run import prepare
+from kanon.run import Prepared, prepare
 from kanon.sources.opening import open_table
 
-__all__ = ["adult_content", "adult_path", "adult_task", "content", "full_task"]
+__all__ = [
+    "adult_content",
+    "adult_path",
+    "adult_task",
+    "adult_with_sensitive",
+    "content",
+    "full_task",
+]
 
 
-def content(hierarchies: Mapping[str, Any], metric: str, k: int) -> dict[str, Any]:
+def content(
+    hierarchies: Mapping[str, Any], metric: str, k: int, sensitive: str | None = None
+) -> dict[str, Any]:
     """A plan for GAA: every column with a hierarchy is a quasi-identifier."""
+    columns: dict[str, Any] = {
+        column: {"role": "quasi-identifier", "hierarchy": chosen}
+        for column, chosen in hierarchies.items()
+    }
+    if sensitive is not None:
+        columns[sensitive] = {"role": "sensitive"}
     return {
         "version": 1,
-        "columns": {
-            column: {"role": "quasi-identifier", "hierarchy": chosen}
-            for column, chosen in hierarchies.items()
-        },
+        "columns": columns,
         "algorithm": {"name": "gaa", "metric": metric},
         "privacy": [{"model": "k-anonymity", "k": k}],
     }
@@ -53,10 +65,11 @@ def adult_path() -> Path:
     return Path(given).resolve()
 
 
-def _adult_trees(table: pd.DataFrame) -> dict[str, str]:
-    """The hierarchies that come with kanon for all nine columns, in the order of the table."""
+def _adult_trees(table: pd.DataFrame, sensitive: str | None = None) -> dict[str, str]:
+    """The hierarchies that come with kanon for all columns but one, in the order of the table."""
     folder = ROOT / "hierarchies" / "adult"
-    return {str(column): str(folder / f"{column}.csv") for column in table.columns}
+    columns = (str(column) for column in table.columns if column != sensitive)
+    return {column: str(folder / f"{column}.csv") for column in columns}
 
 
 def adult_content(metric: str, k: int) -> dict[str, Any]:
@@ -68,3 +81,9 @@ def adult_task(metric: str) -> Task:
     """Adult's task of merging to the end."""
     table = open_table(adult_path()).table
     return full_task(table, _adult_trees(table), metric)
+
+
+def adult_with_sensitive(table: pd.DataFrame, sensitive: str, metric: str, k: int) -> Prepared:
+    """Adult, or some of it, with one sensitive column; all others are quasi-identifiers."""
+    trees = _adult_trees(table, sensitive)
+    return prepare(Plan.from_content(content(trees, metric, k, sensitive)), table)

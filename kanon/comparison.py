@@ -16,7 +16,7 @@ from kanon.measures.along import Curves, Points, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import Difference, Standing, check_interval, nauc, standing
-from kanon.metrics import Metric, characteristics
+from kanon.metrics import METRICS, Metric, characteristics
 from kanon.strategies import LOOKS_AT, Scope
 from kanon.sweep import Configuration
 
@@ -104,8 +104,10 @@ def name_of(configuration: Configuration) -> str:
     >>> name_of(Configuration("nllm")), name_of(Configuration("ncp", "s3", scope="class"))
     ('nllm', 'ncp · s3 · class')
     """
-    guided = configuration.strategy not in COSTLESS
-    parts = [configuration.metric] if guided else []
+    metric = configuration.metric
+    if metric not in METRICS:  # one of the user's own may be called like a strategy
+        metric = f"“{metric}”"
+    parts = [metric] if configuration.strategy not in COSTLESS else []
     parts += [configuration.strategy] if configuration.strategy != "s1" else []
     parts += [configuration.scope] if configuration.scope != "table" else []
     parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
@@ -519,10 +521,11 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     before, after = before.including(k), after.including(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
+    counted = {one.name for one in before.measured} & {one.name for one in after.measured}
     for line in after.lines:
         guide = line.guide.name
         costless = line.configuration.strategy in COSTLESS
-        if line.kept or costless or line.name not in old or guide in rows:
+        if line.kept or costless or line.name not in old or guide in rows or guide not in counted:
             continue
         row: dict[str, float] = {}
         for when, comparison in (("before", before), ("after", after)):

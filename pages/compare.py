@@ -55,7 +55,7 @@ def preset(metrics, strategies):
     if state.work().busy:
         return
     looks = any(LOOKS_AT[name] for name in strategies)
-    widest = [ends for ends in INTERVALS if ends[1] <= len(state.work().table)]
+    widest = [ends for ends in INTERVALS if ends[1] <= len(state.work().kept)]
     state.change(
         compared=metrics,
         strategies=strategies,

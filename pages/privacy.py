@@ -219,7 +219,8 @@ def classes_of(work, result, done, column, k):
         lambda: worst_classes(released, column, by, extra),
     )  # fmt: skip
     # A key of its own for every list: the number of a row means something in one of them only.
-    key = f"worst-{work.version}-{k}-{offered.index(by)}-{work.sensitive_columns.index(column)}"
+    place = work.sensitive_columns.index(column)
+    key = f"worst-{work.version}-{result.settings[:16]}-{k}-{offered.index(by)}-{place}"
     event = st.dataframe(
         table,
         height=min(260, 38 + 35 * len(table)),

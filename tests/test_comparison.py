@@ -601,3 +601,9 @@ def test_the_finding_says_which_way_it_went():
     same = before_and_after(before, before, 4)
     assert what_if_title(same, titles) == "At k = 4 releases lose as much as before: NCP 2.0 %"
     assert len(what_if_chart(found, titles).data) == 8
+
+
+def test_a_metric_may_be_called_like_a_strategy():
+    """No two configurations share a name, or one of them would be lost."""
+    assert len(combined(["l", "nllm"], ["s1", "l"])) == 3
+    assert len(combined(["ncp", "ncp · s2"], ["s1", "s2"])) == 4

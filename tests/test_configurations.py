@@ -24,6 +24,7 @@ from kanon.studio.configurations import (
     wanted_lines,
     yardsticks,
 )
+from kanon.studio.drawing import with_drawn_weights
 from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
 from kanon.studio.own_metrics import with_composed, without_composed
 from kanon.studio.work import plan_of, sample_work, undone, with_builder, with_role
@@ -196,6 +197,46 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
     assert all(line.yardstick is None for line in wanted_lines(replace(changed, yardstick=None)))
     other = with_role(changed, "sex", Role.INSENSITIVE)
     assert wanted_lines(other)[-1].yardstick is None, "it has no place for sex"
+
+
+def test_a_yardstick_that_nobody_sees_measures_nothing(work):
+    changed = edited(kept(work))
+    hidden = replace(
+        changed,
+        yardstick="before",
+        pinned=tuple(replace(one, shown=False) for one in changed.pinned),
+    )
+    assert yardsticks(hidden) == []
+    assert all(line.yardstick is None for line in wanted_lines(hidden))
+
+
+def drawn_as(work, metric):
+    """The same with the weights of a metric drawn on every hierarchy."""
+    return with_drawn_weights(work, metric, work.quasi_identifiers)
+
+
+def test_drawn_weights_that_measure_are_part_of_a_run(work):
+    old = kept(drawn_as(work, "ncp"), title="old")
+    new = replace(drawn_as(old, "total"), yardstick=None, compared=("ncp", "custom"))
+    done, _ = run(new)
+    found = outlook(done)
+    assert found.lacking == 0, "one comparison is enough"
+    by_custom = found.comparison.at("alteration_custom", [3])[:, 0, 0]
+    names = [line.title for line in found.comparison.lines]
+    assert names == ["NCP", "Custom", "★ old"]
+    as_total = found.comparison.at("alteration_total", [3])[0, 0, 0]
+    as_ncp = found.comparison.at("alteration_ncp", [3])[2, 0, 0]
+    assert by_custom[0] == pytest.approx(as_total), "the weights of now"
+    assert by_custom[2] == pytest.approx(as_ncp), "the weights of then"
+
+
+def test_a_what_if_leaves_out_what_was_not_measured(work):
+    bare = kept(work, title="bare")
+    weighted = replace(drawn_as(bare, "ncp"), yardstick=None, compared=("ncp", "custom"))
+    before, _ = run(weighted)
+    after, _ = run(drawn_as(before, "total"))
+    both = outlook(before).comparison, outlook(after).comparison
+    assert before_and_after(*both, 3).index.tolist() == ["ncp"]
 
 
 def test_names_of_what_is_kept(work):

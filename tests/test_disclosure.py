@@ -98,8 +98,8 @@ def test_sentences_name_numbers_and_no_verdict():
     assert "All 2 have the same ill" in class_sentence(FOUR, "ill", 1)
     assert what_it_means(FOUR, "ill") == (
         "In 2 classes with 6 records (42.9 %) everybody has the same ill: who knows that somebody "
-        "is in one of them is certain, although at least 2 records look alike. Of these records, "
-        "2 have another value than “a”, the table's most frequent one."
+        "is in one of them is certain, although at least 2 records look alike. 2 of these records "
+        "have another value than the table's most frequent one, “a”."
     )
     assert what_it_means(release("aaaaabc", "ab"), "ill") == (
         "In the class with the surest guess, 5 of 7 records have the same ill: who knows that "

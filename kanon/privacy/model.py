@@ -185,7 +185,10 @@ def rounded(value: float, up: bool) -> str:
 
     >>> rounded(1.7581, up=False), rounded(0.3401, up=True), rounded(0.07, up=True)
     ('1.75', '0.35', '0.07')
+    >>> rounded(2 - 1e-15, up=False)
+    '2'
     """
+    value = float(f"{value:.12g}")  # the error of a logarithm does not count
     digits = 2 if value >= 0.1 or value <= 0 else 1 - math.floor(math.log10(value))
     found = round(value, digits)
     if found < value and up:

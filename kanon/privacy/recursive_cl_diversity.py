@@ -106,8 +106,9 @@ class RecursiveCLDiversity(SensitiveModel):
         assert ratio is not None
         if np.isinf(ratio):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
+            verb = "is" if most == 1 else "are"
             return self._refused(
-                f"there are {counted(most, 'different value')}, and l is at most that"
+                f"there {verb} {counted(most, 'different value')}, and l is at most that"
             )
         return self._refused(f"c has to be above {rounded(ratio, up=True)}")
 

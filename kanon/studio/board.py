@@ -24,6 +24,7 @@ from kanon.metrics import potentials
 from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
 from kanon.studio.picture import data_button, picture
+from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, metric_called
 
 __all__ = ["board_with_cursor", "costs_from", "show_board"]
@@ -70,9 +71,9 @@ def show_board(
     """
     work = state.work()
     layout, costs = layout_of(work, comparison), costs_from(work)
-    trees = tuple(work.trees.items()) if _has_matrix(layout) else ()
+    of = (*work.trees.items(), *work.composed.items()) if _has_matrix(layout) else ()
     drawn = state.remembered(
-        "board", (key, layout, trees), lambda: draw_board(comparison, layout, costs)
+        "board", (key, layout, of), lambda: draw_board(comparison, layout, costs)
     )
     board_with_cursor(drawn.figure, drawn.cursor, k, moved)
     with st.container(horizontal=True):
@@ -80,7 +81,7 @@ def show_board(
         with st.popover("Data of a panel", icon=":material/download:"):
             for place, panel in enumerate(drawn.cursor["panels"]):
                 data_button(
-                    f"{place + 1}: {panel['title'].split(',')[0]}",
+                    f"{place + 1}: {plain(shortened(panel['title'])) or 'nothing'}",
                     partial(panel_table, comparison, layout, place, costs),
                     f"panel-{place + 1}",
                     f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
@@ -145,6 +146,8 @@ def _has_matrix(layout: Layout) -> bool:
 def _fingerprint(work: Work, layout: Layout) -> str:
     """What cost matrices depend on."""
     found = hashlib.sha256()
+    if _has_matrix(layout):
+        found.update(repr(sorted(work.composed.items())).encode())
     for column, tree in work.trees.items() if _has_matrix(layout) else ():
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())

@@ -210,10 +210,11 @@ def yardsticks(work: Work) -> list[str | None]:
 
 def _yardstick(work: Work, ours: _Ground) -> _Ground | None:
     """Whose hierarchies all are measured by; None for each by its own."""
-    if work.yardstick is None:
+    chosen = work.yardstick if work.yardstick in yardsticks(work) else ""  # never an unseen one
+    if chosen is None:
         return None
     for each in work.pinned:
-        if each.title == work.yardstick:
+        if each.title == chosen:
             return _ground(work, each.plan, each.trees)
     return ours
 
@@ -335,7 +336,8 @@ def made_of(work: Work, lines: Sequence[Wanted]) -> Comparison:
         n_records,
         tuple(sorted(ks)),
     )
-    return replace(found, sensitive=work.focus if work.focus in found.sensitive_columns else "")
+    shared = found.sensitive_columns
+    return replace(found, sensitive=work.focus if work.focus in shared else next(iter(shared), ""))
 
 
 class Outlook(NamedTuple):
@@ -481,6 +483,8 @@ def _base_key(line: Wanted) -> str:
         parts.append(_identity(line.guide, line.ground.trees))
     if line.yardstick is not None:
         parts.append(line.yardstick.digest)
+    if all(tree.weight is not None for tree in line.measured_by.values()):
+        parts.append(_identity(METRICS["custom"], line.measured_by))  # they measure too
     return repr(parts)
 
 

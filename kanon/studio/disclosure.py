@@ -167,9 +167,9 @@ def worst_classes(
     """
     sensitive = released.sensitive_named(column)
     level = LEVELS[by]
-    found = level.each(sensitive)
+    found = level.each(sensitive).round(9)  # the error of a logarithm decides nothing
     worst_first = -found if level.highest_first else found
-    surprising = LEVELS["t"].each(sensitive)
+    surprising = LEVELS["t"].each(sensitive).round(9)
     order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
     shown = sensitive.only(order)
     columns: dict[str, object] = {"records": released.counts[order]}
@@ -235,6 +235,8 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
     sensitive = released.sensitive_named(column)
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
+    if np.count_nonzero(sensitive.total) == 1:
+        return f"All records of the table have the same {plain(column)}: nothing can be learnt."
     if certain.any():
         classes, records = int(certain.sum()), int(released.counts[certain].sum())
         share = percent(100 * records / released.n_records)
@@ -245,9 +247,9 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
             f"In {counted(classes, 'class', 'classes')} with {counted(records, 'record')} "
             f"({share}) everybody has the same {plain(column)}: who knows that somebody is in "
             f"{'it' if classes == 1 else 'one of them'} is certain, although at least "
-            f"{thin(int(released.counts.min()))} records look alike. Of these records, "
-            f"{thin(others)} {'has' if others == 1 else 'have'} another value "
-            f"than “{plain(shortened(sensitive.values[usual]))}”, the table's most frequent one."
+            f"{thin(int(released.counts.min()))} records look alike. {thin(others)} of these "
+            f"records {'has' if others == 1 else 'have'} another value than the table's most "
+            f"frequent one, “{plain(shortened(sensitive.values[usual]))}”."
         )
     # The surest guess; among equally sure ones, where most persons are concerned.
     position = int(np.lexsort((-released.counts, -surest))[0])

@@ -10,11 +10,11 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import SensitiveModel
+from kanon.privacy.model import SensitiveModel, rounded
 from kanon.run import Run, algorithm_named
 from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio.requirements import level_text, others_of, short
+from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
 from kanon.words import thin
 
@@ -76,7 +76,10 @@ def how_algorithm(plan: Plan) -> str:
     if looks_at == "l":
         guided += " l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values."
     if looks_at == "t":
-        guided += " t is the sum of the differences between the shares in the class and the table."
+        guided += (
+            " t is the sum of the absolute differences between the shares in the class and in the "
+            "table (norm 1)."
+        )
     parts = [
         f"**{module.CARD.title}.** {plain(text)}",
         f"{guided} Ties are broken by "
@@ -238,7 +241,7 @@ def what_was_checked(done: Run) -> str:
     for model in models:
         level = model.level(released)
         if isinstance(model, SensitiveModel):
-            reached = level_text(level or 0.0, up=model.card.direction == "lower")
+            reached = rounded(level or 0.0, up=model.card.direction == "lower")
             checked.append(f"{short(model)} for {model.column} (reached {reached})")
         elif isinstance(model, KAnonymity):
             checked.append(f"k ≥ {thin(model.k)} (reached {thin(level or 0)})")

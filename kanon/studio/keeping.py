@@ -142,14 +142,14 @@ def _kept(place: int, each: Pinned) -> None:
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
-            key=f"kept-plan-{place}",
+            key=f"kept-plan-{_short(each.title)}",
             help="Everything about this configuration; python -m kanon run repeats it. Its "
             "hierarchies list the values that may occur in the table.",
         )
         st.button(
             "Remove",
             icon=":material/close:",
-            key=f"kept-remove-{place}",
+            key=f"kept-remove-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: unpinned(work, each.title),),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
@@ -122,7 +123,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
                 f"The plan composes a metric called {quoted(name)}, and yours of that name is "
                 "another one; remove yours on the page Metrics first."
             )
-    classes = prepare(plan, work.table).classes
+    classes = _runnable(plan, work)
     trees = dict(zip(classes.attributes, classes.hierarchies, strict=True))
     kept = _with_pin(work, title, plan, trees, "was imported")
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
@@ -143,7 +144,7 @@ def carried(old: Work, new: Work) -> Work:
     fitting, lost = [], []
     for each in old.pinned:
         try:
-            classes = prepare(each.plan, new.table).classes
+            classes = _runnable(each.plan, new)
         except KanonError:
             lost.append(each.title)
             continue
@@ -157,6 +158,19 @@ def carried(old: Work, new: Work) -> Work:
     return replace(
         new, pinned=tuple(fitting), notice=" ".join(filter(None, [new.notice, *said])) or None
     )
+
+
+def _runnable(plan: Plan, work: Work) -> EquivalenceClasses:
+    """The classes of the table under a plan that could be run.
+
+    Raises
+    ------
+    KanonError
+        The plan does not fit the table, or its metric needs weights that nobody has drawn.
+    """
+    prepared = prepare(plan, work.table)
+    prepared.task()
+    return prepared.classes
 
 
 def _with_pin(

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from kanon.cards import Card
 from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.model import rounded
 from kanon.run import Run
 from kanon.studio.exposed import Exposed
-from kanon.studio.requirements import level_text
 from kanon.studio.text import percent, plain, shortened
 from kanon.words import thin
 
@@ -54,9 +54,9 @@ def worst(done: Run, column: str | None) -> list[Number]:
     if column is None or not released.n_classes:
         return []
     sensitive = released.sensitive_named(column)
-    most = level_text(float(entropy_l_diversity.each(sensitive.whole())[0]), up=False)
-    worst_l = level_text(float(entropy_l_diversity.each(sensitive).min()), up=False)
-    worst_t = level_text(float(t_closeness.each(sensitive, "variational").max()), up=True)
+    most = rounded(float(entropy_l_diversity.each(sensitive.whole())[0]), up=False)
+    worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
+    worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
     return [
         Number(
             f"Worst l, {plain(shortened(column, 16))} {entropy_l_diversity.CARD.arrow}",

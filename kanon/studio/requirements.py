@@ -29,7 +29,6 @@ __all__ = [
     "best",
     "cards_to_add",
     "changed",
-    "level_text",
     "others_of",
     "refusal",
     "short",
@@ -117,20 +116,11 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     if math.isinf(level):
         return "no number is enough for this column"
     if model.card.direction == "higher":
-        return f"at most {level_text(level, up=False)} for this column"
+        return f"at most {rounded(level, up=False)} for this column"
     if level == 0:
         return "as low as you like: all records in one class reach 0"
     strictly = sign(model) == "<"
-    return f"{'above' if strictly else 'at least'} {level_text(level, up=True)} for this column"
-
-
-def level_text(level: float, up: bool) -> str:
-    """A level, never rounded to the better side; the error of a logarithm does not count.
-
-    >>> level_text(2 - 1e-12, up=False), level_text(1.996, up=False), level_text(0.311, up=True)
-    ('2', '1.99', '0.32')
-    """
-    return rounded(round(level, 9), up)
+    return f"{'above' if strictly else 'at least'} {rounded(level, up=True)} for this column"
 
 
 def sign(model: SensitiveModel) -> str:

@@ -92,7 +92,11 @@ def compare(what_if: bool = False) -> None:
 
 
 def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
-    """What is compared before and after an edit: by drawn weights too, which were just edited."""
+    """What is compared before and after an edit: by drawn weights too, which were just edited.
+
+    Each is measured by its own hierarchies: of all that those of its time could lose.
+    """
+    work = replace(work, yardstick=None)
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 

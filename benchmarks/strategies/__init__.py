@@ -1,0 +1,1 @@
+"""The published areas of the strategies beside ours: ``python -m benchmarks.strategies``."""
