@@ -336,6 +336,36 @@ def test_a_third_class_counts_for_l_and_t_and_not_for_the_cost(strategy, scope, 
         assert merges_of(problem, path)[0] == (("Cat",), ("Lion",), ("Felid",))
 
 
+@pytest.mark.parametrize("strategy", NAMES)
+def test_the_third_worst_class_counts_where_both_others_are_taken_in(strategy):
+    """Lion (BB) and Felid (CC) are the worst, and Cat with Lion takes in both: Dog (AD) is left.
+
+    Of 7 records 2 have A, B, C each. Costs 4 + 5 = 9 with Lion, 4 with Felid. With Lion: A, B2, C2
+    has l = 2.87, t = 16/35, but the table l = 2, t = 8/7 of Dog. With Felid Lion is left, l = 1 and
+    t = 10/7. S4: 9/2 against 4; S7: 9 · 8/7 = 10.3 against 40/7.
+    """
+    tree = PlainTree(THIRD.parents, {"Felid": 16, "Dog": 16, "Cat": 4, "Lion": 5})
+    rows = tuple((name,) for name in ("Cat", "Lion", "Lion", "Felid", "Felid", "Dog", "Dog"))
+    problem = Problem((tree,), rows)
+    task = task_of(problem, list("ABBCCAD"), strategy, cost="representatives")
+    taken_in = (("Cat",), ("Lion",), ("Felid",))
+    expected = taken_in if strategy in ("s3", "s6", "l", "t") else (("Cat",), ("Felid",), None)
+    assert merges_of(problem, gaa.merge_path(task))[0] == expected
+
+
+@pytest.mark.parametrize("strategy", ["s6", "s7", "t"])
+def test_shared_values_are_not_counted_twice(strategy):
+    """A, B, D, E have 4 of 16 records each; merged with a (AAA), what is above 1/4:
+
+    y1 (ABD): A 4/6 - 1/4 = 5/12, so t = 5/6. y2, z1 (BBB, DDD): 1/4 twice, t = 1. z2 (EEEE):
+    3/7 - 1/4 and 4/7 - 1/4, t = 1. All cost the same, 2.
+    """
+    mixes = {"a": "AAA", "y2": "BBB", "y1": "ABD", "z1": "DDD", "z2": "EEEE"}
+    problem, values = star(dict.fromkeys(mixes, 1), mixes)
+    task = task_of(problem, values, strategy, "class", cost="representatives")
+    assert merges_of(problem, gaa.merge_path(task))[0] == (("a",), ("y1",), None)
+
+
 def test_equal_entropies_are_ties_whatever_the_logarithms_say():
     """Merged with a (one A), the i-th class has A i times and B i times: l = 2, but for rounding.
 
