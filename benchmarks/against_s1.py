@@ -81,7 +81,7 @@ def report(tables: Mapping[str, tuple[int, Sequence[Against]]]) -> str:
     """A table per sensitive column, by its name, with its number of classes; then the aims."""
     parts = []
     for name, (classes, found) in tables.items():
-        parts += [f"**{name}**: {found[0].values} values, {thousands(classes)} classes"]
+        parts += [f"**{name}**: {found[0].values} values occur, {thousands(classes)} classes"]
         parts += [_table(found)]
     return "\n\n".join([*parts, *aims([each for _, found in tables.values() for each in found])])
 

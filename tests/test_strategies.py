@@ -369,7 +369,8 @@ def test_shared_values_are_not_counted_twice(strategy):
 def test_equal_entropies_are_ties_whatever_the_logarithms_say():
     """Merged with a (one A), the i-th class has A i times and B i times: l = 2, but for rounding.
 
-    So at class scope S3 and S4 take the cheapest, the last one, and L the first.
+    So at class scope S3 and S4 take the cheapest, the last one, and L the first; where all cost the
+    same, every strategy that looks at l takes the first.
     """
     sizes = range(1, 60)
     costs = {"a": 0, **{f"y{i:02}": 100 - i for i in sizes}}
@@ -380,6 +381,10 @@ def test_equal_entropies_are_ties_whatever_the_logarithms_say():
     for name, partner in (("s3", "y59"), ("s4", "y59"), ("l", "y01")):
         task = task_of(problem, values, name, "class", cost="representatives")
         assert merges_of(problem, gaa.merge_path(task))[0][1] == (partner,)
+    same, values = star(dict.fromkeys(costs, 1), mixes)
+    for name in ("s2", "s3", "s4", "l"):
+        task = task_of(same, values, name, "class", cost="representatives")
+        assert merges_of(same, gaa.merge_path(task))[0][1] == ("y01",)
 
 
 # Laws

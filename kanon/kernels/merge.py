@@ -909,8 +909,8 @@ def _changes_nothing(looking, chosen, by, bar):
     """
     if not looking.whole:
         return False
-    if by == LEAST_PRODUCT:
-        return looking.state[NEAR] == 0 and looking.bad[chosen] <= looking.ends_bad[0]
+    if by == LEAST_PRODUCT:  # of those that do not take in all of the worst classes
+        return looking.bad[chosen] <= looking.ends_bad[0]
     return looking.ends_bad[0] <= bar and looking.bad[chosen] <= bar
 
 
@@ -1272,19 +1272,48 @@ def _least_noted(looking):
 
 
 @njit(cache=True, nogil=True)
+def _note_helping_products(looking, work, rules, chosen, own, slack):
+    """Note the candidates whose merge takes in all of the worst classes, if they may be near.
+
+    What a search has noted of them is too high: the factor of all other candidates.
+    """
+    ends, ends_bad = looking.ends, looking.ends_bad
+    if not ends_bad[2] < ends_bad[0] - slack:
+        return
+    product = _least_noted(looking)
+    for end in range(2):
+        candidate = ends[end]
+        if candidate < 0:
+            continue
+        # Without it, and at best without the other one, too: the third is the worst that is left.
+        cost = _cost(work, rules, chosen, candidate, own)
+        if cost * _factor(looking.at, ends_bad[2]) <= product * (1 + TOLERANCE):
+            product = _note_product(looking, work, rules, chosen, candidate, own, product)
+    worst = ends[0]
+    if not ends_bad[1] < ends_bad[0] - slack:
+        return
+    for j in range(work.nodes.shape[1]):
+        if not _covers(rules.parents[j], work.nodes[worst, j], work.nodes[chosen, j]):
+            return
+    looking.state[MARKED] = 0
+    _mark_meeting(looking, work, rules, chosen, worst)
+    for place in range(looking.state[MARKED]):
+        candidate = looking.marked[place]
+        product = _note_product(looking, work, rules, chosen, candidate, own, product)
+
+
+@njit(cache=True, nogil=True)
 def _partner_by_product(work, rules, looking, root, chosen, own, least, costs, slack):
     """The class of least cost times badness."""
+    looking.state[NEAR] = 0
     if looking.whole:
-        _note_helpers(looking, work, rules, chosen, slack)
-        for place in range(looking.state[NEAR]):
-            cost = _cost(work, rules, chosen, looking.near[place], own)
-            looking.near_value[place] = cost * _factor(looking.at, looking.near_value[place])
         bar = _factor(looking.at, looking.ends_bad[0])
+        _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
+        _note_helping_products(looking, work, rules, chosen, own, slack)
     else:
         _mark_thirds(looking, work, rules, chosen)
-        looking.state[NEAR] = 0
         bar = _note_low_products(looking, work, rules, root, chosen, own, least, costs)
-    _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
+        _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
     most = _least_noted(looking) * (1 + TOLERANCE)
     return _first_near(looking, work, rules, chosen, own, most, False)
 
