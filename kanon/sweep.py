@@ -159,7 +159,7 @@ def sweep(
     ]
     check_k(ks)
     tasks = tasks_of(prepare(plan, table, folder), wanted)
-    replace(tasks[0], k=max(ks)).check()
+    tasks[0].for_k(max(ks)).check()
     measured = measured_metrics(plan, metrics)
     runs = [Planned(plan.algorithm.name, task) for task in tasks]
     found = solve_sweep(progress, runs, ks, measured, workers)
@@ -343,7 +343,7 @@ def _criteria(
 
     if serves_every_k(run.algorithm):
         path = module.merge_path(
-            replace(task, k=max(ks)), lambda part, text: progress(_RUNNING * part, text)
+            task.for_k(max(ks)), lambda part, text: progress(_RUNNING * part, text)
         )
         done = finished_at(path, task, ks, progress)
         if done:
@@ -354,7 +354,7 @@ def _criteria(
 
     def alone(place: int, k: int) -> Recoding:
         return module.anonymise(
-            replace(task, k=k), lambda part, text: progress((place + part) / len(ks), text)
+            task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
         )
 
     return points_of({k: seen(alone(place, k)) for place, k in enumerate(ks)}, metrics)

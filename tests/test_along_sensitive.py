@@ -87,7 +87,7 @@ def plain_levels(path: MergePath, place: int, k: int) -> tuple[float, float]:
     return min(ls), float(max(ts))
 
 
-@examples(100)
+@examples(40)
 @given(paths())
 def test_curves_are_those_of_every_release(path):
     curves = curves_along(path, NLLM)
@@ -103,7 +103,7 @@ def test_curves_are_those_of_every_release(path):
             assert found == pytest.approx(plain_levels(path, place, k), rel=1e-12, abs=1e-12)
 
 
-@examples(60)
+@examples(40)
 @given(paths())
 def test_merging_never_makes_the_worst_class_worse(path):
     curves = curves_along(path, NLLM)
@@ -115,7 +115,7 @@ def test_merging_never_makes_the_worst_class_worse(path):
         assert curves.t_norm1[name][-1] == 0, "one class is the table"
 
 
-@examples(60)
+@examples(40)
 @given(paths(), st.data())
 def test_curves_and_points_are_one(path, data):
     n = path.classes.n_records

@@ -61,7 +61,7 @@ def check(found: Sensitive, dense: np.ndarray, total: np.ndarray) -> None:
     assert kinds == (np.int64, np.int32, np.int64, np.int64)
 
 
-@examples(150)
+@examples(80)
 @given(records())
 def test_counting_is_that_of_pandas(drawn):
     found, dense = made(*drawn), crosstab(*drawn)
@@ -70,7 +70,7 @@ def test_counting_is_that_of_pandas(drawn):
     assert found.summed(found.count**2).tolist() == squares.tolist()
 
 
-@examples(150)
+@examples(80)
 @given(records(), st.data())
 def test_grouping_is_counting_again(drawn, data):
     """A class that leaves takes its records from the total."""
@@ -82,7 +82,7 @@ def test_grouping_is_counting_again(drawn, data):
     check(made(*drawn).grouped(np.array(to), n_groups), dense, dense.sum(axis=0))
 
 
-@examples(150)
+@examples(80)
 @given(records(), st.data())
 def test_some_classes_alone_keep_the_total_of_the_table(drawn, data):
     chosen = data.draw(st.lists(st.integers(0, drawn[2] - 1), max_size=8))

@@ -405,7 +405,7 @@ def cases(draw, metrics: Sequence[str] = (*SEVEN, "custom"), most_values: int = 
 ONE = st.sampled_from(BOTH)
 
 
-@examples(40)
+@examples(20)
 @given(cases(max_records=14), st.data())
 def test_every_release_is_k_anonymous_and_only_moves_up(case, data):
     problem, values, chosen = case
@@ -422,7 +422,7 @@ def test_every_release_is_k_anonymous_and_only_moves_up(case, data):
         assert path.at(len(values)).n_classes == 1
 
 
-@examples(60)
+@examples(40)
 @given(cases(max_records=14), ONE)
 def test_one_run_serves_every_k(case, one):
     problem, values, chosen = case
@@ -433,7 +433,7 @@ def test_one_run_serves_every_k(case, one):
         assert np.array_equal(path.at(k).counts, alone.counts)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), ONE, st.data())
 def test_the_order_of_the_rows_does_not_matter(case, one, data):
     problem, values, chosen = case
@@ -446,7 +446,7 @@ def test_the_order_of_the_rows_does_not_matter(case, one, data):
     assert same_path(first, second)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), ONE, st.data())
 def test_the_names_of_the_sensitive_values_do_not_matter(case, one, data):
     problem, values, chosen = case
@@ -457,7 +457,7 @@ def test_the_names_of_the_sensitive_values_do_not_matter(case, one, data):
     assert same_path(first, second)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), ONE)
 def test_nothing_that_is_handed_over_is_changed_and_a_run_can_be_repeated(case, one):
     problem, values, chosen = case
@@ -471,7 +471,7 @@ def test_nothing_that_is_handed_over_is_changed_and_a_run_can_be_repeated(case, 
     assert same_path(first, gaa.merge_path(task))
 
 
-@examples(60)
+@examples(40)
 @given(cases(metrics=["custom"]), ONE)
 def test_twice_the_costs_change_nothing(case, one):
     problem, values, chosen = case
@@ -481,7 +481,7 @@ def test_twice_the_costs_change_nothing(case, one):
     assert same_path(gaa.merge_path(half), gaa.merge_path(double))
 
 
-@examples(60)
+@examples(40)
 @given(cases(), st.sampled_from(list(SCOPES)), st.data())
 def test_s1_does_not_look(case, scope, data):
     problem, values, chosen = case
@@ -494,7 +494,7 @@ def test_s1_does_not_look(case, scope, data):
     assert same_path(first, gaa.merge_path(bare))
 
 
-@examples(60)
+@examples(40)
 @given(cases(metrics=["custom"]), st.sampled_from(list(SCOPES)))
 def test_one_sensitive_value_leaves_cost_alone_to_decide(case, scope):
     """l = 1 and t = 0 everywhere: the cost decides, or where it does not count the order of ties.

@@ -72,7 +72,7 @@ def pairs(draw, same_leaves: bool = False) -> tuple[PlainTree, PlainTree]:
     return relabelled(one, first, "t"), relabelled(other, second, "o")
 
 
-@examples(300)
+@examples(200)
 @given(pairs())
 def test_a_node_becomes_the_least_that_covers_its_leaves(pair):
     tree, other = pair
@@ -149,7 +149,7 @@ def measured(draw) -> tuple[EquivalenceClasses, tuple[Hierarchy, Hierarchy]]:
     return classes, (b.build(), d.build())
 
 
-@examples(60)
+@examples(35)
 @given(measured())
 def test_curves_in_other_terms_are_the_measures_in_other_terms(case):
     classes, yardstick = case
@@ -169,7 +169,7 @@ def test_curves_in_other_terms_are_the_measures_in_other_terms(case):
         assert row["t_norm1"] == pytest.approx(found["t_norm1"])
 
 
-@examples(60)
+@examples(35)
 @given(measured())
 def test_cell_by_cell(case):
     """The released cells are what the definition says, and so is how many are roots."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.privacy.conjunction import check_reachable
-from kanon.privacy.k_anonymity import too_few_records
+from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
 from kanon.strategies import Scope
 
@@ -59,6 +59,12 @@ class Task:
     scope: Scope = "table"
     sensitive: str | None = None
     models: tuple[Model, ...] = ()
+
+    def for_k(self, k: int) -> Task:
+        """The same task with another k; all other models stay, with the k that they ask for."""
+        others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
+        least = max([k, *(getattr(model, "k", 1) for model in others)])
+        return replace(self, k=least, models=others)
 
     def check(self) -> None:
         """Check that some release can meet k and the models.
