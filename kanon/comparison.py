@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -15,7 +16,13 @@ from kanon.measures import at_root, deleted_among_modified, generalised, minimum
 from kanon.measures.along import Curves, Points, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.alteration import MEAN_CARD
-from kanon.measures.comparing import Difference, Standing, check_interval, nauc, standing
+from kanon.measures.comparing import (
+    Difference,
+    Standing,
+    check_interval,
+    nauc,
+    standing,
+)
 from kanon.metrics import METRICS, Metric, characteristics
 from kanon.strategies import LOOKS_AT, Scope
 from kanon.sweep import Configuration
@@ -34,6 +41,7 @@ __all__ = [
     "before_and_after",
     "by_characteristic",
     "combined",
+    "full_title",
     "lines_of",
     "name_of",
     "titles_of_configurations",
@@ -96,6 +104,7 @@ COSTLESS = ("l", "t")
 """The strategies that count no cost, so that no metric guides them."""
 
 _ALTERATION = "alteration_"
+_SHOWN = 1  # decimals of a percentage: what looks equal is equal
 
 
 def name_of(configuration: Configuration) -> str:
@@ -173,6 +182,27 @@ def titles_of_configurations(
         title = " · ".join(parts) + (" (merged class)" if each.scope == "class" else "")
         found.append(f"{title} · {each.algorithm}" if len(algorithms) > 1 else title)
     return found
+
+
+def full_title(configuration: Configuration, metric: str) -> str:
+    """A label for a configuration that stands alone: all that it is.
+
+    Parameters
+    ----------
+    configuration
+        The configuration.
+    metric
+        The title of its metric.
+
+    >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
+    ('NCP · S1', 'L')
+    >>> full_title(Configuration("ncp", "s3", scope="class", algorithm="gaa-small"), "NCP")
+    'NCP · S3 (merged class) · gaa-small'
+    """
+    parts = [] if configuration.strategy in COSTLESS else [metric]
+    title = " · ".join([*parts, configuration.strategy.upper()])
+    title += " (merged class)" if configuration.scope == "class" else ""
+    return title if configuration.algorithm == "gaa" else f"{title} · {configuration.algorithm}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,8 +360,8 @@ class Comparison:
         return replace(self, ks=tuple(sorted({*self.ks, k})))
 
     def nearest(self, k: int) -> int:
-        """The k that can be shown and is nearest to k; of two, the smaller."""
-        return min(self.ks, key=lambda known: (abs(known - k), known))
+        """The k that can be shown and is nearest to k by ratio; of two, the smaller."""
+        return min(self.ks, key=lambda known: (abs(math.log(known / k)), known))
 
     @property
     def interval(self) -> tuple[int, int] | None:
@@ -357,7 +387,7 @@ class Comparison:
         """
         return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
-    def alterations(self, k: int, digits: int | None = None) -> Standing:
+    def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
         """The alteration at k, in percent.
 
         A row per metric that measures, by its name; a column per line, by its name.
@@ -367,7 +397,7 @@ class Comparison:
         k
             One of ``ks``.
         digits
-            Rank values rounded to so many digits; None for exact values.
+            Compare values rounded to so many digits; None for exact values.
         """
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
@@ -480,9 +510,9 @@ class Comparison:
         self,
         rows: Mapping[Any, np.ndarray],
         higher: Sequence[bool] | None = None,
-        digits: int | None = None,
+        digits: int | None = _SHOWN,
     ) -> Standing:
-        """A row per thing measured, of shape (lines, seeds)."""
+        """A row per thing measured, of shape (lines, seeds); compared as they are shown."""
         names = [line.name for line in self.lines]
 
         def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:

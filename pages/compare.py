@@ -15,7 +15,7 @@ from kanon.studio.board import show_board
 from kanon.studio.configurations import compared_strategies, outlook, strategies_offered
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head, metric_titles, unready
-from kanon.studio.keeping import keeping, kept_chips, yardstick_choice
+from kanon.studio.keeping import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.standings import (
@@ -56,9 +56,11 @@ def preset(metrics, strategies):
         return
     looks = any(LOOKS_AT[name] for name in strategies)
     widest = [ends for ends in INTERVALS if ends[1] <= len(state.work().kept)]
+    scopes = state.work().scopes
     state.change(
         compared=metrics,
         strategies=strategies,
+        scopes=scopes if len(scopes) == 1 else ("table",),  # as many lines as the name says
         counted_k="thirteen" if looks else "fourteen",
         interval=widest[-1] if looks and widest else state.work().interval,
         table_shown="areas",
@@ -161,37 +163,45 @@ def choices(work, seen):
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
             st.caption("Kept", width=100)
             kept_chips(work)
+        kept_aside(work)
         yardstick_choice(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        if work.busy:  # in the place of the buttons, so that the pictures stay where they are
-            with st.container(width=330):
+        # One place for the buttons and for the bar, so that what stands beside them stays there.
+        with st.container(horizontal=True, vertical_alignment="center", width=480):
+            if work.busy:
+                with st.container(width=330):
+                    progress()
+                if work.doing == "comparison" and seen.lacking:
+                    st.caption(new_runs(seen), width="content")
+            else:
                 progress()
-            if work.doing == "comparison" and seen.lacking:
-                st.caption(new_runs(seen), width="content")
-        for title, (metrics, strategies) in () if work.busy else PRESETS.items():
-            st.button(
-                title,
-                type="tertiary",
-                icon=":material/bolt:",
-                disabled=not set(strategies) <= set(offered),
-                on_click=preset,
-                args=(metrics, strategies),
-                key=f"preset-{title}",
-            )
-        runs = len(seen.lines) * len(TIE_SEEDS)
+                presets(offered)
+        more = 0 if work.bands else len(seen.lines) * len(TIE_SEEDS)
         st.toggle(
-            "Show what ties decide",
+            "Show what ties decide" + (f" ({counted(more, 'run')})" if more else ""),
             key=state.seeded("compare-bands", work.bands),
             help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in "
-            f"which ties are broken: {counted(runs, 'more run')} for what is chosen now. Where "
-            "bands overlap, luck decides who is ahead.",
+            "which ties are broken. Where bands overlap, luck decides who is ahead. What was run "
+            "before is not run again.",
             disabled=work.busy,
             on_change=want_bands,
             width="content",
         )
         keeping(work, seen.lines)
-        if not work.busy:
-            progress()
+
+
+def presets(offered):
+    """One click each: what the papers compare."""
+    for title, (metrics, strategies) in PRESETS.items():
+        st.button(
+            title,
+            type="tertiary",
+            icon=":material/bolt:",
+            disabled=not set(strategies) <= set(offered),
+            on_click=preset,
+            args=(metrics, strategies),
+            key=f"preset-{title}",
+        )
 
 
 def new_runs(seen):
@@ -246,10 +256,16 @@ def beside_k(work):
 def how_to_read(comparison):
     """What shades, brackets and signs in a table mean, where they can occur."""
     along = "column" if wide(comparison) else "row"
-    shades = f" Green is the best place of its {along}, orange the last; in brackets the rank."
+    shades = (
+        f" Green is the best place of its {along}, orange the last; in brackets the rank. Numbers "
+        "that look equal share it."
+    )
     if not comparison.has_bands:
         return shades
-    return f"{shades} ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
+    return (
+        f"{shades} Grey and ≈: its band over the tie seeds overlaps that of the best, so it is "
+        "undecided."
+    )
 
 
 def standings(found, comparison, name, about, digits=1, **said):
@@ -281,11 +297,11 @@ def alterations(work, comparison, k, key, about):
         on_change=state.take,
         args=("rounded", "compare-rounded", bool),
     )
-    digits = 0 if work.rounded else None
+    digits = 0 if work.rounded else 1
     found = state.remembered(
         "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
     )
-    standings(found, comparison, "alterations", f"{about}|{digits}", 0 if work.rounded else 1, k=k)
+    standings(found, comparison, "alterations", f"{about}|{digits}", digits, k=k)
 
 
 def interval_choice(work, ends):
@@ -454,16 +470,14 @@ def tables(work, comparison, k, key, about):
         difference(work, comparison, k, key, about)
 
 
-def last_made(work, seen):
-    """The comparison that was made last, as far as it is still asked for, and keys for it."""
+def last_made(work):
+    """The comparison that was made last, and keys for it; None before the first one."""
     if work.comparison is None:
         return None, "", ""
     made = work.comparison.comparison
-    wanted = [line.name for line in seen.lines]
-    there = [line.name for line in made.lines if line.name in wanted]
-    shown = made.only(there or [line.name for line in made.lines], work.bands and made.has_bands)
-    what = ([line.name for line in shown.lines], shown.has_bands)
-    return shown, (made, *map(str, what)), f"{work.comparison.settings}|{what}"
+    shown = made.only([line.name for line in made.lines], work.bands and made.has_bands)
+    key = f"{work.comparison.key}|{shown.has_bands}"
+    return shown, key, key
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -476,7 +490,7 @@ with st.container():  # always there, so that what follows stays where it is
     beside_k(work)
 comparison, key, about = seen.comparison, seen.key, seen.key
 if comparison is None:
-    comparison, key, about = last_made(work, seen)
+    comparison, key, about = last_made(work)
 old = seen.comparison is None or work.doing == "comparison"
 st.html(f"<style>.st-key-compared {{ opacity: {0.45 if old else 1}; }}</style>")
 if comparison is not None and (seen.lines or seen.problem):

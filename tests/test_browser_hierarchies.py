@@ -808,7 +808,7 @@ def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
     expect(page.get_by_role("button", name="Metric: mine", exact=True)).to_be_visible()
     by.go(page, "Compare")
     by.compare(page)
-    expect(page.get_by_role("columnheader", name="mine").first).to_be_visible()
+    expect(page.get_by_role("rowheader", name="mine").first).to_be_visible()
 
 
 # --- the tree as a table --------------------------------------------------------------------

@@ -314,6 +314,47 @@ def test_one_click_compares_the_strategies(start):
     assert lines(at)[1] == "S2" and work(at).job is None, "all of them were made before"
 
 
+def test_a_preset_has_as_many_lines_as_its_name_says(start):
+    at = go(start(), COMPARE)
+    strategies(at, "s1", "s3")
+    at.button_group(key="compare-scopes").set_value(["table", "class"])
+    settled(press(go(at), "S1 to S7 with NLLM"))
+    assert len(lines(at)) == 7 and work(at).scopes == ("table",)
+    at.button_group(key="compare-scopes").set_value(["class"])
+    settled(press(go(at), "S1 to S7 with Total"))
+    assert len(lines(at)) == 7 and work(at).scopes == ("class",), "the one that was chosen"
+
+
+def test_the_old_picture_stays_while_a_new_one_is_made(start):
+    at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
+    with held_worker():
+        press(at, "S1 to S7 with Total")
+        assert lines(at) == ["NCP", "LLM"]
+        assert any("new" in one for one in captions(at))
+    settled(at)
+    assert lines(at)[0] == "S1"
+
+
+def test_how_many_runs_ties_need_stands_beside_them(start):
+    at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
+    assert at.toggle(key="compare-bands").label == "Show what ties decide (20 runs)"
+
+
+def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
+    at = pick(go(start(), COMPARE), "ncp")
+    keep(compared(at), "before")
+    column = work(at).quasi_identifiers[0]
+    give_role(go(at, DATA), column, "insensitive")
+    compared(at)
+    assert lines(at) == ["NCP"]
+    assert any(
+        "before is left out: its quasi-identifiers are others" in one for one in captions(at)
+    )
+    give_role(go(at, DATA), column, "quasi-identifier")
+    compared(at)
+    assert lines(at) == ["NCP", "★ before"]
+
+
 def test_without_a_sensitive_column_s1_alone_can_be_compared(start):
     at = go(start(sample="animals-v21"), COMPARE)
     assert at.button_group(key="compare-strategies").options == ["S1"]

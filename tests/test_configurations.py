@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import kanon.studio.configurations as module
 from kanon.comparison import TIE_SEEDS, before_and_after
 from kanon.errors import KanonError, PlanError
 from kanon.metrics import PUBLISHED
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.configurations import (
     MOST_LINES,
     as_compared,
     compared_strategies,
+    incomparable,
     lacking,
     made_of,
     outlook,
@@ -27,7 +30,14 @@ from kanon.studio.configurations import (
 from kanon.studio.drawing import with_drawn_weights
 from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
 from kanon.studio.own_metrics import with_composed, without_composed
-from kanon.studio.work import plan_of, sample_work, undone, with_builder, with_role
+from kanon.studio.work import (
+    plan_of,
+    sample_work,
+    undone,
+    with_builder,
+    with_missing,
+    with_role,
+)
 from kanon.sweep import solve_sweep, sweep
 
 MODULE = module
@@ -196,7 +206,47 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
     assert old.yardstick is None and now.measured_by["age"] == work.trees["age"]
     assert all(line.yardstick is None for line in wanted_lines(replace(changed, yardstick=None)))
     other = with_role(changed, "sex", Role.INSENSITIVE)
-    assert wanted_lines(other)[-1].yardstick is None, "it has no place for sex"
+    assert yardsticks(other) == [], "it measures sex, which nothing else does"
+
+
+def test_what_loses_something_else_is_left_out_and_says_why(work):
+    start = kept(work)
+    (own,) = start.pinned
+    assert incomparable(start, own) == ""
+    assert [line.kept for line in wanted_lines(start)] == [False, False, True]
+    fewer = with_role(start, "sex", Role.INSENSITIVE)
+    assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
+    more = with_role(start, work.sensitive_columns[0], Role.QUASI_IDENTIFIER)
+    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{work.sensitive_columns[0]}'"
+    for changed in (fewer, more):
+        assert not any(line.kept for line in wanted_lines(changed))
+        assert changed.pinned == start.pinned, "it stays kept"
+    back = with_role(fewer, "sex", Role.QUASI_IDENTIFIER)
+    assert [line.kept for line in wanted_lines(back)] == [False, False, True]
+
+
+def test_other_records_are_not_compared(work):
+    table = work.table.copy()
+    table.loc[[0, 3], "age"] = np.nan
+    work = replace(work, file=replace(work.file, table=table))
+    kept_work = kept(work)
+    (own,) = kept_work.pinned
+    assert not incomparable(kept_work, own)
+    other = with_missing(kept_work, "as-value")
+    assert "missing values" in incomparable(other, own)
+    assert not any(line.kept for line in wanted_lines(other))
+
+
+def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
+    (column,) = work.sensitive_columns
+    asked = replace(work, models=(DistinctLDiversity(2, column),))
+    lost = with_role(asked, column, Role.INSENSITIVE)
+    with pytest.raises(PlanError):
+        plan_of(lost)
+    done, made = run(lost)
+    assert made == 2 and outlook(done).comparison is not None
+    (first, *_) = wanted_lines(asked)
+    assert first.plan.models[-1] == asked.models[0], "what can be met is kept with the line"
 
 
 def test_a_yardstick_that_nobody_sees_measures_nothing(work):

@@ -18,7 +18,7 @@ from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
 from kanon.comparison import COSTLESS, Comparison
 from kanon.matrices import CostMatrix
-from kanon.measures.comparing import Standing, standing
+from kanon.measures.comparing import Standing, as_shown, standing
 from kanon.words import thin
 
 __all__ = ["Board", "draw_board", "panel_table"]
@@ -28,6 +28,7 @@ _HEIGHTS = {1: 350, 2: 510}  # pixels, by the number of rows
 _ROW, _MOST_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls
 _NUMBERS_HEAD = 64  # pixels: two lines of head, and the space around the table
 _NUMERALS = "①②③④⑤⑥"
+_MEAN = "on average over the seven metrics"
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +237,7 @@ def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any
     # Rounded once: the place of a dot may be rough, a number may not.
     shown = [[number_said(value, card) for value in one] for one in found[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0
-    values = sign * (found.round(1) if is_percent(card) else found)
+    values = sign * as_shown(found, 1 if is_percent(card) else None)
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
         best = values[:, 0] == np.nanmin(values[:, 0], axis=0)
@@ -276,7 +277,7 @@ def _sentence(titles: list[str], found: Standing, k: int, by: tuple[str, str]) -
         is_open = found.undecided.loc[k].to_numpy()
         if is_open.any():
             low, high = (ends.loc[k].to_numpy()[is_open] for ends in (found.low, found.high))
-            between = f"{low.min():.1f} to {high.max():.1f} % is lost on average"
+            between = f"{low.min():.1f} to {high.max():.1f} % is lost {_MEAN}"
             if is_open.all():
                 return f"ties decide who loses least: {between}"
             names = [title for title, one in zip(titles, is_open, strict=True) if one]
@@ -284,15 +285,15 @@ def _sentence(titles: list[str], found: Standing, k: int, by: tuple[str, str]) -
     shown = [f"{value:.1f}" for value in means]
     least, most = f"{means.min():.1f}", f"{means.max():.1f}"
     if len(titles) == 1:
-        return f"{by[0]} {titles[0]}, {least} % is lost on average"
+        return f"{by[0]} {titles[0]}, {least} % is lost {_MEAN}"
     if least == most:
         whichever = "whichever metric guides" if by[0] == "guided by" else "whichever is chosen"
-        return f"{whichever}, {least} % is lost on average"
+        return f"{whichever}, {least} % is lost {_MEAN}"
     best, worst = (
         _listed([title for title, text in zip(titles, shown, strict=True) if text == end])
         for end in (least, most)
     )
-    first = f"{by[0]} {best} the least is lost, {least} % on average"
+    first = f"{by[0]} {best} the least is lost, {least} % {_MEAN}"
     # With bands, who is last may be a matter of ties too, and that was not asked.
     return first if found.undecided is not None else f"{first}; {by[1]} {worst} the most, {most} %"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,15 @@ import pandas as pd
 from kanon.errors import PlanError
 from kanon.words import counted, thin
 
-__all__ = ["Difference", "Standing", "check_interval", "nauc", "ranks", "standing"]
+__all__ = [
+    "Difference",
+    "Standing",
+    "as_shown",
+    "check_interval",
+    "nauc",
+    "ranks",
+    "standing",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +98,7 @@ def standing(
     low, high
         The bands over tie seeds, of the same shape.
     digits
-        Rank values rounded to so many digits; None for exact values.
+        Compare numbers rounded to so many digits, as they are shown; None for exact ones.
     higher
         Per row whether the higher number is the better one; by default the lower one is.
 
@@ -106,12 +114,13 @@ def standing(
     directions = tuple(higher) if higher is not None else (False,) * len(values)
     up = np.array(directions, dtype=bool)[:, None]
     # Where higher is better, the same numbers below zero: then lower is.
-    turned = np.where(up, -values.to_numpy(dtype=float), values.to_numpy(dtype=float))
+    seen = as_shown(values.to_numpy(dtype=float), digits)
+    turned = np.where(up, -seen, seen)
     shape = {"index": values.index, "columns": values.columns}
-    placed = pd.DataFrame([ranks(row, digits) for row in turned], **shape)
+    placed = pd.DataFrame([ranks(row) for row in turned], **shape)
     if low is None or high is None:
         return Standing(values, placed, directions)
-    least, most = low.to_numpy(dtype=float), high.to_numpy(dtype=float)
+    least, most = (as_shown(ends.to_numpy(dtype=float), digits) for ends in (low, high))
     below, above = np.where(up, -most, least), np.where(up, -least, most)
     undecided = pd.DataFrame(_undecided(turned, below, above), **shape)
     return Standing(values, placed, directions, low, high, undecided)
@@ -195,10 +204,28 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     >>> ranks([2.1, 2.3, 1.0], digits=0)
     [2, 2, 1]
     """
-    compared = np.asarray(alterations, dtype=float)
-    if digits is not None:  # as a number is rounded where it is shown
-        compared = np.array([round(value, digits) for value in compared.tolist()])
+    compared = as_shown(np.asarray(alterations, dtype=float), digits)
     return [int((compared < value).sum()) + 1 for value in compared]
+
+
+def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers rounded as they are where they are shown, so that what looks equal is equal.
+
+    Parameters
+    ----------
+    values
+        Of any shape.
+    digits
+        How many decimals are shown; None leaves the numbers as they are.
+
+    >>> as_shown(np.array([27.349, 27.251]), 1).tolist()
+    [27.3, 27.3]
+    """
+    found = np.asarray(values, dtype=float)
+    if digits is None:
+        return found
+    # numpy multiplies and divides, so a half may fall to the other side than in the text.
+    return np.array([round(value, digits) for value in found.ravel().tolist()]).reshape(found.shape)
 
 
 def check_interval(low: int, high: int, n_records: int) -> None:

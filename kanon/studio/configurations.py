@@ -23,7 +23,7 @@ from kanon.comparison import (
     name_of,
     titles_of_configurations,
 )
-from kanon.errors import KanonError, PlanError, quoted
+from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points
 from kanon.metrics import METRICS, PUBLISHED, Metric
@@ -34,12 +34,15 @@ from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.work import (
     Known,
+    Pinned,
     Work,
     compared_metrics,
+    incomplete_records,
     plan_of,
     shown_k,
     usable_metrics,
     usable_strategies,
+    without_lost,
 )
 from kanon.sweep import Configuration, Planned
 from kanon.words import counted
@@ -52,6 +55,8 @@ __all__ = [
     "Wanted",
     "as_compared",
     "compared_strategies",
+    "fingerprint",
+    "incomparable",
     "lacking",
     "made_of",
     "needed_metrics",
@@ -157,7 +162,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     PlanError
         There are too many; or see :func:`kanon.studio.work.plan_of`.
     """
-    whole = plan_of(work)
+    whole = plan_of(without_lost(work))
     ours = _ground(work, whole, work.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
     chosen = combined(
@@ -171,7 +176,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     ]
     taken = {text for line in found for text in (line.name, line.title)}
     for each in work.pinned:
-        if each.shown:
+        if each.shown and not incomparable(work, each):
             # A metric of one's own can have any name, this one too.
             name, title = (
                 text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
@@ -189,6 +194,25 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
 
 
+def incomparable(work: Work, each: Pinned) -> str:
+    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can.
+
+    Losses are shares of all that the quasi-identifiers of all records could lose: of other columns
+    or other records, they are shares of something else.
+    """
+    own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers
+    if set(own) != set(now):
+        more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
+        parts = [
+            f"with {listing(more)}" if more else "",
+            f"without {listing(less)}" if less else "",
+        ]
+        return f"its quasi-identifiers are others: {' and '.join(filter(None, parts))}"
+    if each.plan.read.missing != work.missing and incomplete_records(work):
+        return "it treats records with missing values differently, so its records are others"
+    return ""
+
+
 def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
     """Its own tie seed, and those of a band if one is wanted."""
     return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.bands else ())]))
@@ -200,11 +224,11 @@ def yardsticks(work: Work) -> list[str | None]:
     Empty for those in use, the titles of kept configurations, None for each by its own. An empty
     list where it makes no difference.
     """
-    shown = [each for each in work.pinned if each.shown]
+    able = [each for each in work.pinned if not incomparable(work, each)]
     trees = work.trees
-    if all(dict(each.trees) == trees for each in shown):
+    if all(dict(each.trees) == trees for each in able if each.shown):
         return []
-    other = [each.title for each in work.pinned if dict(each.trees) != trees]
+    other = [each.title for each in able if dict(each.trees) != trees]
     return ["", *other, None]
 
 
@@ -220,10 +244,8 @@ def _yardstick(work: Work, ours: _Ground) -> _Ground | None:
 
 
 def _other(measure: _Ground | None, own: _Ground) -> _Ground | None:
-    """What to measure by, where that differs from a line's own hierarchies and can be done."""
-    if measure is None or dict(measure.trees) == dict(own.trees):
-        return None
-    return measure if set(measure.trees) == set(own.trees) else None
+    """What to measure by, where that differs from a line's own hierarchies."""
+    return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
 def _led_by(plan: Plan, one: Configuration) -> Plan:
@@ -372,15 +394,19 @@ def outlook(work: Work) -> Outlook:
         todo = lacking(work, lines)
     except KanonError as error:
         return Outlook(problem=error.sentence)
-    runs = _runs(lines)
+    number = len({run.key for run in _runs(lines)})
     if todo or not lines:
-        return Outlook(lines, len({run.key for run in runs}), len(todo))
+        return Outlook(lines, number, len(todo))
     found = made_of(work, lines)
+    return Outlook(lines, number, 0, found, fingerprint(lines, found))
+
+
+def fingerprint(lines: Sequence[Wanted], found: Comparison) -> str:
+    """A fingerprint of a comparison of these lines: of all that decides what it shows."""
     said = [(line.name, line.title) for line in lines]
     metrics = [_identity(metric, lines[0].measured_by) for metric in found.measured]
-    parts = (said, [run.key for run in runs], metrics, found.sensitive, found.ks)
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()
-    return Outlook(lines, len({run.key for run in runs}), 0, found, key)
+    parts = (said, [run.key for run in _runs(lines)], metrics, found.sensitive, found.ks)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 class Job(NamedTuple):
@@ -426,7 +452,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
         ground = prepared_for(line.ground)
         plan = _led_by(ground.plan, replace(line.configuration, tie_seed=run.seed))
         task = replace(ground, plan=plan).task()
-        replace(task, k=max(ks)).check()
+        task.for_k(max(ks)).check()
         measure = None
         if line.yardstick is not None:
             other = prepared_for(line.yardstick).classes

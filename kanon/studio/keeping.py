@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.comparison import titles_of_configurations
+from kanon.comparison import full_title
 from kanon.studio import state
-from kanon.studio.configurations import Wanted, yardsticks
+from kanon.studio.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.files import file_name
 from kanon.studio.kept import export, imported, pin, renamed, restored, unpinned
 from kanon.studio.text import plain
 from kanon.studio.work import Pinned, Work
 
-__all__ = ["keeping", "kept_chips", "yardstick_choice"]
+__all__ = ["keeping", "kept_aside", "kept_chips", "yardstick_choice"]
 
 
 def kept_chips(work: Work) -> None:
@@ -34,6 +34,13 @@ def kept_chips(work: Work) -> None:
         on_change=_show,
         args=(key,),
     )
+
+
+def kept_aside(work: Work) -> None:
+    """Which of the kept configurations are left out of the comparison, and why."""
+    for each in work.pinned:
+        if each.shown and (why := incomparable(work, each)):
+            st.caption(plain(f"★ {each.title} is left out: {why}. It stays kept."))
 
 
 def _show(key: str) -> None:
@@ -65,8 +72,7 @@ def yardstick_choice(work: Work) -> None:
             "different hierarchies cannot be compared."
             if work.yardstick is None
             else "Lines have different hierarchies, and one set measures all: a released cell "
-            "counts as the lowest group there that holds all it could mean. A line with other "
-            "quasi-identifiers is measured by its own.",
+            "counts as the lowest group there that holds all it could mean.",
             width=570,
         )
 
@@ -81,6 +87,7 @@ def keeping(work: Work, lines: Sequence[Wanted]) -> None:
     """Keep a line under a name; rename, remove, export what is kept; import a plan."""
     number = f" ({len(work.pinned)})" if work.pinned else ""
     with st.popover(f"Keep{number}", icon=":material/keep:"):
+        state.said_here("keeping")
         _keep([line for line in lines if not line.kept])
         for place, each in enumerate(work.pinned):
             _kept(place, each)
@@ -109,8 +116,7 @@ def _keep(lines: Sequence[Wanted]) -> None:
         key=f"keep-line-{_short(repr(names))}",
     )
     line = lines[chosen or 0]
-    guides = {line.guide.name: line.guide.card.title}
-    (alone,) = titles_of_configurations([line.configuration], guides)
+    alone = full_title(line.configuration, line.guide.card.title)
     field = f"keep-name-{_short(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=field, placeholder=alone)
@@ -175,7 +181,7 @@ def _take_file(key: str) -> None:
 
 def _attempt(change: Callable[[Work], Work]) -> None:
     """Do something to what the session works on, or say why it cannot be done."""
-    state.attempt(lambda: change(state.work()))
+    state.attempt(lambda: change(state.work()), at="keeping")
 
 
 def _short(text: str) -> str:

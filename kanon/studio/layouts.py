@@ -147,20 +147,22 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     chosen = (panel.kind, panel.measure)
     if chosen not in known:  # it came from another comparison, and says so on the board
         known = {**known, chosen: f"{panel.measure or panel.kind} (not here)"}
+    called = {title: choice for choice, title in known.items()}
     start = f"board-{work.version}-{place}"
 
     def put(new: Panel) -> None:
         state.put(with_panel(state.work(), layout, place, new))
 
     def take_kind() -> None:
-        kind, measure = state.typed(f"{start}-kind")
-        put(Panel(kind, measure, lines=panel.lines))
+        # What a browser picked may not be offered any more.
+        if (picked := called.get(state.typed(f"{start}-kind"))) is not None:
+            kind, measure = picked
+            put(Panel(kind, measure, lines=panel.lines))
 
     st.selectbox(
         f"Panel {place + 1}",
-        list(known),
-        key=state.seeded(f"{start}-kind", chosen),
-        format_func=known.__getitem__,
+        list(called),
+        key=state.seeded(f"{start}-kind", known[chosen]),
         on_change=take_kind,
     )
     if panel.kind == "matrix":
@@ -181,7 +183,9 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
         key=state.seeded(key, list(panel.lines)),
         format_func=lambda name: titles.get(name, f"{name} (not here)"),
         placeholder="all",
-        on_change=lambda: put(replace(panel, lines=tuple(state.typed(key)))),
+        on_change=lambda: put(
+            replace(panel, lines=tuple(name for name in state.typed(key) if name in names))
+        ),
     )
 
 
@@ -196,7 +200,7 @@ def _select(
     """A select box of names, the chosen one among them even if it is gone."""
 
     def take() -> None:
-        if state.typed(key):
+        if state.typed(key) in options:
             put(state.typed(key))
 
     options = list(names) if chosen in names or not chosen else [*names, chosen]
@@ -218,7 +222,7 @@ def _files(work: Work, layout: Layout) -> None:
     def load() -> None:
         given = state.typed(key)
         if given is not None:
-            state.attempt(lambda: with_layout_file(state.work(), given.getvalue()))
+            state.attempt(lambda: with_layout_file(state.work(), given.getvalue()), at="layout")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()
@@ -235,3 +239,4 @@ def _files(work: Work, layout: Layout) -> None:
         st.file_uploader(
             plain("Load a layout"), type="json", key=key, on_change=load, width=420,
         )  # fmt: skip
+    state.said_here("layout")

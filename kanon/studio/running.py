@@ -16,6 +16,7 @@ from kanon.studio.configurations import (
     Job,
     Wanted,
     as_compared,
+    fingerprint,
     lacking,
     made_of,
     outlook,
@@ -31,6 +32,7 @@ from kanon.studio.work import (
     plan_of,
     settings_of,
     usable_metrics,
+    without_lost,
 )
 from kanon.sweep import solve_sweep
 
@@ -78,7 +80,8 @@ def compare(what_if: bool = False) -> None:
         if not lines:
             raise PlanError("Choose at least one metric and one strategy to compare.")
         todo = lacking(work, lines, also=work.k)
-        settings = comparison_settings(work, plan_of(work), [line.guide.name for line in lines])
+        plan = plan_of(without_lost(work))
+        settings = comparison_settings(work, plan, [line.guide.name for line in lines])
         job = planned(work, lines, todo)
     except KanonError as error:
         state.change(problem=error.sentence)
@@ -110,7 +113,8 @@ def _with_comparison(
 ) -> Work:
     work = replace(work, runs=as_compared(work, lines, job, found))
     seconds = work.job.seconds if work.job is not None and found else 0.0
-    compared = Compared(made_of(work, lines), settings, seconds)
+    comparison = made_of(work, lines)
+    compared = Compared(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
     return replace(work, comparison=compared, what_if=both)
 
@@ -174,7 +178,8 @@ def comparison_outdated(work: Work) -> bool:
     if work.comparison is None:
         return False
     guides = [line.guide.name for line in work.comparison.comparison.lines]
-    if _differ(work, partial(comparison_settings, metrics=guides), work.comparison.settings):
+    settings = partial(comparison_settings, metrics=guides)
+    if _differ(without_lost(work), settings, work.comparison.settings):
         return True
     found = outlook(work)
     return bool(found.lacking or found.problem)

@@ -39,6 +39,8 @@ BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
 blindness confuses, and light enough for black text. The number stands in every cell."""
 
+_OPEN = "background-color: #ECEEF0; color: #1B1F24"
+
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 
 
@@ -72,7 +74,9 @@ def standing_table(
     digits: int = 1,
     turned: bool = False,
 ) -> Styler:
-    """Each number with its rank in brackets, shaded by it; the best bold, ``≈`` where ties decide.
+    """Each number with its rank in brackets, shaded by it; the best bold.
+
+    What ties decide is grey, with ``≈``: whether it is the best is not known.
 
     The last row is the mean rank; where some rows are about privacy and others about loss, there
     is one for each kind: what is best in one is seldom best in the other.
@@ -94,6 +98,8 @@ def standing_table(
     styles = found.behind.map(_shade) + (found.ranks == 1).map(
         lambda best: "; font-weight: 700" if best else ""
     )
+    if found.undecided is not None:  # a colour would say more than is known
+        styles = styles.where(~found.undecided.to_numpy(dtype=bool), _OPEN)
     if len(found.values.columns) < 2:  # nobody to be ahead of
         styles = styles.map(lambda _: "")
     kinds = mean_ranks(found)

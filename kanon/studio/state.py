@@ -17,6 +17,7 @@ import streamlit as st
 from kanon.errors import KanonError
 from kanon.studio.kept import carried
 from kanon.studio.samples import FIRST
+from kanon.studio.text import plain
 from kanon.studio.work import Work, sample_work
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "forget",
     "put",
     "remembered",
+    "said_here",
     "salt",
     "seeded",
     "take",
@@ -78,18 +80,32 @@ def change(**fields: Any) -> None:
     now = work()
     if all(getattr(now, name) == value for name, value in fields.items()):
         return
-    put(replace(work(), **{"problem": None, "notice": None, **fields}))
+    put(replace(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
 
 
-def attempt(make: Callable[[], Work]) -> bool:
-    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
+def attempt(make: Callable[[], Work], at: str = "") -> bool:
+    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all.
+
+    Parameters
+    ----------
+    make
+        Returns the new work.
+    at
+        The control that says it too, by :func:`said_here`.
+    """
     try:
         new = make()
     except KanonError as error:
-        change(problem=error.sentence)
+        change(problem=error.sentence, problem_at=at)
         return False
     put(new)
     return True
+
+
+def said_here(at: str) -> None:
+    """Say what went wrong at a control, where that one hides what is said above it."""
+    if work().problem and work().problem_at == at:
+        st.error(plain(work().problem or ""), icon=":material/error:")
 
 
 def seeded(key: str, value: object) -> str:

@@ -73,6 +73,7 @@ __all__ = [
     "with_choice",
     "with_missing",
     "with_role",
+    "without_lost",
 ]
 
 Missing = Literal["drop-records", "as-value"]
@@ -110,11 +111,12 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A finished comparison, and the settings that it was made with."""
+    """A finished comparison, the settings that it was made with, and a fingerprint of it."""
 
     comparison: Comparison
     settings: str
     seconds: float
+    key: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +237,8 @@ class Work:
         The last finished run, and the last finished comparison.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
+    problem_at
+        Beside which control it went wrong, where that one hides what is said above it.
     started
         Whether the first run was started by itself.
     column
@@ -303,6 +307,7 @@ class Work:
     comparison: Compared | None = None
     problem: str | None = None
     notice: str | None = None
+    problem_at: str = ""
     started: bool = False
     column: str | None = None
     view: Literal["tree", "levels", "edges"] = "tree"
@@ -619,6 +624,11 @@ def plan_of(work: Work) -> Plan:
             ],
         }
     )
+
+
+def without_lost(work: Work) -> Work:
+    """The work without models that no run meets: comparisons run over k, whatever is required."""
+    return replace(work, models=tuple(one for one in work.models if one not in work.models_lost))
 
 
 def settings_of(work: Work, plan: Plan) -> str:
