@@ -27,6 +27,7 @@ from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.model import Model
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
@@ -298,11 +299,23 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         recoding = module.anonymise(task, progress)
         return Solution(None, recoding, None, time.perf_counter() - started)
     task.check()
-    path = module.merge_path(replace(task, k=task.classes.n_records), progress)
+    share = _MERGED if _beyond_k(task) else 1.0
+    path = module.merge_path(
+        replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
+    )
     done = finished_at(path, task, [task.k, *FINISHED_K], progress)
     seconds = time.perf_counter() - started
     curves = points_of(done, metrics) if done else curves_along(path, metrics)
     return Solution(path, None, curves, seconds, done)
+
+
+_MERGED = 0.5
+"""The share of a run's time that passes before releases are finished for other models, about."""
+
+
+def _beyond_k(task: Task) -> tuple[Model, ...]:
+    """What a task requires beside k."""
+    return tuple(model for model in task.models if not isinstance(model, KAnonymity))
 
 
 def finished_at(
@@ -321,13 +334,14 @@ def finished_at(
     progress
         Told how far the work is.
     """
-    others = tuple(model for model in task.models if not isinstance(model, KAnonymity))
+    others = _beyond_k(task)
     if not broken(others, path.at(1).released).any():
         return {}
     wanted = sorted({k for k in ks if k <= path.k_max})
     found = {}
     for place, k in enumerate(wanted):
-        progress(place / len(wanted), f"finishing k = {thin(k)} for the other models")
+        done = _MERGED + (1 - _MERGED) * place / len(wanted)
+        progress(done, f"finishing k = {thin(k)} for the other models")
         found[k] = repaired(path.at(k), replace(task, k=k, models=others))
     return found
 

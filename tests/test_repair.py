@@ -45,6 +45,7 @@ from kanon.run import FINISHED_K, prepare, run, solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.studio.work import plan_of, sample_work
 from kanon.sweep import Planned, solve_sweep, sweep
 
 ROOT = Path(__file__).parent.parent
@@ -584,3 +585,13 @@ def test_adult_with_two_salaries_is_refused(adult_path):
     plan = adult_plan(adult_path, "salary-class", [{"model": "entropy-l-diversity", "l": 2}])
     with pytest.raises(Unsatisfiable, match=r"at most 1\.75"):
         run(plan, frame)
+
+
+def test_progress_never_goes_back():
+    work = sample_work("hospital", version=1)
+    plan = plan_of(replace(work, models=(DistinctLDiversity(2, *work.sensitive_columns),)))
+    task = prepare(plan, work.table).task()
+    told = []
+    found = solve(lambda part, text: told.append(part), "gaa", task, [plan.metric])
+    assert found.finished and told == sorted(told) and 0 <= told[0] <= told[-1] <= 1
+    assert any(part >= 0.5 for part in told), "the part that finishes releases tells too"
