@@ -1163,23 +1163,22 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
     """Look one by one at the candidates with the lowest factors, so that a search can leave them.
 
     The more of them are looked at, the higher is the factor that all others have at least, and the
-    less of the tree has to be searched. Returns that factor.
+    less of the tree has to be searched. Returns that factor. Those that meet a third class have
+    another bound: they are looked at here, too, wherever they stand, so that a search leaves them.
     """
     at, bounds, state, live = looking.at, looking.bounds, looking.state, looking.live
-    nodes, parents, depths, counts = work.nodes, rules.parents, rules.depths, work.counts
-    weighted, stamps, stamp = rules.weighted, looking.stamp, work.state[MERGES] + 1
+    nodes, order, parents, depths = work.nodes, rules.order, rules.parents, rules.depths
+    counts, weighted, stamps, stamp = work.counts, rules.weighted, looking.stamp, state[COVERED]
     logs, records, total, start, length, value_of, tally = looking.histograms
-    masses, marks = looking.mass, looking.marks
+    masses, reaches, masks, marks = looking.mass, looking.reach, looking.mask, looking.marks
+    marked, thirds, shares = looking.marked, looking.third, looking.shares
     size, mass = counts[chosen], masses[chosen]
     bound_of, down_of, known = costs
-    m = nodes.shape[1]
     cheapest = _search(work, rules, looking, root, chosen, own, least, costs, CHEAPEST, 0.0)
     _bound_all(looking, work, chosen)
-    product = _note_product(looking, work, rules, chosen, cheapest, own, np.inf)
-    for place in range(state[MARKED]):
-        candidate = looking.marked[place]
-        product = _note_product(looking, work, rules, chosen, candidate, own, product)
     usual = _badness(looking, work, rules, chosen, cheapest)
+    product = _cost(work, rules, chosen, cheapest, own) * _factor(at, usual)
+    _note(looking, cheapest, product)
     number = work.state[LIVE]
     # Downwards from how bad the merge with the cheapest class is, until about a fifth is below.
     bar = usual
@@ -1190,15 +1189,32 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
             below += bounds[place] < bar
         if below * _SAMPLED <= 16 + number // 5:
             break
-    for place in range(number):
-        candidate = live[place]
-        if bounds[place] >= bar or stamps[candidate] == stamp:
-            continue
-        factor = _factor(at, bounds[place])
-        most = _most_for(product, factor)
+    third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
+    for place in range(number + state[MARKED]):
+        if place < number:
+            bad = bounds[place]
+            if bad >= bar:
+                continue
+            candidate = live[place]
+        else:  # one that meets a third class, often the same as the one before
+            candidate = marked[place - number]
+            if thirds[candidate] != third:
+                third = thirds[candidate]
+                both = size + counts[third]
+                bad = _bad_of_two(
+                    at, logs, records, total, start, length, value_of, tally, marks,
+                    chosen, third, both, mass + masses[third],
+                )  # fmt: skip
+                joint = both * (bad + _ln(logs, both) if at == LOOKS_AT_L else bad)
+                reach, mask = reaches[chosen] + reaches[third], masks[chosen] | masks[third]
+            bad = _least_of_two(
+                at, logs, shares, both, joint, reach, mask, counts[candidate],
+                masses[candidate], reaches[candidate], masks[candidate],
+            )  # fmt: skip
+        most = _most_for(product, _factor(at, bad))
         more = counts[candidate] - least if weighted else np.int64(0)
         cost = np.int64(0)
-        for j in range(m):
+        for j in order:
             value = nodes[candidate, j]
             if known[j, value] != stamp:
                 known[j, value] = stamp
@@ -1208,12 +1224,15 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
             cost += bound_of[j, value] + more * down_of[j, value]
             if cost > most:
                 break
-        if cost > most:
+        if cost > most or (stamps[candidate] == stamp and place < number):
             continue
-        bad = _bad_of_two(
-            at, logs, records, total, start, length, value_of, tally, marks,
-            chosen, candidate, size + counts[candidate], mass + masses[candidate],
-        )  # fmt: skip
+        if place < number:
+            bad = _bad_of_two(
+                at, logs, records, total, start, length, value_of, tally, marks,
+                chosen, candidate, size + counts[candidate], mass + masses[candidate],
+            )  # fmt: skip
+        else:
+            bad = _merged_bad(looking, work, chosen, candidate, third)
         found = cost * _factor(at, bad)
         if found <= product * (1 + TOLERANCE):
             _note(looking, candidate, found)
