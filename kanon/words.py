@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "thin"]
+__all__ = ["counted", "percent", "thin"]
+
+
+def percent(number: float) -> str:
+    """A percentage with one decimal; what is not quite 0 or 100 does not look like it.
+
+    >>> percent(12.34), percent(0.01), percent(0)
+    ('12.3 %', '< 0.1 %', '0.0 %')
+    """
+    if 0 < number < 0.05:
+        return "< 0.1 %"
+    if 99.95 < number < 100:
+        return "> 99.9 %"
+    return f"{number:.1f} %"
 
 
 def thin(number: float) -> str:

@@ -8,6 +8,7 @@ from kanon.charts.curves import alteration_curve, curves_table
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
+from kanon.studio.cheaper import cheaper
 from kanon.studio.explain import how_algorithm, how_alteration, what_leaves, what_was_checked
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import (
@@ -23,9 +24,9 @@ from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.requirements import others_of, summary
+from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
 from kanon.studio.text import plain
-from kanon.studio.work import k_grid
-from kanon.words import counted, thin
+from kanon.words import thin
 
 ALGORITHMS = parts_of(kanon.algorithms)
 
@@ -64,14 +65,7 @@ def choices(work, stale):
     with st.container(horizontal=True, vertical_alignment="center"):
         also_require(work)
         details(work)
-        st.button(
-            "Anonymise",
-            type="primary" if stale or work.result is None else "secondary",
-            icon=":material/play_arrow:",
-            disabled=work.busy,
-            on_click=running.start,
-            key="run",
-        )
+        start_button(work, stale, "run")
         cancel_button()
 
 
@@ -134,36 +128,26 @@ def unsatisfied(work):
                 st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
-def slider(result, k, wanted):
-    """The curve and the slider under it, or why there is none."""
-    plan, curves, known = result.prepared.plan, result.solution.curves, result.solution.known
-    if curves is None:
-        title = plain(ALGORITHMS[plan.algorithm.name].CARD.title)
-        st.caption(
-            f"{title} runs once per k, so there is no slider: this is k = {thin(k)}. Change k in "
-            "the line at the top and run again."
+def curve(work, result, k):
+    """The curve and the slider under it, or why there is none; and a k that costs less."""
+    plan, curves = result.prepared.plan, result.solution.curves
+    if curves is not None:
+        st.plotly_chart(
+            alteration_curve(curves, plan.metric, k, summary(others_of(plan))),
+            config={"displayModeBar": False},
+            key="alteration-curve",
         )
-        return
-    st.plotly_chart(
-        alteration_curve(curves, plan.metric, k, summary(others_of(plan))),
-        config={"displayModeBar": False},
-        key="alteration-curve",
-    )
-    st.select_slider(
-        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
-        k_grid(result.prepared.classes.n_records, also=k) if known is None else known,
-        key=state.seeded("run-k", k),
-        format_func=thin,
-        on_change=state.take,
-        args=("k", "run-k"),
-    )
-    if known is not None:
-        lacking = f" k = {thin(wanted)} is not among them; shown is {thin(k)}."
-        st.caption(
-            "With other models beside k, the release for each k is finished by itself: "
-            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
-            f"{lacking if k != wanted else ''}"
-        )
+    choose_k(work, result, k, "run-k")
+    better = cheaper(curves, plan.metric.name, k)
+    if better is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(better.sentence(k), icon=":material/savings:")
+            st.button(
+                f"Show k = {thin(better.k)}",
+                on_click=state.change,
+                kwargs={"k": better.k},
+                key="cheaper",
+            )
 
 
 def tables(result, done, k):
@@ -190,7 +174,7 @@ def downloads(result, done, stale):
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
-    name = f"k{plan.k}-{plan.algorithm.name}-{plan.algorithm.metric}"
+    name = name_in_files(done)
     st.subheader("Download")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.selectbox(
@@ -233,22 +217,11 @@ choices(work, stale)
 unsatisfied(work)
 progress()
 result = work.result
-with st.container():  # always there, so that the result stays where it is
-    if result is None and not work.busy:
-        st.info("There is no result for this table yet. Choose a metric, then press Anonymise.")
-    if result is not None and stale and work.doing != "run":
-        st.warning(
-            "Settings have changed since this result was made; press Anonymise to renew it.",
-            icon=":material/history:",
-        )
-# An old result stays readable, and looks old.
-opacity = 0.45 if stale or work.doing == "run" else 1
-st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
+notice(work, stale)
 if result is not None:
     with st.container(key="result"):
-        k = result.k_for(work.k)
-        done = state.remembered("release", (result.settings, k), lambda: result.release(k))
-        slider(result, k, min(work.k, done.prepared.classes.n_records))
+        k, done = release_shown(work, result)
+        curve(work, result, k)
         columns = [each.name for each in done.prepared.classes.sensitive]
         focus = work.focus if work.focus in columns else next(iter(columns), None)
         lost = of_release(done)

@@ -52,8 +52,8 @@ from kanon.studio.frame import head, sensitive_choice, unready
 from kanon.studio.picture import data_button, picture
 from kanon.studio.preview import before_and_after, preview_rows
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.result import choose_k, notice, release_shown, start_button
 from kanon.studio.text import plain
-from kanon.studio.work import k_grid
 from kanon.words import counted, thin
 
 INK = "#1B1F24"
@@ -78,88 +78,64 @@ def lacking(work, stale):
                 icon=":material/visibility_off:",
             )
             st.page_link("pages/data.py", label="Choose it", icon=":material/table:")
-    waits = work.result is None or stale
-    if waits or work.busy:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if work.result is None and not work.busy:
-                st.info("There is no release of this table yet to look at.")
-            if work.result is not None and stale and work.doing != "run":
-                st.warning(
-                    "Settings have changed since this result was made; press Anonymise to renew "
-                    "it.",
-                    icon=":material/history:",
-                )
-            st.button(
-                "Anonymise",
-                type="primary",
-                icon=":material/play_arrow:",
-                disabled=work.busy,
-                on_click=running.start,
-                key="privacy-run",
-            )
+    if work.result is None or stale or work.busy:
+        with st.container(horizontal=True):
+            start_button(work, stale, "privacy-run")
             cancel_button()
 
 
 def levels_of(work, result, done, k, column):
     """l and t against k, and the slider under them."""
-    curves, known = result.solution.curves, result.solution.known
-    classes = done.prepared.classes
-    if curves is None:
-        st.caption(f"This algorithm runs once per k, so there is no curve: this is k = {thin(k)}.")
-        return
-    if column is not None:
-        columns = [each.name for each in classes.sensitive]
-        diverse, distance = levels_along(curves, column, columns)
-        sensitive = done.recoding.released.sensitive_named(column)
-        l_here = float(LEVELS["l"].each(sensitive).min())
-        t_here = float(LEVELS["t"].each(sensitive).max())
-        best = float(LEVELS["l"].each(sensitive.whole())[0])
-        left, right = st.columns(2)
-        left.plotly_chart(
-            level_chart(
-                curves, diverse, k, l_here,
-                f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
-                f"{rounded(best, up=False)}",
-                "Entropy l, values (↑ better)", best, best,
-            ),
-            config={"displayModeBar": False},
-            key="privacy-l",
-        )  # fmt: skip
-        right.plotly_chart(
-            level_chart(
-                curves, distance, k, t_here,
-                f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
-                "t, total variation (↓ better)", 1.0,
-            ),
-            config={"displayModeBar": False},
-            key="privacy-t",
-        )  # fmt: skip
+    curves = result.solution.curves
+    drawn = column is not None and curves is not None
+    if drawn:
+        level_charts(result, done, k, column)
     several = len(work.sensitive_columns) > 1
     place, data, choice = st.columns([6, 1, 2 if several else 0.1], vertical_alignment="center")
     if several:
         with choice:
             sensitive_choice("privacy-sensitive")
-    place.select_slider(
-        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
-        k_grid(classes.n_records, also=k) if known is None else known,
-        key=state.seeded("privacy-k", k),
-        format_func=thin,
-        on_change=state.take,
-        args=("k", "privacy-k"),
-    )
-    if known is not None:
-        here = min(work.k, classes.n_records)
-        st.caption(
-            "With other models beside k, the release for each k is finished by itself: "
-            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
-            + (f" k = {thin(here)} is not among them; shown is {thin(k)}." if k != here else "")
-        )
-    if column is not None:
+    with place:
+        choose_k(work, result, k, "privacy-k")
+    if drawn:
         with data:
             data_button(
                 "Data", lambda: curves_table(curves), "privacy-curves",
                 f"{result.settings}|curves", kind="tertiary",
             )  # fmt: skip
+
+
+def level_charts(result, done, k, column):
+    """l and t of the worst class against k, side by side."""
+    curves = result.solution.curves
+    columns = [each.name for each in done.prepared.classes.sensitive]
+    diverse, distance = state.remembered(
+        "levels", (result.settings, column), lambda: levels_along(curves, column, columns)
+    )
+    sensitive = done.recoding.released.sensitive_named(column)
+    l_here = float(LEVELS["l"].each(sensitive).min())
+    t_here = float(LEVELS["t"].each(sensitive).max())
+    best = float(LEVELS["l"].each(sensitive.whole())[0])
+    left, right = st.columns(2)
+    left.plotly_chart(
+        level_chart(
+            curves, diverse, k, l_here,
+            f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
+            f"{rounded(best, up=False)}",
+            "l, values (↑ better)", best, best,
+        ),
+        config={"displayModeBar": False},
+        key="privacy-l",
+    )  # fmt: skip
+    right.plotly_chart(
+        level_chart(
+            curves, distance, k, t_here,
+            f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
+            "t, 0 to 1 (↓ better)", 1.0,
+        ),
+        config={"displayModeBar": False},
+        key="privacy-t",
+    )  # fmt: skip
 
 
 def in_columns(numbers):
@@ -172,8 +148,10 @@ def numbers_of(work, done, column):
     """What the worst class gives away, and how easily records are found."""
     released, threshold = done.recoding.released, work.looking.threshold
     if column is not None:
+        st.markdown(f"**Learning the value: {plain(column)}**")
         st.markdown(what_it_means(released, column))
         in_columns(of_attribute(done, column))
+    st.markdown("**Finding the record**")
     in_columns(of_risk(released, done.prepared.classes, threshold))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     left.select_slider(
@@ -237,8 +215,8 @@ def classes_of(work, result, done, column, k):
     st.caption(
         f"{counted(released.n_classes, 'class', 'classes')}"
         + (f"; the {MOST_CLASSES} worst are listed. " if more else ". ")
-        + "Select a row to look into its class. ↑ ↓: which way is better for who is in it; t as "
-        "total variation distance, from 0 to 1."
+        + "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
+        "in values, rounded down; t as total variation distance from 0 to 1, rounded up."
     )
     if event["selection"]["rows"]:
         # Kept by what everybody in it looks like: at another k the class may still be there.
@@ -298,24 +276,30 @@ def attack(work, result, done, column, k):
     """A linkage attack on the user's own table."""
     classes, released = done.prepared.classes, done.recoding.released
     known = known_used(work.looking, classes)
-    person = person_used(work.looking, classes, known)
+    person = state.remembered(
+        "person", (result.settings, tuple(known), tuple(work.looking.person.items())),
+        lambda: person_used(work.looking, classes, known),
+    )  # fmt: skip
     st.subheader("Try to find somebody")
     st.caption(
         "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
         "names."
     )
-    facts_known(work, classes, known, person)
+    offered = state.remembered(
+        "occurring", (result.settings, tuple(known)),
+        lambda: {name: occurring(classes, name) for name in known},
+    )  # fmt: skip
+    facts_known(work, classes, offered, person)
     given = facts(person, known)
     before, after = matching(classes, given, column), matching(released, given, column)
     baseline = None
     if column is not None:
         baseline = baseline_of(classes.sensitive_named(column))
-    everybody = state.remembered(
-        "linkage", (result.settings, k, column, tuple(known)),
-        lambda: (
-            linkage(classes, classes, known, column), linkage(classes, released, known, column)
-        ),
-    )  # fmt: skip
+    about = result.settings, column, tuple(known)
+    everybody = [
+        state.remembered("linkage", about, lambda: linkage(classes, classes, known, column)),
+        state.remembered("linked", (*about, k), lambda: linkage(classes, released, known, column)),
+    ]
     left, right = st.columns([2, 3], gap="medium")
     with left:
         for sentence in about_person(before, after, baseline, done.recoding.suppressed_records):
@@ -328,8 +312,9 @@ def attack(work, result, done, column, k):
     return known, person
 
 
-def facts_known(work, classes, known, person):
-    """What is known, and of whom."""
+def facts_known(work, classes, offered, person):
+    """What is known, and of whom; for each fact, the values that occur."""
+    known = list(offered)
     key = f"privacy-known-{work.version}"
     st.multiselect(
         "Known",
@@ -340,8 +325,7 @@ def facts_known(work, classes, known, person):
         args=(person, key),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name in known:
-            values = occurring(classes, name)
+        for name, values in offered.items():
             field = f"privacy-fact-{work.version}-{classes.attributes.index(name)}"
             st.selectbox(
                 plain(name),
@@ -399,10 +383,10 @@ def population(work, result, done, k):
     """Who else could it be: the population that the persons of the table come from."""
     classes, released = done.prepared.classes, done.recoding.released
     st.markdown(
-        "Who does not know whether somebody is in the table has to reckon with everybody of the "
-        "population. Upload it, with the same quasi-identifiers under the same names: "
-        f"{plain(', '.join(classes.attributes))}. It is kept for this session only, and nowhere "
-        "on disk."
+        "An attacker who does not know whether somebody is in the table has to reckon with "
+        "everybody of the population. Upload it, with the same quasi-identifiers under the same "
+        f"names: {plain(', '.join(classes.attributes))}. It is kept for this session only, and "
+        "nowhere on disk."
     )
     key = f"privacy-population-{work.version}-{work.looking.uploads}"
     st.file_uploader("A table of the population", key=key, on_change=take_population, args=(key,))
@@ -457,8 +441,7 @@ def take_population(key):
 
 def found_out(work, result):
     """Everything about the release for the k that can be shown."""
-    k = result.k_for(work.k)
-    done = state.remembered("release", (result.settings, k), lambda: result.release(k))
+    k, done = release_shown(work, result)
     released = done.recoding.released
     if not released.n_classes:
         st.info("Every record was suppressed: the release is empty.")
@@ -484,9 +467,7 @@ unready(work)
 lacking(work, stale)
 progress()
 result = work.result
-# An old result stays readable, and looks old.
-opacity = 0.45 if stale or work.doing == "run" else 1
-st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
+notice(work, stale)
 if result is not None:
     with st.container(key="result"):
         found_out(work, result)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from dashboard import (
@@ -31,16 +34,32 @@ from dashboard import (
     with_people,
     work,
 )
+from hypothesis import given
+from hypothesis import strategies as some
+from random_tables import examples
 
+import kanon.algorithms
+import kanon.measures
+import kanon.privacy
 from kanon.__main__ import main
+from kanon.cards import parts_of
+from kanon.measures.along import Points
+from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.t_closeness import TCloseness
+from kanon.run import Run, prepare
+from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studio.cheaper import cheaper
+from kanon.studio.explain import how_algorithm
 from kanon.studio.models import key_of_model
+from kanon.studio.own_metrics import with_composed
 from kanon.studio.requirements import KINDS
-from kanon.studio.work import plan_of
+from kanon.studio.result import name_in_files
+from kanon.studio.work import plan_of, sample_work
 
 ENTROPY, T = "entropy-l-diversity", "t-closeness"
+ALGORITHMS = parts_of(kanon.algorithms)
 
 
 # --- what a user does and sees --------------------------------------------------------------
@@ -334,6 +353,187 @@ def test_the_slider_shows_no_k_that_was_not_computed(start):
         assert OUTDATED in warnings(at)[0]
         anonymised(at)
         assert not warnings(at) and lacking in work(at).result.known
+
+
+# --- what is typed and cannot be used -------------------------------------------------------
+def field(at, model, part):
+    return at.number_input(key=key_of_model(work(at), model, part))
+
+
+@pytest.mark.parametrize(("typed", "said"), [(None, "An empty field"), (0.5, "0.5"), (-3.0, "-3")])
+def test_what_cannot_be_used_is_said_beside_the_field_and_stays(start, typed, said):
+    at = start(sample="hospital")
+    model = add(at, ENTROPY)
+    set_part(at, model, "l", typed)
+    (problem,) = problems(at)
+    assert problem.startswith(f"{said} is not used") and problem.endswith("l = 2 still holds.")
+    assert work(at).models == (model,) and field(at, model, "l").value == typed
+    assert icons(at)["Also require: entropy l ≥ 2"] == ":material/error:", "while it is closed"
+    go(at, DATA)
+    go(at, ANONYMISE)
+    assert field(at, model, "l").value == typed and problems(at) == [problem], "it survives"
+    anonymised(at)
+    assert work(at).result.prepared.plan.models[-1] == model
+    set_part(at, model, "l", 1.5)
+    assert not problems(at) and not icons(at)["Also require: entropy l ≥ 1.5"]
+    set_part(at, work(at).models[0], "l", 2.0)
+    assert not problems(at) and field(at, model, "l").value == 2, "nothing of it comes back"
+
+
+def icons(at):
+    return {
+        one.proto.popover.label.replace("\\", ""): one.proto.popover.icon
+        for one in at.get("popover")
+    }
+
+
+def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
+    at = start(sample="hospital")
+    model = add(at, "recursive-cl-diversity")
+    set_part(at, model, "l", 1)
+    set_part(at, model, "c", 4.0)
+    (changed,) = work(at).models
+    assert (changed.c, changed.l) == (4.0, 2)
+    assert field(at, changed, "l").value == 1
+    assert [one.startswith("1 is not used, as l has to be") for one in problems(at)] == [True]
+    at.button(key=key_of_model(work(at), changed, "remove")).click()
+    go(at)
+    assert add(at, "recursive-cl-diversity") and not problems(at), "it went with its model"
+
+
+def test_t_is_bounded_by_its_distance(start):
+    at = start(sample="hospital")
+    model = add(at, T)
+    set_part(at, model, "t", 1.5)
+    assert problems(at) == [
+        "1.5 is not used, as t has to be a number of at least 0 and at most 1: t = 0.4 still holds."
+    ]
+    set_part(at, model, "distance", "norm1")
+    assert not problems(at) and work(at).models[0].t == 0.8, "it was typed for the other scale"
+    set_part(at, work(at).models[0], "t", 1.5)
+    assert not problems(at) and work(at).models[0].t == 1.5
+
+
+def test_the_models_to_add_say_what_they_ask_for(start):
+    at = start(sample="hospital")
+    (box,) = [one for one in at.selectbox if one.key.startswith("model-add")]
+    assert "Entropy l-diversity — the values of every class are well mixed" in box.options
+    assert len(box.options) == len(KINDS) and all(" — " in one for one in box.options)
+
+
+def test_no_page_calls_a_distance_by_its_name_in_plans(start):
+    at = start(sample="hospital")
+    set_part(at, add(at, T), "distance", "norm1")
+    anonymised(at)
+    (model,) = work(at).models
+    reached = re.search(r"reached ([\d.]+), a total variation of ([\d.]+)\)", checked(at))
+    t = numbers(at)["Worst t, disease"]
+    assert t == f"{reached[2]} of 1", "the same number in the same unit"
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, ANONYMISE)
+    press(at, "Anonymise")
+    told = [*texts(at), *captions(at), *warnings(at), *problems(at), *popovers(at)]
+    assert any("t-closeness with t = 0.8 (norm 1)" in one.replace("\\", "") for one in told)
+    assert not [one for one in told if "norm1" in one or "variational" in one]
+    assert model.distance == "norm1", "the plan keeps its word"
+
+
+# --- a larger k that costs less -------------------------------------------------------------
+def test_a_larger_k_that_costs_less_is_offered(start):
+    at = start(sample="census")
+    set_part(at, add(at, ENTROPY), "l", 2.5)
+    anonymised(at)
+    at.select_slider(key="run-k").set_value(3)
+    go(at)
+    before = number(numbers(at)["Alteration"])
+    (said,) = [one.value for one in at.info if "costs less" in one.value]
+    assert said.startswith("k = 4 costs less here") and "valid answer for k = 3 too" in said
+    press(at, "Show k = 4")
+    assert work(at).k == 4 and work(at).job is None, "it is there already"
+    assert number(numbers(at)["Alteration"]) < before
+    assert not [one for one in at.info if "costs less" in one.value]
+    groups = classes_of(at, released(at))
+    assert groups.size().min() >= 3, "a valid answer for k = 3"
+
+
+def points(ks, altered):
+    return Points({"k": np.array(ks), "alteration_nllm": np.array(altered, dtype=float)})
+
+
+@examples(80)
+@given(some.data())
+def test_the_cheapest_larger_k_is_found(data):
+    ks = sorted(data.draw(some.sets(some.integers(2, 99), min_size=1, max_size=8)))
+    altered = [data.draw(some.integers(0, 20)) for _ in ks]
+    at = data.draw(some.sampled_from(range(len(ks))))
+    found = cheaper(points(ks, altered), "nllm", ks[at])
+    better = [(cost, -k) for k, cost in zip(ks, altered, strict=True) if k > ks[at]]
+    better = [(cost, k) for cost, k in better if cost < altered[at]]
+    if not better:
+        assert found is None
+    else:
+        cost, k = min(better)
+        assert found == (-k, cost, altered[at])
+
+
+def test_what_is_hardly_cheaper_is_not_offered():
+    assert cheaper(points([2, 5], [50.04, 50.0]), "nllm", 2) is None
+    assert cheaper(None, "nllm", 2) is None, "an algorithm that runs once per k"
+
+
+# --- names and explanations -----------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, "k3-gaa-nllm"),
+        ({"strategy": "s3", "scope": "class"}, "k3-gaa-nllm-s3-class"),
+        ({"strategy": "s6"}, "k3-gaa-nllm-s6"),
+        ({"algorithm": "gaa-small"}, "k3-gaa-small-nllm"),
+        ({"models": (EntropyLDiversity(2.0, "disease"),)}, "k3-gaa-nllm-l2"),
+        ({"strategy": "t", "models": (TCloseness(0.5, "disease"),)}, "k3-gaa-nllm-t-t0.5"),
+    ],
+)
+def test_a_download_is_named_by_what_it_is(changes, name):
+    work = replace(sample_work("hospital"), k=3, **changes)
+    prepared = prepare(plan_of(work), work.table)
+    found = name_in_files(Run(prepared, None, 0.0))
+    assert found == name and re.fullmatch(r"[a-z0-9.-]+", found)
+
+
+def test_a_metric_of_ones_own_makes_no_unsafe_name():
+    work = with_composed(sample_work("hospital"), "../Ärger & <b>", "levels", "none")
+    work = replace(work, metric="../Ärger & <b>")
+    found = name_in_files(Run(prepare(plan_of(work), work.table), None, 0.0))
+    assert re.fullmatch(r"[A-Za-z0-9.-]+", found) and ".." not in found
+
+
+ROLE = re.compile(r":\w+:`|``|\.\. \[|>>>|_k\b|\bNone\b")
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("models", [(), (EntropyLDiversity(2.0, "disease"),)])
+def test_an_algorithm_explains_itself_in_prose(name, models):
+    work = replace(sample_work("hospital"), algorithm=name, models=models)
+    text = how_algorithm(plan_of(work))
+    assert not ROLE.search(text) and ("Also required" in text) == bool(models)
+    assert "not looked at" not in text, "models in force are not denied"
+    assert ALGORITHMS[name].HOW.endswith(".") and not ROLE.search(ALGORITHMS[name].HOW)
+
+
+@pytest.mark.parametrize("package", [kanon.algorithms, kanon.measures, kanon.privacy])
+def test_no_card_holds_markup_of_programmers(package):
+    cards = [module.CARD for module in parts_of(package).values()]
+    cards += [*STRATEGIES.values(), *SCOPES.values(), *(one.card for one in METRICS.values())]
+    told = [text for card in cards for part, text in vars(card).items() if part != "name"]
+    assert not [text for text in told if ROLE.search(text)]
+
+
+def test_the_explanation_on_the_page_is_prose(start):
+    at = start(sample="hospital")
+    add(at, ENTROPY)
+    anonymised(at)
+    (how,) = [one for one in texts(at) if one.startswith("**GAA")]
+    assert not ROLE.search(how) and "one of the smallest is merged" in how
 
 
 # --- ties -----------------------------------------------------------------------------------

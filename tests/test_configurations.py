@@ -216,8 +216,9 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
     assert [line.kept for line in wanted_lines(start)] == [False, False, True]
     fewer = with_role(start, "sex", Role.INSENSITIVE)
     assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
-    more = with_role(start, work.sensitive_columns[0], Role.QUASI_IDENTIFIER)
-    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{work.sensitive_columns[0]}'"
+    (disease,) = work.sensitive_columns
+    more = with_role(start, disease, Role.QUASI_IDENTIFIER)
+    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
     for changed in (fewer, more):
         assert not any(line.kept for line in wanted_lines(changed))
         assert changed.pinned == start.pinned, "it stays kept"

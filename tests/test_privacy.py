@@ -697,8 +697,8 @@ def test_a_model_stands_in_a_sentence():
         "Entropy l-diversity with l = 2 for 'ill'",
         "Distinct l-diversity with l = 2 for 'ill'",
         "Recursive (c, l)-diversity with c = 2 and l = 2 for 'ill'",
-        "t-closeness with t = 0.5 and distance = norm1 for 'ill'",
-        "t-closeness with t = 0.25 and distance = emd-ordered for 'ill'",
+        "t-closeness with t = 0.5 (norm 1) for 'ill'",
+        "t-closeness with t = 0.25 (earth mover's, ordered) for 'ill'",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -32,13 +33,14 @@ from dashboard import (
     work,
 )
 
+import kanon.measures.linkage
 from kanon.measures.linkage import matching
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.words import thin
 
 PRIVACY = "pages/privacy.py"
-NOTHING_YET = "There is no release of this table yet"
+NOTHING_YET = "There is no result for this table yet"
 NOT_SENSITIVE = "No column is sensitive yet"
 
 
@@ -151,6 +153,69 @@ def test_a_column_that_became_sensitive_waits_for_a_new_run(start):
     assert "Surest guess" not in numbers(at)
     settled(press(at, "Anonymise"))
     assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
+
+
+def test_both_pages_say_in_the_same_words_that_a_result_is_missing_or_old(start):
+    at = start()
+    there = [one.value for one in at.info]
+    go(at, PRIVACY)
+    assert [one.value for one in at.info] == there and NOTHING_YET in there[0]
+    anonymised(go(at, ANONYMISE))
+    choose(at, frame_metric(at), "llm")
+    there = [warning.value for warning in at.warning]
+    go(at, PRIVACY)
+    assert [warning.value for warning in at.warning] == there and OUTDATED in there[0]
+    assert button(at, "Anonymise").proto.type == "primary"
+
+
+def test_the_numbers_are_grouped_by_what_is_found_out(start):
+    at = go(anonymised(start()), PRIVACY)
+    order = texts(at)
+    assert order.index("**Learning the value: disease**") < order.index("**Finding the record**")
+
+
+def test_l_and_t_are_the_same_numbers_on_both_pages(start):
+    at = anonymised(start(sample="census"))
+    both = ["Worst l, health", "Worst t, health"]
+    there = [numbers(at)[name] for name in both]
+    go(at, PRIVACY)
+    assert [numbers(at)[name] for name in both] == there
+    l, t = (text.split(" of ")[0] for text in there)  # noqa: E741
+    told = [json.loads(one.proto.spec) for one in at.get("plotly_chart")[:2]]
+    titles = [one["layout"]["title"]["text"] for one in told]
+    assert f"l = {l} of 4.24" in titles[0] and f"t = {t} of 1" in titles[1]
+    assert f"{classes_shown(at).value['l ↑'].min():g}" == l
+
+
+def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    asked = []
+    real = kanon.measures.linkage.linkage
+
+    def counted_linkage(persons, published, *others):
+        asked.append(published is persons)
+        return real(persons, published, *others)
+
+    monkeypatch.setattr(kanon.measures.linkage, "linkage", counted_linkage)
+    to_k(at, 6)
+    before = said(at, "**Before:**")
+    assert asked == [False], "the attack on the release alone"
+    to_k(at, 6)
+    assert asked == [False]
+    know(at, "sex", "region")
+    assert asked == [False, True, False] and said(at, "**Before:**") != before, "nothing is stale"
+
+
+def test_what_is_remembered_of_a_person_follows_the_choice(start):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    other = next(one for one in at.selectbox(key=fact(at, 1)).options
+                 if one != at.selectbox(key=fact(at, 1)).value)  # fmt: skip
+    choose(at, fact(at, 1), other)
+    assert at.selectbox(key=fact(at, 1)).value == other
+    press(at, "Take a random record")
+    person = work(at).looking.person
+    shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
+    assert shown == list(person.values())[:3]
 
 
 def test_without_a_release_one_click_makes_it(start):

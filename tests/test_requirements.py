@@ -26,14 +26,19 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 from kanon.studio.requirements import (
+    DISTANCES,
     KINDS,
     best,
     cards_to_add,
     changed,
+    glossed,
+    in_file_name,
+    not_used,
     refusal,
     short,
     sign,
     suggested,
+    summary,
     whole_table,
 )
 from kanon.studio.work import sample_work, uploaded_work, with_role
@@ -109,6 +114,8 @@ def test_the_best_value_is_said_first(model, said):
         (AlphaKAnonymity(0.5, 4, "ill"), "alpha ≤ 0.5"),
         (TCloseness(0.4, "ill", "variational"), "t ≤ 0.4 (total variation)"),
         (TCloseness(0.4, "ill"), "t ≤ 0.4 (norm 1)"),
+        (TCloseness(0.4, "ill", "emd-equal"), "t ≤ 0.4 (earth mover's, unordered)"),
+        (TCloseness(0.4, "ill", "emd-ordered"), "t ≤ 0.4 (earth mover's, ordered)"),
         (DeltaDisclosure(1.0, "ill"), "delta < 1"),
         (BasicBetaLikeness(1.0, "ill"), "basic beta ≤ 1"),
         (EnhancedBetaLikeness(1.0, "ill"), "enhanced beta ≤ 1"),
@@ -116,6 +123,46 @@ def test_the_best_value_is_said_first(model, said):
 )
 def test_a_model_in_a_few_words(model, text):
     assert short(model) == text
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_distance_is_never_called_by_its_name_in_plans(distance):
+    model = TCloseness(0.4, "ill", distance)
+    whole = whole_table(one_column(ILL))
+    told = [short(model), summary([model]), model.sentence, best(model, whole)]
+    told += [refusal([model], whole) or "", not_used(model, "t", 7.0)]
+    for name in ("variational", "norm1", "emd-"):
+        assert not [text for text in told if name in text]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_model_stands_in_the_list_with_a_gloss(name):
+    title, _, gloss = glossed(KINDS[name].card).partition(" — ")
+    assert title == KINDS[name].card.title and gloss[0].islower() and len(gloss) < 50
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "typed", "said"),
+    [
+        (EntropyLDiversity(2.5, "ill"), "l", 0.5, "0.5 is not used, as l has to be a number of at "
+         "least 1: l = 2.5 still holds."),
+        (TCloseness(0.4, "ill", "variational"), "t", 1.5, "1.5 is not used, as t has to be a number"
+         " of at least 0 and at most 1: t = 0.4 still holds."),
+        (TCloseness(0.4, "ill"), "t", None, "An empty field is not used: t = 0.4 still holds."),
+        (RecursiveCLDiversity(3.0, 2, "ill"), "l", 1, "1 is not used, as l has to be a whole number"
+         " of at least 2: l = 2 still holds."),
+    ],
+)  # fmt: skip
+def test_what_is_not_used_is_said_with_what_still_holds(model, part, typed, said):
+    assert not_used(model, part, typed) == said
+    assert typed is None or changed(model, **{part: typed}) is None, "it is indeed not used"
+
+
+def test_models_in_the_name_of_a_file():
+    t, l = TCloseness(0.4, "ill"), EntropyLDiversity(1.75, "ill")  # noqa: E741
+    assert in_file_name([]) == "" and in_file_name([l]) == "-l1.75"
+    assert in_file_name([l, t]) == "-l1.75-t0.4"
+    assert in_file_name([l, t, DistinctLDiversity(2, "ill")]) == "-with-3-models"
 
 
 def tables_of_classes(values, group):

@@ -8,7 +8,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["CARD", "anonymise", "merge_path"]
+__all__ = ["CARD", "HOW", "anonymise", "merge_path"]
 
 CARD = Card(
     name="gaa",
@@ -17,6 +17,16 @@ CARD = Card(
     "records. One run serves every k.",
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
 )
+
+HOW = (
+    "At first, records that share all quasi-identifiers form a class. As long as some class has "
+    "fewer than k records, one of the smallest is merged with another class, its partner: in every "
+    "quasi-identifier, all their records get the lowest group of the hierarchy that holds the "
+    "values of both. Records that come to look the same are one class from then on. The strategy "
+    "picks the partner. A run for a larger k begins like one for a smaller k, so one run to the "
+    "end holds what is needed for every k."
+)
+"""What the algorithm does, for who reads a release."""
 
 
 def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:

@@ -10,7 +10,7 @@ from kanon.errors import PlanError, quoted
 from kanon.recoding import Recoding
 from kanon.strategies import LOOKS_AT
 
-__all__ = ["CARD", "anonymise"]
+__all__ = ["CARD", "HOW", "anonymise"]
 
 CARD = Card(
     name="gaa-small",
@@ -19,6 +19,16 @@ CARD = Card(
     "a run of its own.",
     source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
 )
+
+HOW = (
+    "At first, records that share all quasi-identifiers form a class. As long as some class has "
+    "fewer than k records, the first of them, in the order of the hierarchies, is merged with "
+    "another class that has fewer than k records as well: in every quasi-identifier, all their "
+    "records get the lowest group of the hierarchy that holds the values of both. The last one is "
+    "merged with a class of any size. Classes that had k records from the start stay as they are "
+    "unless that last merge, or another model, needs them; so each k needs a run of its own."
+)
+"""What the algorithm does, for who reads a release."""
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

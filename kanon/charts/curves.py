@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.style import colour_of_metric, escaped, k_axis, lay_out
+from kanon.charts.drawn import INK, drawn, k_layout, whole_k
+from kanon.charts.style import colour_of_metric, escaped
 from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
-from kanon.words import thin
+from kanon.words import percent, thin
 
-__all__ = ["alteration_curve", "curves_table"]
+__all__ = ["FEW", "alteration_curve", "cursor", "curves_table", "steps"]
+
+FEW = 50
+"""Up to so many k, each has a dot of its own."""
 
 
 def alteration_curve(
@@ -35,47 +40,71 @@ def alteration_curve(
 
     Notes
     -----
-    The curve is a staircase: the release is the same for all k up to the minimum it reached.
-    Where only some k were computed, they are points, and nothing is drawn between them.
+    The release is the same for all k up to the minimum it reached, so the curve goes in steps; on
+    a small table, where they are few, every k has a dot. Where only some k were computed, there are
+    dots alone, and nothing is drawn between them.
     """
     column = f"alteration_{metric.name}"
     here = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)
-    every_k = isinstance(curves, Curves)
+    ks, rows = whole_k(curves)
     numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
-    at, altered = numbers["min_k" if every_k else "k"], numbers[column]
-    largest = int(at[-1])
-    figure = go.Figure()
-    figure.add_scatter(
-        x=at,
-        y=altered,
-        mode="lines" if every_k else "markers",
-        line={"shape": "vh", "color": colour, "width": 3},
-        marker={"size": 7, "color": colour},
-        hovertemplate="k = %{x:,}: %{y:.1f} %<extra></extra>",
-    )
-    figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1.5, "dash": "dot"})
-    # The curve rises: above and to the left of a point there is room.
-    side = "left" if math.log(k) > 0.25 * math.log(max(largest, 2)) else "right"
-    figure.add_scatter(
-        x=[k],
-        y=[here],
-        mode="markers+text",
-        marker={"size": 12, "color": colour, "line": {"color": "white", "width": 2}},
-        text=[f"  k = {thin(k)}: {here:.1f} %  "],
-        textposition=f"top {side}",
-        textfont={"size": 16},
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    altered, largest = numbers[column][rows], int(ks[-1])
+    axis = k_layout(largest)
+    first, last = axis["range"]
+    # The curve rises: there is room above and to the left of a point, or below and to the right.
+    if (math.log10(k) - first) / (last - first) > 0.25:
+        side = "top left"
+    else:
+        side = "bottom right" if here > 18 else "top right"
+    line = {
+        **steps(curves, largest, colour),
+        "x": ks,
+        "y": altered,
+        "customdata": [percent(one) for one in altered.tolist()],
+        "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
+    }
+    chosen = {
+        "type": "scatter",
+        "x": [k],
+        "y": [here],
+        "mode": "markers+text",
+        "marker": {"size": 12, "color": colour, "line": {"color": "white", "width": 2}},
+        "text": [f"  k = {thin(k)}: {percent(here)}  "],
+        "textposition": side,
+        "textfont": {"size": 16, "color": INK},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
     cost = f"k = {thin(k)} and {escaped(also, 80)} cost" if also else f"k = {thin(k)} costs"
-    title = f"{cost} {here:.1f} % of all that could be lost, as {metric.card.title} counts"
-    lay_out(figure, title, height)
-    figure.update_layout(hovermode="x")
-    figure.update_yaxes(title="Alteration, % (↓ better)", range=[0, 112], ticksuffix=" ")
-    return k_axis(figure, largest).update_xaxes(
-        range=[math.log10(1.8), math.log10(max(largest, 2) * 1.1)]
+    return drawn(
+        [line, chosen],
+        f"{cost} {percent(here)} of all that could be lost, as {escaped(metric.card.title)} counts",
+        height,
+        axis,
+        {"title": "Alteration, % (↓ better)", "range": [0, 112], "ticksuffix": " "},
+        hovermode="x",
+        shapes=[cursor(k)],
     )
+
+
+def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
+    """How a curve over k is drawn whose points are those of :func:`whole_k`."""
+    line = {"shape": "hvh", "color": colour, "width": 3}
+    if isinstance(curves, Points):
+        mode = "markers"
+    elif largest > FEW:
+        mode = "lines"
+    else:
+        mode, line["width"] = "lines+markers", 1
+    dots = {"size": 7, "color": colour}
+    return {"type": "scatter", "mode": mode, "line": line, "marker": dots, "cliponaxis": False}
+
+
+def cursor(k: int) -> dict[str, Any]:
+    """A dotted line at the chosen k."""
+    line = {"color": INK, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:

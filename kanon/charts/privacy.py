@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,10 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.style import escaped, k_axis, lay_out
+from kanon.charts.curves import FEW, cursor, steps
+from kanon.charts.drawn import INK, drawn, k_layout, whole_k
+from kanon.charts.style import escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
-from kanon.words import counted
+from kanon.words import counted, percent, thin
 
 __all__ = [
     "AFTER_COLOUR",
@@ -27,7 +28,10 @@ __all__ = [
 BEFORE_COLOUR, AFTER_COLOUR = "#D55E00", "#0072B2"
 """Before and after a release, on every chart of the page; a legend names both."""
 
-_INK, _SENSITIVE = "#1B1F24", "#7D3C98"
+_SENSITIVE = "#7D3C98"
+
+_TICKS = (2, 5, 20, 100, 500, 2000, 10000, 100000)
+"""Ticks for k where two charts stand side by side."""
 
 
 def level_chart(
@@ -42,8 +46,9 @@ def level_chart(
 ) -> go.Figure:
     """The level of the worst class at every k, with a cursor at the chosen one.
 
-    The curve is a staircase: the release is the same for all k up to the minimum it reached. Where
-    only some k were computed, they are points, and nothing is drawn between them.
+    The release is the same for all k up to the minimum it reached, so the curve goes in steps; on a
+    small table, where they are few, every k has a dot. Where only some k were computed, there are
+    dots alone, and nothing is drawn between them.
 
     Parameters
     ----------
@@ -60,45 +65,47 @@ def level_chart(
     highest
         The upper end of the axis.
     best
-        The level of the table as one class, which no release passes, drawn as a dashed line.
+        The level of the table as one class, which no release passes, drawn as a dashed line; then
+        higher is better, and numbers are rounded down, else up.
     """
-    every_k = isinstance(curves, Curves)
-    at = curves.min_k if isinstance(curves, Curves) else curves.numbers["k"]
-    figure = go.Figure()
-    figure.add_scatter(
-        x=at,
-        y=levels,
-        mode="lines" if every_k else "markers",
-        line={"shape": "vh", "color": _SENSITIVE, "width": 3},
-        marker={"size": 7, "color": _SENSITIVE},
-        hovertemplate="k = %{x:,}: %{y:.2f}<extra></extra>",
-    )
-    cursor = {"color": _INK, "width": 1.5, "dash": "dot"}
-    shapes: list[dict[str, Any]] = [
-        {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "yref": "y domain", "line": cursor}
-    ]
-    notes: list[dict[str, Any]] = []
+    ks, rows = whole_k(curves)
+    largest = int(ks[-1])
+    text = [rounded(level, up=best is None) for level in levels.tolist()]
+    line = {
+        **steps(curves, largest, _SENSITIVE),
+        "x": ks,
+        "y": levels[rows],
+        "customdata": [text[row] for row in rows],
+        "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
+    }
+    chosen = {
+        "type": "scatter",
+        "x": [k],
+        "y": [here],
+        "mode": "markers",
+        "marker": {"size": 12, "color": _SENSITIVE, "line": {"color": "white", "width": 2}},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+    shapes, notes = [cursor(k)], []
     if best is not None:
         limit = {"color": "#5B5B5B", "width": 1.5, "dash": "dash"}
         across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": best, "y1": best}
         shapes.append({"type": "line", **across, "line": limit})
-        text = f"whole table: {rounded(best, up=False)}"
         place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": best, "yanchor": "bottom"}
-        notes.append({**place, "text": text, "showarrow": False})
-    figure.add_scatter(
-        x=[k],
-        y=[here],
-        mode="markers",
-        marker={"size": 12, "color": _SENSITIVE, "line": {"color": "white", "width": 2}},
-        hoverinfo="skip",
-        cliponaxis=False,
+        said = f"whole table: {rounded(best, up=False)}"
+        notes.append({**place, "text": said, "showarrow": False, "font": {"color": INK}})
+    return drawn(
+        [line, chosen],
+        title,
+        260,
+        k_layout(largest, _TICKS if largest > FEW else None),
+        {"title": axis, "range": [0, 1.2 * highest], "ticksuffix": " "},
+        hovermode="x",
+        margin={"l": 56, "r": 12, "t": 40, "b": 48},
+        shapes=shapes,
+        annotations=notes,
     )
-    largest = int(at[-1])
-    lay_out(figure, title, height=250)
-    figure.update_layout(hovermode="x", margin={"l": 52, "r": 12}, shapes=shapes, annotations=notes)
-    figure.update_yaxes(title=axis, range=[0, 1.18 * highest], ticksuffix=" ")
-    k_axis(figure, largest, at=(2, 5, 20, 100, 500, 2000, 10000, 100000))
-    return figure.update_xaxes(range=[math.log10(1.8), math.log10(max(largest, 2) * 1.1)])
 
 
 class Series(NamedTuple):
@@ -183,68 +190,83 @@ def distribution_chart(
     axis
         What is shared out.
     """
-    figure = go.Figure()
     # Positions, not names: two long values may be shortened to the same label.
     places = np.arange(len(table))
-    marks = table[f"{baseline.name}, %"]
+    marks = table[f"{baseline.name}, %"].to_numpy()
     width = 0.72 / max(len(series), 1)
+    data: list[dict[str, Any]] = []
     for number, one in enumerate(series):
-        shares = table[f"{one.name}, %"]
+        shares = table[f"{one.name}, %"].to_numpy()
+        said = [percent(share) if share else "" for share in shares.tolist()]
         offset = -0.36 + number * width
-        figure.add_bar(
-            x=shares,
-            y=places,
-            orientation="h",
-            width=width,
-            offset=offset,
-            name=escaped(one.label or one.name, 60),
-            marker_color=one.colour,
-            customdata=table[one.name],
-            hovertemplate="%{customdata:,} records, %{x:.1f} %<extra></extra>",
-        )
-        figure.add_scatter(  # beside the bar and the mark, whichever ends later
-            x=np.maximum(shares, np.where(np.abs(marks - shares) < 12, marks, 0)),
-            y=places + offset + width / 2,
-            mode="text",
-            text=[f"  {share:.1f} %" if share else "" for share in shares],
-            textposition="middle right",
-            textfont={"size": 12},
-            hoverinfo="skip",
-            showlegend=False,
-            cliponaxis=False,
-        )
+        bars = {
+            "type": "bar",
+            "x": shares,
+            "y": places,
+            "orientation": "h",
+            "width": width,
+            "offset": offset,
+            "name": escaped(one.label or one.name, 60),
+            "marker": {"color": one.colour},
+            "customdata": list(zip(map(thin, table[one.name].tolist()), said, strict=True)),
+            "hovertemplate": "%{customdata[0]} records, %{customdata[1]}<extra></extra>",
+        }
+        beside = {  # the bar and the mark, whichever ends later
+            "type": "scatter",
+            "x": np.maximum(shares, np.where(np.abs(marks - shares) < 12, marks, 0)),
+            "y": places + offset + width / 2,
+            "mode": "text",
+            "text": [f"  {share}" for share in said],
+            "textposition": "middle right",
+            "textfont": {"size": 13, "color": INK},
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "cliponaxis": False,
+        }
+        data += [bars, beside]
     room = 14 + 14 * len(series)
-    figure.add_scatter(
-        x=marks,
-        y=places,
-        mode="markers",
-        name=escaped(baseline.label or baseline.name, 60),
-        marker={
-            "symbol": "line-ns",
-            "size": 0.55 * room,  # of which Plotly draws 1.4 times as much
-            "line": {"color": baseline.colour, "width": 3},
-        },
-        hovertemplate="%{x:.1f} % in the table<extra></extra>",
-        cliponaxis=False,
-    )
-    height = 120 + room * len(table)
-    lay_out(figure, title, height=height)
-    figure.update_layout(
-        hovermode="closest",
-        showlegend=True,
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
-        margin={"l": 10, "r": 24, "t": 72},
-    )
+    stroke = {
+        "symbol": "line-ns",
+        "size": 0.55 * room,  # of which Plotly draws 1.4 times as much
+        "line": {"color": baseline.colour, "width": 3},
+    }
+    data.append({
+        "type": "scatter",
+        "x": marks,
+        "y": places,
+        "mode": "markers",
+        "name": escaped(baseline.label or baseline.name, 60),
+        "marker": stroke,
+        "customdata": [percent(mark) for mark in marks.tolist()],
+        "hovertemplate": "%{customdata} in the table<extra></extra>",
+        "cliponaxis": False,
+    })  # fmt: skip
     largest = max(float(table[f"{one.name}, %"].max()) for one in (*series, baseline))
     end = max(10.0, 1.2 * largest)  # room for the number beside the longest bar
     step = next(step for step in (2, 5, 10, 20) if step * 6 >= end or step == 20)
     ticks = list(range(0, int(min(end, 100)) + 1, step))
-    figure.update_xaxes(
-        title=axis, range=[0, end], tickvals=ticks, ticktext=[f"{tick} %" for tick in ticks]
-    )
-    return figure.update_yaxes(
-        tickvals=places,
-        ticktext=[escaped(value, 28) for value in table["value"]],
-        autorange="reversed",  # the first value on top
-        automargin=True,
+    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+    return drawn(
+        data,
+        title,
+        140 + room * len(table),
+        {
+            "title": axis,
+            "range": [0, end],
+            "tickvals": ticks,
+            "ticktext": [f"{tick} %" for tick in ticks],
+        },
+        {
+            "tickvals": places,
+            "ticktext": [escaped(value, 28) for value in table["value"]],
+            "autorange": "reversed",  # the first value on top
+            "automargin": True,
+        },
+        hovermode="closest",
+        showlegend=True,
+        legend={**legend, "font": {"size": 13, "color": INK}},
+        margin={"l": 10, "r": 24, "t": 92, "b": 48},
+        title_y=1,
+        title_yanchor="top",
+        title_pad={"t": 12},
     )

@@ -14,7 +14,7 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "HIGHEST", "MODEL", "Distance", "TCloseness", "each"]
+__all__ = ["CARD", "HIGHEST", "MODEL", "SPOKEN", "Distance", "TCloseness", "each"]
 
 CARD = Card(
     name="t-closeness",
@@ -38,6 +38,14 @@ HIGHEST: Mapping[str, float] = {
     "emd-ordered": 1.0,
 }
 """No distance between two mixes is larger."""
+
+SPOKEN: Mapping[str, str] = {
+    "norm1": "norm 1",
+    "variational": "total variation",
+    "emd-equal": "earth mover's, unordered",
+    "emd-ordered": "earth mover's, ordered",
+}
+"""What the distances are called in a sentence; plans hold their names."""
 
 _CELLS = 1 << 20
 """So many counts stand side by side at a time for the ordered distance."""
@@ -158,6 +166,13 @@ class TCloseness(SensitiveModel):
                 f"t has to be a number of at least 0 and at most 1 where distance is "
                 f"{self.distance}, not {self.t}."
             )
+
+    @property
+    def sentence(self) -> str:
+        """The model with its parameters, as it stands in a sentence."""
+        return f"{self.title} with t = {self.t:.12g} ({SPOKEN[self.distance]}) for " + quoted(
+            self.column
+        )
 
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
         """The distance of each class from the table. Shape (R,)."""

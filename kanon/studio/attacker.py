@@ -153,7 +153,7 @@ def about_person(before: Match, after: Match, baseline: Match | None, suppressed
         sentences.append("The record of such a person was suppressed: it left the release.")
     if baseline is not None and baseline.sureness is not None:
         sentences.append(
-            f"**Without either:** who knows how frequent each value is in the table guesses "
+            f"**Without either:** whoever knows how frequent each value is in the table guesses "
             f"{_values(baseline)}, {percent(100 * baseline.sureness)} sure."
         )
     return sentences

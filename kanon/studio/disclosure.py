@@ -21,6 +21,7 @@ from kanon.privacy import (
     recursive_cl_diversity,
     t_closeness,
 )
+from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
 from kanon.sensitive import Sensitive
@@ -68,45 +69,57 @@ class Level(NamedTuple):
         Whether the highest value is the worst.
     text
         How a value is shown.
+    strict
+        Whether values are never rounded to the better side, as
+        :func:`kanon.privacy.model.rounded` does; else they are left to ``text``.
     """
 
     title: str
     summary: str
     each: Callable[[Sensitive], np.ndarray]
     highest_first: bool
-    text: str
+    text: str = "%g"
+    strict: bool = True
+
+    def shown(self, sensitive: Sensitive) -> np.ndarray:
+        """The values as a list shows them."""
+        found = self.each(sensitive)
+        if not self.strict:  # nearly certain does not look certain
+            return np.where((found > 99.9) & (found < 100), 99.9, found)
+        up = self.highest_first
+        return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
 
 
-def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray], text: str) -> Level:
-    return Level(title, card.summary, each, card.direction == "lower", text)
+def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> Level:
+    return Level(title, card.summary, each, card.direction == "lower")
 
 
 LEVELS: Mapping[str, Level] = {
-    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each, "%.2f"),
-    "t": _level(
-        "t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational"), "%.3f"
+    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each),
+    "t": _level("t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
+    "alpha": Level(
+        "surest guess, % ↓", alpha_k_anonymity.CARD.summary,
+        lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
     ),
-    "alpha": _level(
-        "surest guess, % ↓", alpha_k_anonymity.CARD,
-        lambda one: 100 * alpha_k_anonymity.each(one), "%.1f",
+    "distinct": Level(
+        "values ↑", distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
+        strict=False,
     ),
-    "distinct": _level("values ↑", distinct_l_diversity.CARD, distinct_l_diversity.each, "%d"),
     "recursive": _level(
         "recursive c for l = 2 ↓", recursive_cl_diversity.CARD,
-        lambda one: recursive_cl_diversity.each(one, 2), "%.2f",
+        lambda one: recursive_cl_diversity.each(one, 2),
     ),
     "emd": _level(
-        "t, ordered ↓", t_closeness.CARD,
-        lambda one: t_closeness.each(one, "emd-ordered"), "%.3f",
+        "t, ordered ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
     ),
-    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each, "%.2f"),
+    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each),
     "delta-present": _level(
         "δ over present values ↓", delta_disclosure.CARD,
-        lambda one: delta_disclosure.each(one, present_only=True), "%.2f",
+        lambda one: delta_disclosure.each(one, present_only=True),
     ),
-    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each, "%.2f"),
+    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each),
     "enhanced-beta": _level(
-        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each, "%.2f"
+        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
     ),
 }  # fmt: skip
 """What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
@@ -174,9 +187,9 @@ def worst_classes(
     shown = sensitive.only(order)
     columns: dict[str, object] = {"records": released.counts[order]}
     for name in dict.fromkeys(["l", "t", by, *extra]):
-        columns[LEVELS[name].title] = LEVELS[name].each(shown)
+        columns[LEVELS[name].title] = LEVELS[name].shown(shown)
     columns["most frequent"] = pd.array(_most_frequent(shown), dtype="str")
-    columns[LEVELS["alpha"].title] = LEVELS["alpha"].each(shown)
+    columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
         title = name
@@ -220,13 +233,13 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
     overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
         return (
-            f"All {thin(size)} have the same {plain(column)}: who knows that somebody is in this "
-            f"class is certain of “{name}”, which {overall} of the table have."
+            f"All {thin(size)} have the same {plain(column)}: whoever knows that somebody is in "
+            f"this class is certain of “{name}”, which {overall} of the table have."
         )
     return (
-        f"{thin(most)} of {thin(size)} have the same {plain(column)}: who knows that somebody is "
-        f"in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of the "
-        "table have."
+        f"{thin(most)} of {thin(size)} have the same {plain(column)}: whoever knows that somebody "
+        f"is in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of "
+        "the table have."
     )
 
 
@@ -243,22 +256,31 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
         usual = int(sensitive.total.argmax())
         alike = sensitive.only(np.flatnonzero(certain))
         others = int(alike.count[alike.value != usual].sum())
+        commonest = f"“{plain(shortened(sensitive.values[usual]))}”"
+        where = "that class" if classes == 1 else "one of these classes"
+        if not others:
+            which = f"It is {commonest}, the most frequent value of the table, for all of them."
+        elif others == records:
+            which = f"It is {commonest}, the most frequent value of the table, for none of them."
+        else:
+            which = (
+                f"For {thin(others)} of the {thin(records)} it is not {commonest}, the most "
+                "frequent value of the table."
+            )
         return (
             f"In {counted(classes, 'class', 'classes')} with {counted(records, 'record')} "
-            f"({share}) everybody has the same {plain(column)}: who knows that somebody is in "
-            f"{'it' if classes == 1 else 'one of them'} is certain, although at least "
-            f"{thin(int(released.counts.min()))} records look alike. {thin(others)} of these "
-            f"records {'has' if others == 1 else 'have'} another value than the table's most "
-            f"frequent one, “{plain(shortened(sensitive.values[usual]))}”."
+            f"({share} of all), everybody has the same {plain(column)}. Whoever knows that "
+            f"somebody is in {where} knows that value for certain, although at least "
+            f"{thin(int(released.counts.min()))} records look alike. {which}"
         )
     # The surest guess; among equally sure ones, where most persons are concerned.
     position = int(np.lexsort((-released.counts, -surest))[0])
     size = int(released.counts[position])
     most = int(sensitive.only(np.array([position])).count.max())
     return (
-        f"In the class with the surest guess, {thin(most)} of {thin(size)} records have the same "
-        f"{plain(column)}: who knows that somebody is in it is "
-        f"{percent(100 * float(surest[position]))} sure."
+        f"No class gives the value away for certain. The surest guess is in a class where "
+        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: whoever knows that "
+        f"somebody is in it is {percent(100 * float(surest[position]))} sure of that value."
     )
 
 
@@ -347,8 +369,8 @@ def of_population(
         Number(
             "Journalist, mean ↓ better",
             percent(100 * risk.mean),
-            "The larger of what is recognised on average by who starts from the population and by "
-            "who starts from the release.",
+            "The share recognised on average: of somebody who starts from the population, or of "
+            "somebody who starts from the release, whichever is larger.",
         ),
         Number(
             f"Journalist, above {threshold_text(threshold)} ↓ better",
@@ -358,7 +380,7 @@ def of_population(
         Number(
             "Marketer ↓ better",
             percent(100 * recognised),
-            "The share of the records that who matches all of them with the population recognises "
-            "on average.",
+            "The share of the records recognised on average by somebody who matches all of them "
+            "with the population.",
         ),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 
 from kanon.comparison import TIE_SEEDS, Comparison
@@ -11,6 +10,7 @@ from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
+from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named
 from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
@@ -62,11 +62,10 @@ def how_alteration(done: Run) -> str:
 
 
 def how_algorithm(plan: Plan) -> str:
-    """How the release was found: the algorithm's own description, and what guided it."""
+    """How the release was found: what the algorithm says of itself, and what guided it."""
     chosen = plan.algorithm
     module = algorithm_named(chosen.name)
-    described = inspect.getdoc(getattr(module, "merge_path", module.anonymise)) or ""
-    text = described.split("\n\nRaises", 1)[0].split("\n\n", 1)[-1]
+    text = getattr(module, "HOW", module.CARD.summary)
     strategy, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
     guided = f"**{plain(strategy.title)}.** {plain(strategy.summary)}"
     if looks_at:
@@ -77,20 +76,25 @@ def how_algorithm(plan: Plan) -> str:
         guided += " l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values."
     if looks_at == "t":
         guided += (
-            " t is the sum of the absolute differences between the shares in the class and in the "
-            "table (norm 1)."
+            " t is half the sum of the absolute differences between the shares in the class and in "
+            "the table (total variation)."
         )
     parts = [
         f"**{module.CARD.title}.** {plain(text)}",
-        f"{guided} Ties are broken by "
-        + ("the canonical order." if chosen.tie_seed is None else f"tie seed {chosen.tie_seed}."),
+        f"{guided} Of equally good partners, "
+        + (
+            "the first in the order of the hierarchies is taken."
+            if chosen.tie_seed is None
+            else f"tie seed {chosen.tie_seed} picks one, the same each time."
+        ),
     ]
     others = others_of(plan)
     if others:
         listed = "\n".join(f"- **{plain(one.title)}.** {plain(one.card.summary)}" for one in others)
         parts.append(
-            "**Also required.** The release for k alone is repaired: while a class breaks a model, "
-            f"a smallest such class is merged on by the same rule.\n\n{listed}"
+            "**Also required.** At first classes are merged for k alone. Then, as long as a class "
+            "breaks one of these models, one of the smallest such classes is merged on by the same "
+            f"rule, for each k by itself.\n\n{listed}"
         )
     sources = dict.fromkeys(
         [module.CARD.source, strategy.source, *(model.card.source for model in others)]
@@ -242,6 +246,8 @@ def what_was_checked(done: Run) -> str:
         level = model.level(released)
         if isinstance(model, SensitiveModel):
             reached = rounded(level or 0.0, up=model.card.direction == "lower")
+            if isinstance(model, TCloseness) and model.distance == "norm1":
+                reached += f", a total variation of {rounded((level or 0.0) / 2, up=True)}"
             checked.append(f"{short(model)} for {model.column} (reached {reached})")
         elif isinstance(model, KAnonymity):
             checked.append(f"k ≥ {thin(model.k)} (reached {thin(level or 0)})")

@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
+from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import prosecutor
 from kanon.studio.attacker import facts
 from kanon.studio.text import plain, shortened
@@ -58,11 +59,12 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     return f"""**The class that is chosen above** has {thin(size)} records: {named}. With p the
 share of a value in the class, and q its share among all {thin(n)} records:
 
-- **l** = exp(−Σ p ln p) = exp(−({plain(entropy or "0")})) = **{l_level:.3f}**: as mixed as so many
-  equally frequent values. The l of a release is that of its worst class.
-- **t** = ½ · Σ |p − q| = ½ · ({plain(differences or "0")}) = **{t_level:.3f}**, the total variation
-  distance. Norm 1, by which plans count t, is twice that: {2 * t_level:.3f}. The t of a release is
-  that of its worst class.
+- **l** = exp(−Σ p ln p) = exp(−({plain(entropy or "0")})) = {l_level:.4f}, shown as
+  **{rounded(l_level, up=False)}**: so many equally frequent values would be as hard to guess. The l
+  of a release is that of its worst class; it is rounded down.
+- **t** = ½ · Σ |p − q| = ½ · ({plain(differences or "0")}) = {t_level:.4f}, shown as
+  **{rounded(t_level, up=True)}**: the total variation distance, from 0 to 1. Norm 1, by which a
+  plan may count t, is twice that. The t of a release is that of its worst class; it is rounded up.
 - **Surest guess**, α = max p = {thin(int(counts.max()))}/{thin(size)}.
 
 Sources: {plain(sources)}."""
@@ -80,8 +82,8 @@ class that is; each of its records is equally likely, so the risk is 1 / size of
 1/{thin(smallest)} = {risk.highest:.4f}. Mean: classes / records = {classes}/{thin(n)} =
 {risk.mean:.4f}. The journalist does not know who is in the table: 1 / F, with F the people of the
 population whose values all lie at or below the nodes of the class. The marketer: Σ f/F / records,
-over classes of f records. What threshold is acceptable is for who publishes the table to say; a
-fifth is a round number and no norm.
+over classes of f records. Which threshold is acceptable is for whoever publishes the table to
+say; a fifth is a round number and no norm.
 
 Source: {plain(_source(reidentification.__doc__ or ""))}."""
 

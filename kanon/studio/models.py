@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, quoted
 from kanon.privacy.model import Range, SensitiveModel, ranges
-from kanon.privacy.t_closeness import HIGHEST, TCloseness
+from kanon.privacy.t_closeness import TCloseness
 from kanon.studio import state
 from kanon.studio.requirements import (
     DISTANCES,
     best,
     cards_to_add,
     changed,
+    glossed,
+    not_used,
     refusal,
     suggested,
     summary,
@@ -26,6 +27,8 @@ from kanon.studio.text import plain
 from kanon.studio.work import Work
 
 __all__ = ["also_require", "key_of_model", "whole"]
+
+_UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
 
 _WIDTH = 520
 """Pixels of the popover: room for two numbers and a choice side by side."""
@@ -56,7 +59,9 @@ def also_require(work: Work) -> None:
     """A popover that says what is required beside k; inside, the models can be changed."""
     found = whole(work)
     refused = bool(work.models) and found is not None and refusal(_fitting(work), found) is not None
-    unfit = refused or bool(work.models_lost)
+    unfit = (
+        refused or bool(work.models_lost) or any(one in work.models for one, _ in _mistyped(work))
+    )
     with (
         st.popover(
             f"Also require: {plain(summary(work.models) or 'nothing')}",
@@ -73,6 +78,11 @@ def also_require(work: Work) -> None:
         for model in work.models:
             with st.container(border=True):
                 _model(work, model, found)
+
+
+def _mistyped(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
+    """What was typed for the parameters of models and cannot be used, by model and parameter."""
+    return state.remembered("mistyped", work.version, dict)
 
 
 def _fitting(work: Work) -> list[SensitiveModel]:
@@ -107,6 +117,9 @@ def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) 
         if isinstance(model, TCloseness):
             _distance(work, model, found)
         _column(work, model)
+    for (one, name), typed in _mistyped(work).items():
+        if one == model:
+            st.error(plain(not_used(model, name, typed)), icon=":material/error:")
     if found is None:
         return
     reason = refusal([model], found)
@@ -117,19 +130,19 @@ def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) 
 
 
 def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
+    """A field without limits of its own: the browser would keep what lies beyond to itself."""
     key, value = key_of_model(work, model, name), getattr(model, name)
-    most = HIGHEST[model.distance] if isinstance(model, TCloseness) else allowed.highest
     kind: Callable[[float], float] = int if allowed.whole else float
+    shown = _mistyped(work).get((model, name), value)
     st.number_input(
         name,
-        min_value=kind(allowed.lowest if not allowed.above else 0.01),
-        max_value=None if most == float("inf") else kind(most),
+        value=None,  # else an empty field would be the least number
         step=kind(1 if allowed.whole else 0.1),
         format="%d" if allowed.whole else "%g",
-        key=state.seeded(key, kind(value)),
+        key=state.seeded(key, None if shown is None else kind(shown)),
         on_change=_take,
         args=(model, name, key),
-        width=120,
+        width=150,
     )
 
 
@@ -138,7 +151,7 @@ def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -
     numeric = found is not None and found.sensitive_named(model.column).numeric
     st.selectbox(
         "Distance",
-        [name for name in DISTANCES if numeric or name != "emd-ordered"],
+        [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
         key=state.seeded(key, model.distance),
         format_func=DISTANCES.__getitem__,
         on_change=_take,
@@ -178,7 +191,7 @@ def _adding(work: Work, found: EquivalenceClasses | None) -> None:
             index=None,
             placeholder="Choose a model",
             key=state.seeded(key, None),
-            format_func=lambda name: cards[name].title,
+            format_func=lambda name: glossed(cards[name]),
             on_change=_add,
             args=(key, found),
         )
@@ -192,11 +205,27 @@ def _add(key: str, found: EquivalenceClasses) -> None:
 
 
 def _remove(model: SensitiveModel) -> None:
+    _forget_typed(model)
     state.change(models=tuple(one for one in state.work().models if one != model))
 
 
 def _take(model: SensitiveModel, part: str, key: str) -> None:
-    typed: Any = state.typed(key)
+    """Use what was typed; what cannot be used is kept for its field, and changes nothing else."""
+    typed = state.typed(key)
     new = None if typed is None else changed(model, **{part: typed})
-    if new is not None:
-        state.change(models=tuple(new if one == model else one for one in state.work().models))
+    if new is None:
+        if part in ranges(type(model)):
+            _mistyped(state.work())[model, part] = typed
+        return
+    _forget_typed(model, part)
+    for other, value in _forget_typed(model).items():
+        if getattr(new, other) == getattr(model, other):  # t is another one on another scale
+            _mistyped(state.work())[new, other] = value
+    state.change(models=tuple(new if one == model else one for one in state.work().models))
+
+
+def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
+    """Let go of what was typed for a model, or for one parameter; returns it."""
+    typed = _mistyped(state.work())
+    gone = [one for one in typed if one[0] == model and part in (None, one[1])]
+    return {name: typed.pop((one, name)) for one, name in gone}

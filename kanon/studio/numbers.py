@@ -61,16 +61,16 @@ def worst(done: Run, column: str | None) -> list[Number]:
         Number(
             f"Worst l, {plain(shortened(column, 16))} {entropy_l_diversity.CARD.arrow}",
             f"{worst_l} of {most}",
-            f"Entropy l-diversity: in the worst class the values of {plain(column)} are as mixed "
-            f"as {worst_l} equally frequent ones. 1: everybody in it has the same value. All "
-            f"records in one class reach {most}, the most possible.",
+            f"Entropy l-diversity of the worst class: so many equally frequent values of "
+            f"{plain(column)} would be as hard to guess as those in it. 1: everybody in the class "
+            f"has the same value. {most}, the most possible: the mix of the whole table.",
         ),
         Number(
             f"Worst t, {plain(shortened(column, 16))} {t_closeness.CARD.arrow}",
             f"{worst_t} of 1",
-            f"Total variation distance: in the worst class this share of the records would need "
-            f"another value of {plain(column)} for it to be mixed as the whole table. 0: mixed "
-            "alike.",
+            "Total variation distance of the worst class: this share of its records would need "
+            f"another value of {plain(column)} for the class to be mixed as the whole table is. 0: "
+            "it is mixed so already.",
         ),
     ]
 

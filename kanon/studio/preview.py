@@ -70,14 +70,15 @@ def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler,
     others = [column for column in after.columns if column not in attributes]
     columns = [*attributes, *others]
     before = source.original_rows(rows)[columns]
-    colours = pd.DataFrame("", index=range(len(rows)), columns=columns)
-    for j, name in enumerate(attributes):
-        shares = rise[:, j]
-        colours[name] = [
-            f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
-            for share in shares
-        ]
+    tints = {name: [_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
+    untouched = dict.fromkeys(others, "")
+    colours = pd.DataFrame({**tints, **untouched}, index=range(len(rows)), columns=columns)
     return _plain(before), _plain(after[columns]).apply(lambda _: colours, axis=None)
+
+
+def _tint(share: float) -> str:
+    """The style of a cell that rose by this share of its hierarchy."""
+    return f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
 
 
 def _plain(rows: pd.DataFrame) -> Styler:

@@ -15,11 +15,11 @@ import numpy as np
 import kanon.privacy
 from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
-from kanon.errors import KanonError, Unsatisfiable
+from kanon.errors import KanonError, Unsatisfiable, quoted
 from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
-from kanon.privacy.t_closeness import HIGHEST, TCloseness
+from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.memory import histograms
 from kanon.studio.work import Work
 
@@ -29,6 +29,9 @@ __all__ = [
     "best",
     "cards_to_add",
     "changed",
+    "glossed",
+    "in_file_name",
+    "not_used",
     "others_of",
     "refusal",
     "short",
@@ -45,6 +48,18 @@ DISTANCES = {
     "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
 }
 """How t-closeness counts distances, in words."""
+
+_GLOSSES = {
+    "entropy-l-diversity": "the values of every class are well mixed",
+    "t-closeness": "every class is mixed much like the whole table",
+    "distinct-l-diversity": "every class has several different values",
+    "recursive-cl-diversity": "no value far outweighs the rarer ones",
+    "alpha-k-anonymity": "no value fills too much of a class",
+    "delta-disclosure": "every value is in every class, about as often",
+    "basic-beta-likeness": "no value is much more frequent in a class",
+    "enhanced-beta-likeness": "the same, stricter for frequent values",
+}
+"""What a model asks for, in so few words that they stand beside its name in a list."""
 
 _WISHES: dict[str, dict[str, Any]] = {
     "entropy-l-diversity": {"l": 2.0},
@@ -90,11 +105,26 @@ def whole_table(work: Work) -> EquivalenceClasses:
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     """Why no release can meet one of the models, in a sentence; None if each can be met."""
+    for model in models:
+        if isinstance(model, SensitiveModel) and _unordered(model, whole):
+            return (
+                f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
+                "choose another distance."
+            )
     try:
         check_reachable(models, whole)
     except KanonError as error:
         return error.sentence
     return None
+
+
+def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
+    """Whether a model needs the order of values that have none."""
+    return (
+        isinstance(model, TCloseness)
+        and model.distance == "emd-ordered"
+        and not whole.sensitive_named(model.column).numeric
+    )
 
 
 def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
@@ -107,10 +137,9 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     >>> best(EntropyLDiversity(l=2, column="ill"), whole)
     'at most 1.75 for this column'
     """
-    try:
-        level = model.level(whole)
-    except KanonError as error:
-        return error.sentence
+    if _unordered(model, whole):
+        return refusal([model], whole) or ""
+    level = model.level(whole)
     if level is None:
         return ""
     if math.isinf(level):
@@ -148,8 +177,29 @@ def short(model: SensitiveModel) -> str:
     ]
     listed = f" with {', '.join(others)}" if others else ""
     if isinstance(model, TCloseness):
-        listed = f" ({DISTANCES[model.distance].split(',')[0].split(' (')[0]})"
+        listed = f" ({SPOKEN[model.distance]})"
     return f"{name} {sign(model)} {wanted}{listed}"
+
+
+def in_file_name(models: Sequence[SensitiveModel]) -> str:
+    """Several models in the name of a file, a hyphen first; nothing for none.
+
+    >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+    >>> in_file_name([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
+    '-l2-t0.4'
+    """
+    if len(models) > 2:
+        return f"-with-{len(models)}-models"
+    return "".join(f"-{one.symbol}{getattr(one, one.symbol):g}" for one in models)
+
+
+def glossed(card: Card) -> str:
+    """A model with what it asks for, as it stands in a list.
+
+    >>> glossed(KINDS["entropy-l-diversity"].card)
+    'Entropy l-diversity — the values of every class are well mixed'
+    """
+    return f"{card.title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else card.title
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
@@ -211,3 +261,22 @@ def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
         return replace(model, **typed)  # type: ignore[type-var]
     except KanonError:
         return None
+
+
+def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
+    """That what was typed for a parameter does not count, why, and what still holds.
+
+    >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+    >>> model = EntropyLDiversity(l=2.0, column="ill")
+    >>> not_used(model, "l", 0.5)
+    '0.5 is not used, as l has to be a number of at least 1: l = 2 still holds.'
+    >>> not_used(model, "l", None)
+    'An empty field is not used: l = 2 still holds.'
+    """
+    still = f"{part} = {getattr(model, part):.12g} still holds."
+    if typed is None:
+        return f"An empty field is not used: {still}"
+    allowed = ranges(type(model))[part]
+    if isinstance(model, TCloseness):
+        allowed = replace(allowed, highest=HIGHEST[model.distance])
+    return f"{typed:.12g} is not used, as {part} has to be {allowed.text}: {still}"

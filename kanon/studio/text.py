@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kanon.words import percent
+
 __all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
 
 
@@ -46,16 +48,3 @@ def shortened(text: str, longest: int = 32) -> str:
     'a long fi…'
     """
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def percent(number: float) -> str:
-    """A percentage with one decimal; what is not quite 0 or 100 does not look like it.
-
-    >>> percent(12.34), percent(0.01), percent(0)
-    ('12.3 %', '< 0.1 %', '0.0 %')
-    """
-    if 0 < number < 0.05:
-        return "< 0.1 %"
-    if 99.95 < number < 100:
-        return "> 99.9 %"
-    return f"{number:.1f} %"

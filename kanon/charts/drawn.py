@@ -1,0 +1,112 @@
+"""A figure in one go: Plotly checks all of it again at every later update."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kanon.charts.style import k_axis, lay_out
+from kanon.measures.along import Curves, Points
+
+__all__ = ["INK", "K_SPACE", "drawn", "k_layout", "whole_k"]
+
+INK = "#1B1F24"
+"""The colour of text on pages and charts."""
+
+K_SPACE = 1.1
+"""How far an axis for k goes on beyond the largest k, as a factor."""
+
+_LABEL = {"size": 13, "color": INK}
+_TITLE = {"size": 14, "color": INK}
+
+
+def drawn(
+    data: Sequence[Mapping[str, Any]],
+    title: str,
+    height: int,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    **layout: Any,
+) -> go.Figure:
+    """A figure with the common look.
+
+    Parameters
+    ----------
+    data
+        Its traces.
+    title
+        The finding or the question.
+    height
+        In pixels.
+    x, y
+        Its axes; the title of an axis as plain text.
+    **layout
+        Whatever else is said of its layout.
+    """
+    common = _common()
+    axes = {
+        name: {
+            **common[name],
+            "tickfont": _LABEL,
+            **axis,
+            "title": {"text": axis.get("title", ""), "font": _TITLE},
+        }
+        for name, axis in (("xaxis", x), ("yaxis", y))
+    }
+    named = {"text": title, **common["title"]}
+    return go.Figure([*data], {**common, "title": named, "height": height, **axes, **layout})
+
+
+@lru_cache(maxsize=1)
+def _common() -> dict[str, Any]:
+    """What all figures have in common, without their texts."""
+    found = lay_out(go.Figure(), "").layout.to_plotly_json()
+    del found["template"], found["title"]["text"]
+    return found
+
+
+@lru_cache(maxsize=32)
+def k_layout(largest: int, at: tuple[int, ...] | None = None) -> dict[str, Any]:
+    """A logarithmic axis for k up to the largest one, as a mapping that nobody changes.
+
+    >>> k_layout(10)["tickvals"]
+    [2, 3, 5, 10]
+    """
+    figure = k_axis(go.Figure(), largest) if at is None else k_axis(go.Figure(), largest, at)
+    found = figure.layout.xaxis.to_plotly_json()
+    ends = [float(np.log10(1.8)), float(np.log10(max(largest, 2) * K_SPACE))]
+    return {**found, "title": found["title"]["text"], "range": ends}
+
+
+def whole_k(curves: Curves | Points, every: int = 50) -> tuple[np.ndarray, np.ndarray]:
+    """The k at which a curve is drawn, rising, and the row of the release for each.
+
+    A release serves all k up to the size of its smallest class. So a curve is a staircase; it is
+    drawn through the first and the last k of every step, as k is a whole number and nothing lies
+    between two of them.
+
+    Parameters
+    ----------
+    curves
+        The criteria along a path, or at some k.
+    every
+        Up to here, every k is listed.
+
+    Returns
+    -------
+    ks, rows : numpy.ndarray
+        Of the same length; of points, their own k.
+    """
+    if isinstance(curves, Points):
+        ks = np.asarray(curves.numbers["k"])
+        return ks, np.arange(len(ks))
+    last = np.asarray(curves.min_k)
+    first = np.concatenate([[1], last[:-1] + 1])
+    small = np.arange(2, min(every, last[-1]) + 1)
+    ks = np.unique(np.concatenate([first, last, small]))
+    ks = ks[ks >= min(2, last[-1])]
+    return ks, np.searchsorted(last, ks, side="left")

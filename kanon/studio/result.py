@@ -1,0 +1,108 @@
+"""The result on screen: whether it is still that of the settings, its k, its release.
+
+What the pages about one release share.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.run import Run, algorithm_named
+from kanon.strategies import LOOKS_AT
+from kanon.studio import running, state
+from kanon.studio.requirements import in_file_name, others_of
+from kanon.studio.text import plain
+from kanon.studio.work import Result, Work, k_grid
+from kanon.words import counted, thin
+
+__all__ = ["choose_k", "name_in_files", "notice", "release_shown", "start_button"]
+
+
+def start_button(work: Work, stale: bool, key: str) -> None:
+    """The button that makes a result; it stands out where there is none, or an old one."""
+    st.button(
+        "Anonymise",
+        type="primary" if stale or work.result is None else "secondary",
+        icon=":material/play_arrow:",
+        disabled=work.busy,
+        on_click=running.start,
+        key=key,
+    )
+
+
+def notice(work: Work, stale: bool) -> None:
+    """Over the result: that there is none yet, or that it is an old one, which then looks old.
+
+    An old result stays readable, in the container ``result``, until the new one is there.
+    """
+    with st.container():  # always there, so that the result stays where it is
+        if work.result is None and not work.busy:
+            st.info("There is no result for this table yet; press Anonymise to make one.")
+        if work.result is not None and stale and work.doing != "run":
+            st.warning(
+                "Settings have changed since this result was made; press Anonymise to renew it.",
+                icon=":material/history:",
+            )
+    opacity = 0.45 if stale or work.doing == "run" else 1
+    st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
+
+
+def release_shown(work: Work, result: Result) -> tuple[int, Run]:
+    """The k that can be shown, and the release for it."""
+    k = result.k_for(work.k)
+    return k, state.remembered("release", (result.settings, k), lambda: result.release(k))
+
+
+def choose_k(work: Work, result: Result, k: int, key: str) -> None:
+    """The slider over k, or why there is none.
+
+    Parameters
+    ----------
+    work, result
+        What is worked on, and its result.
+    k
+        The k that is shown.
+    key
+        The key of the slider.
+    """
+    known, n = result.solution.known, result.prepared.classes.n_records
+    if result.solution.curves is None:
+        title = algorithm_named(result.prepared.plan.algorithm.name).CARD.title
+        st.caption(
+            f"{plain(title)} runs once per k, so there is no slider: this is k = {thin(k)}. Change "
+            "k in the line at the top and run again."
+        )
+        return
+    st.select_slider(
+        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
+        k_grid(n, also=k) if known is None else known,
+        key=state.seeded(key, k),
+        format_func=thin,
+        on_change=state.take,
+        args=("k", key),
+    )
+    if known is not None:
+        wanted = min(work.k, n)
+        lacking = f" k = {thin(wanted)} is not among them; shown is {thin(k)}."
+        st.caption(
+            "With other models beside k, the release for each k is finished by itself: "
+            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
+            f"{lacking if k != wanted else ''}"
+        )
+
+
+def name_in_files(done: Run) -> str:
+    """What a release is called in the names of its files, in plain letters.
+
+    Its k, how it was made, and what else is required: ``k5-gaa-nllm-s3-class-l2``.
+    """
+    plan = done.prepared.plan
+    chosen = plan.algorithm
+    # A metric of one's own is called as its maker likes.
+    metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in chosen.metric)
+    parts = [f"k{plan.k}", chosen.name, metric.strip("-")[:20] or "own-metric"]
+    if chosen.strategy != "s1":
+        parts += [chosen.strategy]
+        if LOOKS_AT[chosen.strategy] and chosen.scope != "table":
+            parts += [chosen.scope]
+    return "-".join(parts) + in_file_name(others_of(plan))
