@@ -49,9 +49,12 @@ def panel(page, place):
 
 
 def heads(page):
-    """The titles of the panels, as the chart shows them."""
-    found = page.locator(".st-key-board .annotation-text tspan.line:first-child")
-    return [text[2:] for text in found.all_text_contents()]
+    """The titles of the panels, as the chart shows them: a while after the page was run."""
+    return expect(page.locator(".st-key-board .annotation-text tspan.line:first-child"))
+
+
+def numbered(titles):
+    return [f"{numeral} {title}" for numeral, title in zip("①②③④⑤⑥", titles, strict=False)]
 
 
 def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
@@ -63,26 +66,26 @@ def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
     expect(page.locator(".st-key-board .heatmaplayer image")).to_have_count(1)
     shown = ["Mean alteration", "sex: cost as NLLM counts", "At root", "Deleted among modified",
              "Minimum k against alteration"]  # fmt: skip
-    assert heads(page) == shown
+    heads(page).to_have_text(numbered(shown))
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= 1280")
     saved = json.loads(Path(by.download(page, "Save the layout").path()).read_text("utf-8"))
     assert saved["panels"][1] == {"kind": "matrix", "column": "sex", "metric": "nllm"}
     with by.answered(page):
         by.button(page, "l and t").click()
-    assert len(heads(page)) == 2
+    heads(page).to_have_count(2)
     field = page.locator('[class*="st-key-board-file-"] input[type="file"]')
     with by.answered(page):
         field.set_input_files(by.in_memory("bad.json", b'{"version": 1, "panel": []}'))
     expect(page.get_by_text("Layout key panel: there is no such key").first).to_be_visible()
-    assert len(heads(page)) == 2, "nothing is lost"
+    heads(page).to_have_count(2)  # nothing is lost
     with by.answered(page):
         field.set_input_files(by.in_memory("good.json", json.dumps(saved).encode()))
     expect(page.get_by_text("The layout was loaded.").first).to_be_visible()
-    assert heads(page) == shown
+    heads(page).to_have_text(numbered(shown))
     by.go(page, "Data")
     by.go(page, "Compare")
     page.locator(".cursor .numbers td").first.wait_for()
-    assert heads(page) == shown, "the layout stays with the session"
+    heads(page).to_have_text(numbered(shown))  # the layout stays with the session
 
 
 def test_the_cursor_moves_every_panel_without_asking(compared):
