@@ -119,7 +119,7 @@ def begin(
         Whether classes are merged that are not the smallest.
     """
     rules = _rules(task, classes, first_below_k, any_size)
-    work = _begun(classes, rules.seed)
+    work = _begun(classes, rules)
     looking = _looking(task, classes)
     # Neighbours in the tree are neighbours in memory if they are planted one after the other.
     plant(work, rules, looking, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
@@ -261,9 +261,10 @@ def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return bucket, ((sets[:, None] >> np.arange(_BUCKETS)) & 1) @ filled
 
 
-def _begun(classes: EquivalenceClasses, seed: int) -> Merging:
+def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
     """Room for a whole run, and the original classes in it."""
     size, m = classes.nodes.shape
+    seed, values = rules.seed, rules.depths.shape
     nodes = np.zeros((2 * size, m), dtype=np.int32)
     nodes[:size] = classes.nodes
     counts = np.zeros(2 * size, dtype=np.int64)
@@ -282,5 +283,9 @@ def _begun(classes: EquivalenceClasses, seed: int) -> Merging:
         tree=PrefixTree(*(np.zeros(entries, dtype=np.int32) for _ in PrefixTree._fields)),
         parts=np.zeros((size, 3), dtype=np.int32),
         smallest=np.zeros(size, dtype=np.int64),
+        bound=np.zeros(values, dtype=np.int64),
+        down=np.zeros(values, dtype=np.int64),
+        known=np.zeros(values, dtype=np.int64),
+        path=np.zeros((8, max(3, m + 1)), dtype=np.int64),
         state=np.zeros(5, dtype=np.int64),
     )

@@ -46,6 +46,13 @@ __all__ = [
 NONE = 2**62
 """More than any cost: there is none."""
 
+_loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+"""For loops that make no arrays: whoever calls them holds those that they work on.
+
+Numba counts references to every array of a record that is handed over, up and down again; that took
+half of the time. Without the counts nothing here may be allocated, nor kept.
+"""
+
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 SEARCHED, ASIDE = 0, 1
@@ -145,6 +152,11 @@ class Merging(NamedTuple):
         The live classes.
     parts, smallest
         The merges made so far (see MergePath).
+    bound, down, known
+        What the values of each quasi-identifier cost in this merge: a bound, the part of the other
+        class, and for which merge they are known.
+    path
+        Room for ways down the tree: nothing is allocated in the loops.
     state
         The number of live classes, of merges made, of places taken in the heap, of spare entries
         and of entries ever used in the tree.
@@ -159,6 +171,10 @@ class Merging(NamedTuple):
     tree: PrefixTree
     parts: np.ndarray
     smallest: np.ndarray
+    bound: np.ndarray
+    down: np.ndarray
+    known: np.ndarray
+    path: np.ndarray
     state: np.ndarray
 
 
@@ -282,7 +298,7 @@ def tuple_hashes(nodes, seed):
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _precedes(one, other, ranks, nodes):
     """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
     if ranks[one] != ranks[other]:
@@ -296,7 +312,7 @@ def _precedes(one, other, ranks, nodes):
 # The heaps: which class is repaired next, and which stands first
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _sooner(work, one, other, by_ties):
     """Whether a class is taken before another: by size and then ties, or by ties alone."""
     if not by_ties and work.counts[one] != work.counts[other]:
@@ -304,7 +320,7 @@ def _sooner(work, one, other, by_ties):
     return _precedes(one, other, work.ranks, work.nodes)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _push(work, heap, size, added, by_ties):
     """Put a class into a heap of that size."""
     place = size
@@ -317,7 +333,7 @@ def _push(work, heap, size, added, by_ties):
     heap[place] = added
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _pop(work, heap, size, by_ties):
     """Take the next class that still exists, -1 if there is none; and the size that is left."""
     while size > 0:
@@ -342,7 +358,7 @@ def _pop(work, heap, size, by_ties):
 # The prefix tree
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _child(tree, entry, value):
     """The child of an entry that holds a value; -1 if none does."""
     child = tree.child[entry]
@@ -351,7 +367,7 @@ def _child(tree, entry, value):
     return child
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _find(work, root, tuple_, order):
     """The class of a tuple below a root; -1 if there is none."""
     entry = root
@@ -362,7 +378,7 @@ def _find(work, root, tuple_, order):
     return work.tree.child[entry]
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _insert(work, root, added, order):
     """Add a class whose tuple does not stand below the root yet."""
     tree, state = work.tree, work.state
@@ -390,7 +406,7 @@ def _insert(work, root, added, order):
     work.leaf[added] = entry
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _remove(work, gone):
     """Take a class out of the tree, and every entry that then leads nowhere."""
     tree, state = work.tree, work.state
@@ -412,7 +428,7 @@ def _remove(work, gone):
         entry = above
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _add(work, rules, added):
     """Let a class live: in the tree, and in the heap if it may have to be repaired."""
     work.alive[added] = True
@@ -427,7 +443,7 @@ def _add(work, rules, added):
 # The search
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _lca(parent, one, other):
     """The lowest common ancestor; parents have larger numbers than their children."""
     while one != other:
@@ -438,19 +454,19 @@ def _lca(parent, one, other):
     return one
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _times(size, weight):
     """The product, or 2^62 where the weight says that there is none."""
     return size * weight if weight < NONE else np.int64(NONE)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _nearer(limit, cost):
     """The smaller of a limit and a cost that may be too large for a whole number."""
     return np.int64(cost) if cost < limit else limit
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _meet(parent, depth, mine, value, own, least):
     """What it costs at least to meet a value, and what it costs per record of the other class."""
     met = _lca(parent, mine, value)
@@ -458,8 +474,8 @@ def _meet(parent, depth, mine, value, own, least):
     return own * (depth[mine] - depth[met]) + least * down, down
 
 
-@njit(cache=True, nogil=True)
-def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
+@_loop
+def _search(work, rules, looking, root, chosen, own, least, by, bar):
     """Look for partners of ``chosen`` below a root, by what they cost.
 
     A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
@@ -485,7 +501,8 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
     """
     tree, nodes, order = work.tree, work.nodes, rules.order
     parents, depths = rules.parents, rules.depths
-    bound_of, down_of, known = costs  # per value met by this class: computed once, when needed
+    # Per value met by this class: computed once, when needed.
+    bound_of, down_of, known = work.bound, work.down, work.known
     m = len(order)
     stamp = work.state[MERGES] + 1
     logs, records, total, start, length, value_of, tally = looking.histograms
@@ -504,11 +521,10 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
         for place in range(looking.state[NEAR]):
             product = min(product, looking.near_value[place])
         limit = _nearer(limit, _most_for(product, bar))
-    bound = np.zeros(m + 1, dtype=np.int64)
-    down = np.zeros(m + 1, dtype=np.int64)
-    equal = np.empty(m, dtype=np.int64)  # per depth the child that costs nothing, visited first
-    current = np.empty(m, dtype=np.int64)
-    other = np.empty(m, dtype=np.int64)  # per depth the least that another value adds
+    bound, down, current = work.path[0], work.path[1], work.path[2]
+    equal = work.path[3]  # per depth the child that costs nothing, visited first
+    other = work.path[4]  # per depth the least that another value adds
+    bound[0] = down[0] = 0
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
@@ -591,7 +607,7 @@ def _search(work, rules, looking, root, chosen, own, least, costs, by, bar):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _cost(work, rules, chosen, candidate, own):
     """What it costs to merge two classes."""
     its = work.counts[candidate] if rules.weighted else np.int64(1)
@@ -605,7 +621,7 @@ def _cost(work, rules, chosen, candidate, own):
 # A tree over classes, whose inner nodes hold the largest value below
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _rate(worst, each, bad):
     """Let a class count, or with minus infinity no longer, when the worst is looked for."""
     place = len(worst) // 2 + each
@@ -622,13 +638,13 @@ def _rate(worst, each, bad):
 # Histograms of the sensitive attribute
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _log(logs, count):
     """n ln n."""
     return logs[count] if count < len(logs) else count * np.log(count)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _gather(histograms, alive, state):
     """Move the entries of the live classes together; classes with larger numbers stand later."""
     place = 0
@@ -644,8 +660,8 @@ def _gather(histograms, alive, state):
     state[0] = place
 
 
-@njit(cache=True, nogil=True)
-def _join(histograms, alive, parts, made, state):
+@_loop
+def _join(histograms, alive, parts, made, state, at):
     """The histogram of a class made of others, which lose theirs. ``state`` begins with ENTRIES."""
     needed = 0
     for part in parts:
@@ -656,7 +672,8 @@ def _join(histograms, alive, parts, made, state):
         _gather(histograms, alive, state)
     place = state[0]
     histograms.start[made] = place
-    at = np.zeros(len(parts), dtype=np.int64)
+    for p in range(len(parts)):
+        at[p] = 0
     while True:
         least = np.int32(2**31 - 1)
         for p in range(len(parts)):
@@ -684,7 +701,7 @@ def _join(histograms, alive, parts, made, state):
             histograms.length[part] = 0
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _measure(histograms, each, at):
     """How bad a class is, what bounds it when merged, and its reach (see Looking)."""
     start, length = histograms.start[each], histograms.length[each]
@@ -732,6 +749,7 @@ def measure_along(histograms, parts, state):
     entropy, distance = np.full(2 * half, -np.inf), np.full(2 * half, -np.inf)
     worst_entropy, worst_distance = np.empty(merges + 1), np.empty(merges + 1)
     alive = np.zeros(size + merges, dtype=np.bool_)
+    at = np.zeros(3, dtype=np.int64)
     alive[:size] = True
     for each in range(size + merges):
         if each >= size:
@@ -740,7 +758,7 @@ def measure_along(histograms, parts, state):
                 if part >= 0:
                     _rate(entropy, part, -np.inf)
                     _rate(distance, part, -np.inf)
-            _join(histograms, alive, parts[each - size], each, state)
+            _join(histograms, alive, parts[each - size], each, state, at)
             alive[each] = True
         _rate(entropy, each, _measure(histograms, each, LOOKS_AT_L)[0])
         _rate(distance, each, _measure(histograms, each, LOOKS_AT_T)[0])
@@ -751,13 +769,13 @@ def measure_along(histograms, parts, state):
 # What a strategy sees of a merge
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _ln(logs, count):
     """ln n."""
     return logs[count] / count if count < len(logs) else np.log(count)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _mark(looking, each, sign):
     """Add the counts of a class to the marks, or take them off."""
     histograms = looking.histograms
@@ -766,7 +784,7 @@ def _mark(looking, each, sign):
         looking.marks[histograms.value[entry]] += sign * histograms.tally[entry]
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _logs_added(logs, value, tally, marks, first, last):
     """By how much n ln n of the marks and of a class grows where they share values."""
     grown = 0.0
@@ -778,7 +796,7 @@ def _logs_added(logs, value, tally, marks, first, last):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _excess_added(total, records, value, tally, marks, first, last, size):
     """By how much what is above the table's shares grows when a class is added to the marks.
 
@@ -792,7 +810,7 @@ def _excess_added(total, records, value, tally, marks, first, last, size):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _excess(total, records, value, tally, first, last, size):
     """The same of a class alone."""
     above = np.int64(0)
@@ -801,7 +819,7 @@ def _excess(total, records, value, tally, first, last, size):
     return above
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _bad_of_two(
     at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
 ):
@@ -819,7 +837,7 @@ def _bad_of_two(
     return (2 * above) / (records * size)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _merged_bad(looking, work, chosen, other, third):
     """How bad the class is that a merge makes. The marks are those of ``chosen``."""
     logs, records, total, start, length, value, tally = looking.histograms
@@ -848,7 +866,7 @@ def _merged_bad(looking, work, chosen, other, third):
     return (2 * above) / (records * size)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _least_of_two(
     at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
 ):
@@ -864,7 +882,7 @@ def _least_of_two(
     return max(abs(mass - other_mass) / both, 2.0 * (1.0 - covered)) - _SLACK
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _third(looking, work, rules, chosen, candidate):
     """The class that the merge with a candidate would meet; -1 if none."""
     stamp = work.state[MERGES] + 1
@@ -878,7 +896,7 @@ def _third(looking, work, rules, chosen, candidate):
     return -1 if found == candidate else found
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _others(looking, candidate, third):
     """How bad the worst class is that a merge leaves as it is."""
     for place in range(3):
@@ -888,20 +906,20 @@ def _others(looking, candidate, third):
     return -np.inf
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _value(looking, work, chosen, candidate, third):
     """How bad the merged class is, or the table that has it."""
     bad = _merged_bad(looking, work, chosen, candidate, third)
     return max(bad, _others(looking, candidate, third)) if looking.whole else bad
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _badness(looking, work, rules, chosen, candidate):
     """The same, the third class looked up."""
     return _value(looking, work, chosen, candidate, _third(looking, work, rules, chosen, candidate))
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _changes_nothing(looking, chosen, by, bar):
     """Whether the table stays as bad as its worst class, whatever ``chosen`` is merged with.
 
@@ -914,7 +932,7 @@ def _changes_nothing(looking, chosen, by, bar):
     return looking.ends_bad[0] <= bar and looking.bad[chosen] <= bar
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _no_worse(looking, work, rules, chosen, candidate, bar):
     """Whether a merge leaves the class, or the table, no worse than ``bar``."""
     third = _third(looking, work, rules, chosen, candidate)
@@ -923,13 +941,13 @@ def _no_worse(looking, work, rules, chosen, candidate, bar):
     return _merged_bad(looking, work, chosen, candidate, third) <= bar
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _factor(at, bad):
     """What a cost is multiplied by: 1 / l, or t."""
     return np.exp(bad) if at == LOOKS_AT_L else max(bad, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _most_for(product, factor):
     """The cost above which no candidate comes near a product."""
     if factor <= 0 or product == np.inf:
@@ -937,7 +955,7 @@ def _most_for(product, factor):
     return product * (1 + 2 * TOLERANCE) / factor
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note(looking, candidate, value):
     """Put a candidate near the best."""
     place = looking.state[NEAR]
@@ -946,7 +964,7 @@ def _note(looking, candidate, value):
     looking.state[NEAR] += 1
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _covers(parent, above, below):
     """Whether a node is another one or above it."""
     while below >= 0 and below < above:
@@ -954,12 +972,12 @@ def _covers(parent, above, below):
     return below == above
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _mark_meeting(looking, work, rules, chosen, cover):
     """Mark the candidates whose merge with ``chosen`` meets a class that covers it."""
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
-    current = np.empty(m, dtype=np.int64)
+    current = work.path[5]
     depth = 0
     current[0] = tree.child[SEARCHED]
     while depth >= 0:
@@ -984,7 +1002,7 @@ def _mark_meeting(looking, work, rules, chosen, cover):
             looking.state[MARKED] += 1
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _mark_thirds(looking, work, rules, chosen):
     """Find the classes that stand where merges of ``chosen`` lead, and the candidates they meet.
 
@@ -995,7 +1013,7 @@ def _mark_thirds(looking, work, rules, chosen):
     looking.state[MARKED] = 0
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
-    current = np.empty(m, dtype=np.int64)
+    current = work.path[6]
     depth = 0
     current[0] = tree.child[SEARCHED]
     while depth >= 0:
@@ -1018,7 +1036,7 @@ def _mark_thirds(looking, work, rules, chosen):
 # The worst classes
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _find_ends(looking):
     """Find the three worst classes."""
     worst = looking.worst
@@ -1038,7 +1056,7 @@ def _find_ends(looking):
             _rate(worst, looking.ends[end], looking.ends_bad[end])
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note_if_helping(looking, work, chosen, candidate, third, slack):
     """Note a candidate whose merge takes in all of the worst classes. Returns how bad it is."""
     stamp = work.state[MERGES] + 1
@@ -1051,7 +1069,7 @@ def _note_if_helping(looking, work, chosen, candidate, third, slack):
     return bad
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note_helpers(looking, work, rules, chosen, slack):
     """Note the candidates whose merge takes in all of the worst classes: two at most.
 
@@ -1086,7 +1104,7 @@ def _note_helpers(looking, work, rules, chosen, slack):
 # The partner
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _bound_all(looking, work, chosen):
     """Bound how bad the merges with all live classes are. Returns the place of the least bound."""
     at, logs, bounds = looking.at, looking.histograms.logs, looking.bounds
@@ -1110,7 +1128,7 @@ def _bound_all(looking, work, chosen):
     return first
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note_least_bad(looking, work, rules, chosen, slack):
     """Note all candidates whose merge is about the least bad. Returns how bad that is."""
     logs, records, total, start, length, value, tally = looking.histograms
@@ -1148,7 +1166,7 @@ def _note_least_bad(looking, work, rules, chosen, slack):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note_product(looking, work, rules, chosen, candidate, own, product):
     """Note a candidate with its product of cost and badness, if it may be near the least."""
     cost = _cost(work, rules, chosen, candidate, own)
@@ -1158,8 +1176,8 @@ def _note_product(looking, work, rules, chosen, candidate, own, product):
     return min(product, found)
 
 
-@njit(cache=True, nogil=True)
-def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
+@_loop
+def _note_low_products(looking, work, rules, root, chosen, own, least):
     """Look one by one at the candidates with the lowest factors, so that a search can leave them.
 
     The more of them are looked at, the higher is the factor that all others have at least, and the
@@ -1173,8 +1191,8 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
     masses, reaches, masks, marks = looking.mass, looking.reach, looking.mask, looking.marks
     marked, thirds, shares = looking.marked, looking.third, looking.shares
     size, mass = counts[chosen], masses[chosen]
-    bound_of, down_of, known = costs
-    cheapest = _search(work, rules, looking, root, chosen, own, least, costs, CHEAPEST, 0.0)
+    bound_of, down_of, known = work.bound, work.down, work.known
+    cheapest = _search(work, rules, looking, root, chosen, own, least, CHEAPEST, 0.0)
     _bound_all(looking, work, chosen)
     usual = _badness(looking, work, rules, chosen, cheapest)
     product = _cost(work, rules, chosen, cheapest, own) * _factor(at, usual)
@@ -1240,7 +1258,7 @@ def _note_low_products(looking, work, rules, root, chosen, own, least, costs):
     return _factor(at, bar)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _first_near(looking, work, rules, chosen, own, most, by_cost):
     """Of the candidates noted with a value up to ``most``, the cheapest or the first, by ties."""
     best, least = -1, np.int64(0)
@@ -1258,7 +1276,7 @@ def _first_near(looking, work, rules, chosen, own, most, by_cost):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _first_no_worse(looking, work, rules, chosen, bar):
     """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
     first, size = looking.first, looking.state[FIRST]
@@ -1281,7 +1299,7 @@ def _first_no_worse(looking, work, rules, chosen, bar):
     return found
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _least_noted(looking):
     """The least value that was noted."""
     least = np.inf
@@ -1290,7 +1308,7 @@ def _least_noted(looking):
     return least
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _note_helping_products(looking, work, rules, chosen, own, slack):
     """Note the candidates whose merge takes in all of the worst classes, if they may be near.
 
@@ -1321,24 +1339,24 @@ def _note_helping_products(looking, work, rules, chosen, own, slack):
         product = _note_product(looking, work, rules, chosen, candidate, own, product)
 
 
-@njit(cache=True, nogil=True)
-def _partner_by_product(work, rules, looking, root, chosen, own, least, costs, slack):
+@_loop
+def _partner_by_product(work, rules, looking, root, chosen, own, least, slack):
     """The class of least cost times badness."""
     looking.state[NEAR] = 0
     if looking.whole:
         bar = _factor(looking.at, looking.ends_bad[0])
-        _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
+        _search(work, rules, looking, root, chosen, own, least, LEAST_PRODUCT, bar)
         _note_helping_products(looking, work, rules, chosen, own, slack)
     else:
         _mark_thirds(looking, work, rules, chosen)
-        bar = _note_low_products(looking, work, rules, root, chosen, own, least, costs)
-        _search(work, rules, looking, root, chosen, own, least, costs, LEAST_PRODUCT, bar)
+        bar = _note_low_products(looking, work, rules, root, chosen, own, least)
+        _search(work, rules, looking, root, chosen, own, least, LEAST_PRODUCT, bar)
     most = _least_noted(looking) * (1 + TOLERANCE)
     return _first_near(looking, work, rules, chosen, own, most, False)
 
 
-@njit(cache=True, nogil=True)
-def _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, slack):
+@_loop
+def _partner_by_badness(work, rules, looking, root, chosen, own, least, slack):
     """The class whose merge is least bad; where cost counts, the cheapest of those."""
     by = rules.by
     by_cost = by == LEAST_BAD_THEN_CHEAPEST
@@ -1350,7 +1368,7 @@ def _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, s
         bar = min(bar, helped) + slack
         looking.state[NEAR] = 0
         if by_cost:
-            best = _search(work, rules, looking, root, chosen, own, least, costs, by, bar)
+            best = _search(work, rules, looking, root, chosen, own, least, by, bar)
         else:
             best = _first_no_worse(looking, work, rules, chosen, bar)
         if best >= 0:
@@ -1361,11 +1379,11 @@ def _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, s
     return _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
 
 
-@njit(cache=True, nogil=True)
-def _partner_by_cost(work, rules, looking, root, chosen, own, least, costs, slack):
+@_loop
+def _partner_by_cost(work, rules, looking, root, chosen, own, least, slack):
     """The class of least cost; of several, the one whose merge is least bad."""
     looking.state[NEAR] = 0
-    _search(work, rules, looking, root, chosen, own, least, costs, rules.by, 0.0)
+    _search(work, rules, looking, root, chosen, own, least, rules.by, 0.0)
     if looking.state[NEAR] == 1:
         return looking.near[0]
     for place in range(looking.state[NEAR]):
@@ -1375,27 +1393,27 @@ def _partner_by_cost(work, rules, looking, root, chosen, own, least, costs, slac
     return _first_near(looking, work, rules, chosen, own, most, False)
 
 
-@njit(cache=True, nogil=True)
-def _partner(work, rules, looking, root, chosen, own, least, costs):
+@_loop
+def _partner(work, rules, looking, root, chosen, own, least):
     """The class to merge ``chosen`` with, as the strategy says."""
     by = rules.by
     if by == CHEAPEST:
-        return _search(work, rules, looking, root, chosen, own, least, costs, by, 0.0)
+        return _search(work, rules, looking, root, chosen, own, least, by, 0.0)
     slack = TOLERANCE if looking.at == LOOKS_AT_L else 0.0
     _mark(looking, chosen, 1)
     if looking.whole:
         _find_ends(looking)
     if by == CHEAPEST_THEN_LEAST_BAD:
-        best = _partner_by_cost(work, rules, looking, root, chosen, own, least, costs, slack)
+        best = _partner_by_cost(work, rules, looking, root, chosen, own, least, slack)
     elif by == LEAST_PRODUCT:
-        best = _partner_by_product(work, rules, looking, root, chosen, own, least, costs, slack)
+        best = _partner_by_product(work, rules, looking, root, chosen, own, least, slack)
     else:
-        best = _partner_by_badness(work, rules, looking, root, chosen, own, least, costs, slack)
+        best = _partner_by_badness(work, rules, looking, root, chosen, own, least, slack)
     _mark(looking, chosen, -1)
     return best
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _see(looking, work, added):
     """Let a strategy know of a class that lives now."""
     bad, mass, reach = _measure(looking.histograms, added, looking.at)
@@ -1417,7 +1435,7 @@ def _see(looking, work, added):
         looking.state[FIRST] += 1
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _miss(looking, work, gone):
     """Let a strategy know of a class that has just gone."""
     place, last = looking.place[gone], work.state[LIVE]
@@ -1434,21 +1452,21 @@ def _miss(looking, work, gone):
 # The run
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _let_live(work, rules, looking, added):
     _add(work, rules, added)
     if looking.at != LOOKS_AT_NOTHING:
         _see(looking, work, added)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def _let_go(work, looking, gone):
     _remove(work, gone)
     if looking.at != LOOKS_AT_NOTHING:
         _miss(looking, work, gone)
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def plant(work, rules, looking, planted):
     """Let the original classes live, in the order given, which changes the speed alone."""
     work.tree.child[SEARCHED] = -1
@@ -1458,19 +1476,8 @@ def plant(work, rules, looking, planted):
         _let_live(work, rules, looking, e)
 
 
-@njit(cache=True, nogil=True)
-def _room_for_costs(rules):
-    """What values cost: the bound, the part of the other class, and about which merge it is."""
-    shape = rules.depths.shape
-    return (
-        np.empty(shape, dtype=np.int64),
-        np.empty(shape, dtype=np.int64),
-        np.zeros(shape, dtype=np.int64),
-    )
-
-
-@njit(cache=True, nogil=True)
-def _merge(work, rules, looking, chosen, costs):
+@_loop
+def _merge(work, rules, looking, chosen):
     """Merge a class with its partner. Returns the class that is made."""
     nodes, counts, state = work.nodes, work.counts, work.state
     merge = state[MERGES]
@@ -1481,7 +1488,7 @@ def _merge(work, rules, looking, chosen, costs):
         own = counts[chosen]
         least = own if rules.least < 0 else rules.least
     root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
-    other = _partner(work, rules, looking, root, chosen, own, least, costs)
+    other = _partner(work, rules, looking, root, chosen, own, least)
     _let_go(work, looking, other)
     for j in range(nodes.shape[1]):
         nodes[made, j] = _lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
@@ -1498,13 +1505,13 @@ def _merge(work, rules, looking, chosen, costs):
     work.parts[merge, 2] = third
     work.smallest[merge] = counts[chosen]
     if looking.at != LOOKS_AT_NOTHING:
-        _join(looking.histograms, work.alive, work.parts[merge], made, looking.state)
+        _join(looking.histograms, work.alive, work.parts[merge], made, looking.state, work.path[7])
     _let_live(work, rules, looking, made)
     state[MERGES] += 1
     return made
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def merge_some(work, rules, looking, n):
     """Merge until every class holds k records, or ``n`` merges more were made.
 
@@ -1524,18 +1531,17 @@ def merge_some(work, rules, looking, n):
     bool
         Whether every class holds k records.
     """
-    costs = _room_for_costs(rules)
     for _ in range(n):
         if work.state[LIVE] <= 1:
             return True
         chosen, work.state[HEAP] = _pop(work, work.heap, work.state[HEAP], rules.first_below_k)
         if chosen < 0 or work.counts[chosen] >= rules.k:
             return True
-        _merge(work, rules, looking, chosen, costs)
+        _merge(work, rules, looking, chosen)
     return False
 
 
-@njit(cache=True, nogil=True)
+@_loop
 def merge_chosen(work, rules, looking, chosen):
     """Merge one class with its partner, whatever its size. Returns the class that is made."""
-    return _merge(work, rules, looking, chosen, _room_for_costs(rules))
+    return _merge(work, rules, looking, chosen)
