@@ -1198,14 +1198,14 @@ def _note_low_products(looking, work, rules, root, chosen, own, least):
     product = _cost(work, rules, chosen, cheapest, own) * _factor(at, usual)
     _note(looking, cheapest, product)
     number = work.state[LIVE]
-    # Downwards from how bad the merge with the cheapest class is, until about a fifth is below.
+    # Downwards from how bad the merge with the cheapest class is, until about a tenth is below.
     bar = usual
     for _ in range(_STEPS):
         bar = bar - 0.5 * np.log(2.0) if at == LOOKS_AT_L else bar * np.sqrt(0.5)
         below = 0
         for place in range(0, number, _SAMPLED):
             below += bounds[place] < bar
-        if below * _SAMPLED <= 16 + number // 5:
+        if below * _SAMPLED <= 16 + number // 10:
             break
     third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
     for place in range(number + state[MARKED]):
