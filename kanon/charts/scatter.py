@@ -20,6 +20,7 @@ from kanon.charts.measured import (
 )
 from kanon.charts.style import darkened, escaped, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
+from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
 from kanon.words import thin
 
@@ -50,7 +51,7 @@ def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarra
         The card of the latter.
     """
     directions = (COST.direction or "lower", privacy.direction or "higher")
-    return pareto_front(np.column_stack([costs, reached]).round(_DIGITS), directions)
+    return pareto_front(as_shown(np.column_stack([costs, reached]), _DIGITS), directions)
 
 
 def fronts(comparison: Comparison, measure: str) -> np.ndarray:
