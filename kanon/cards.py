@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
 
-__all__ = ["Card", "parts_of"]
+__all__ = ["Card", "Parameter", "parts_of"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,31 @@ class Card:
     def arrow(self) -> str:
         """``↓ better``, ``↑ better`` or nothing."""
         return {"lower": "↓ better", "higher": "↑ better", "": ""}[self.direction]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A choice that one part offers beside those that many share.
+
+    Attributes
+    ----------
+    name
+        The key in plans.
+    title
+        The name on a page, in sentence case.
+    choices
+        What can be chosen, with what each is called on a page.
+    default
+        What is chosen if nobody says anything.
+    help
+        What it decides, in a sentence.
+    """
+
+    name: str
+    title: str
+    choices: Mapping[str, str]
+    default: str
+    help: str
 
 
 def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:

@@ -235,7 +235,7 @@ def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.nda
             found.append(np.zeros(tree.n_nodes))
             continue
         height = height_of(tree)
-        found.append((height[-1] - height) * factor)
+        found.append((height[tree.root] - height) * factor)
     return tuple(found)
 
 
@@ -343,4 +343,6 @@ def _drawn_potential(tree: Hierarchy) -> np.ndarray:
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
         above = tree.parent[node]
         depth[node] = depth[above] + (0.0 if tree.weight is None else tree.weight[node])
+    ranges = np.arange(tree.root + 1, tree.n_nodes)  # a range loses what the node above it does
+    depth[ranges] = depth[tree.parent[ranges]]
     return depth

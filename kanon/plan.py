@@ -7,6 +7,7 @@ Unknown keys are errors.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
@@ -30,7 +31,7 @@ from pydantic import (
 
 import kanon.algorithms
 import kanon.privacy
-from kanon.cards import Card, parts_of
+from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
@@ -57,6 +58,7 @@ __all__ = [
     "SuppressionPlan",
     "build_hierarchy",
     "composed_metrics",
+    "parameters_of",
 ]
 
 
@@ -212,6 +214,33 @@ class AlgorithmPlan(_Strict):
     attribute_weights: dict[str, Number] = Field(default_factory=dict)
     tie_seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] | None = None
     seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
+    node: dict[str, Annotated[StrictInt, Field(ge=0)]] | None = None
+
+    model_config = ConfigDict(frozen=True, extra="allow")  # what the algorithm alone knows
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys_only(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            own = [parameter.name for parameter in parameters_of(given.get("name"))]
+            known = [*cls.model_fields, *own]
+            unknown = [key for key in given if key not in known]
+            if unknown:
+                raise ValueError(
+                    f"the key {quoted(unknown[0])} is unknown; known are {', '.join(known)}"
+                )
+        return given
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was chosen for the algorithm's own parameters."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
+    """The parameters that one algorithm alone has; none of an unknown one."""
+    module = parts_of(kanon.algorithms).get(algorithm) if isinstance(algorithm, str) else None
+    return tuple(getattr(module, "PARAMETERS", ()))
 
 
 class ModelPlan(_Strict):
@@ -316,7 +345,7 @@ class Plan(_Strict):
     privacy: list[AnyModelPlan] = Field(min_length=1)
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
-    suppression_limit: SuppressionLimit = 0.0
+    suppression_limit: SuppressionLimit | None = None
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -419,6 +448,23 @@ class Plan(_Strict):
             return self._sensitive("algorithm.sensitive", named)
         return known[0] if len(known) == 1 else None
 
+    def suppression(self, n_records: int) -> int | None:
+        """How many records may be suppressed at most; None if the plan does not say.
+
+        A share of n is rounded down, but for what a float lacks of a whole number.
+
+        Parameters
+        ----------
+        n_records
+            n.
+        """
+        limit = self.suppression_limit
+        if limit is None:
+            return None
+        if isinstance(limit, RecordsPlan):
+            return min(limit.records, n_records)
+        return math.floor(limit * n_records + 1e-9)
+
     @property
     def metric(self) -> Metric:
         """The metric that guides the algorithm."""
@@ -472,6 +518,7 @@ class Plan(_Strict):
                     f"known are {', '.join(names)}."
                 )
         _ = self.models, self.led_by  # both name what is wrong
+        self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():
             if column not in self.roles.quasi_identifiers:
                 raise PlanError(
@@ -482,6 +529,34 @@ class Plan(_Strict):
                 raise PlanError(
                     f"Plan key algorithm.attribute_weights.{column}: {weight} is not allowed; "
                     f"a weight is a number of at least 0 and at most {LARGEST_WEIGHT:g}."
+                )
+
+    def _check_options(self) -> None:
+        """That the algorithm knows what was chosen for it."""
+        chosen = self.algorithm
+        for parameter in parameters_of(chosen.name):
+            given = chosen.options.get(parameter.name, parameter.default)
+            if given not in parameter.choices:
+                raise PlanError(
+                    f"Plan key algorithm.{parameter.name}: {quoted(given)} is not allowed; "
+                    f"known are {', '.join(parameter.choices)}."
+                )
+        uses = parts_of(kanon.algorithms)[chosen.name].USES
+        if LOOKS_AT[chosen.strategy] and "strategy" not in uses:
+            raise PlanError(
+                f"The algorithm {quoted(chosen.name)} looks at no sensitive column; the strategy "
+                f"{quoted(chosen.strategy)} needs 'gaa'."
+            )
+        if chosen.node is not None:
+            if "node" not in uses:
+                raise PlanError(
+                    f"Plan key algorithm.node: the algorithm {quoted(chosen.name)} takes no node."
+                )
+            wanted = self.roles.quasi_identifiers
+            if sorted(chosen.node) != sorted(wanted):
+                raise PlanError(
+                    "Plan key algorithm.node: it needs a level for each quasi-identifier "
+                    f"({listing(wanted, most=12)}) and for nothing else."
                 )
 
 

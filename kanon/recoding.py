@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
+from kanon.hierarchy import Hierarchy
 from kanon.words import counted
 
-__all__ = ["MergePath", "Recoding"]
+__all__ = ["MergePath", "Recoding", "Trace"]
+
+
+def _nothing() -> np.ndarray:
+    return np.zeros((0, 0), dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What an algorithm did on its way to a release.
+
+    Attributes
+    ----------
+    node
+        The level that each quasi-identifier was raised to; None if not all records were raised to
+        the same levels.
+    walk
+        The nodes of the lattice that the search moved through, in their order; empty for
+        algorithms that search no lattice.
+    visited : numpy.ndarray, shape (V, m), int32
+        The nodes that it evaluated, that is counted the classes of, in their order; kept by the
+        searches that look for one node.
+    evaluated
+        How many nodes it evaluated.
+    steps
+        How many merges, cuts or clusters it made, or nodes it moved through.
+    """
+
+    node: tuple[int, ...] | None = None
+    walk: tuple[tuple[int, ...], ...] = ()
+    visited: np.ndarray = field(default_factory=_nothing)
+    evaluated: int = 0
+    steps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +61,19 @@ class Recoding:
         The number of records of each released class.
     assigned : numpy.ndarray, shape (E,), int64
         Per original class the position of its released class; -1 if it is suppressed.
+    ranged : tuple of Hierarchy
+        The hierarchies with the ranges that the release uses beside their nodes; empty if it uses
+        none. See :attr:`hierarchies`.
+    trace
+        What the algorithm did.
     """
 
     classes: EquivalenceClasses
     nodes: np.ndarray
     counts: np.ndarray
     assigned: np.ndarray
+    ranged: tuple[Hierarchy, ...] = ()
+    trace: Trace = field(default_factory=Trace)
 
     @classmethod
     def from_targets(
@@ -41,6 +81,8 @@ class Recoding:
         classes: EquivalenceClasses,
         targets: np.ndarray,
         suppressed: np.ndarray | None = None,
+        hierarchies: tuple[Hierarchy, ...] | None = None,
+        trace: Trace | None = None,
     ) -> Recoding:
         """Group the classes by the tuples they are raised to.
 
@@ -52,14 +94,34 @@ class Recoding:
             Per class its released tuple.
         suppressed : numpy.ndarray, shape (E,), bool, optional
             Which classes leave the release.
+        hierarchies
+            The hierarchies with ranges, if some tuples hold ranges.
+        trace
+            What the algorithm did.
         """
         kept = np.ones(classes.n_classes, bool) if suppressed is None else ~suppressed
         nodes, counts, group = group_tuples(
-            targets[kept], classes.counts[kept], [tree.n_nodes for tree in classes.hierarchies]
+            targets[kept],
+            classes.counts[kept],
+            [tree.n_nodes for tree in hierarchies or classes.hierarchies],
         )
         assigned = np.full(classes.n_classes, -1, dtype=np.int64)
         assigned[kept] = group
-        return cls(classes, nodes, counts, assigned)
+        return cls(classes, nodes, counts, assigned, hierarchies or (), trace or Trace())
+
+    @property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchies that ``nodes`` are nodes of.
+
+        Those of the classes, or those with ranges beside their nodes (see
+        :mod:`kanon.hierarchy.ranges`), in which all nodes keep their numbers.
+        """
+        return self.ranged or self.classes.hierarchies
+
+    @cached_property
+    def original(self) -> EquivalenceClasses:
+        """The original classes, in the hierarchies of the release: to compare both by one scale."""
+        return replace(self.classes, hierarchies=self.hierarchies)
 
     @property
     def n_classes(self) -> int:
@@ -77,7 +139,7 @@ class Recoding:
         sensitive = tuple(
             each.grouped(self.assigned, self.n_classes) for each in self.classes.sensitive
         )
-        return replace(self.classes, nodes=self.nodes, counts=self.counts, sensitive=sensitive)
+        return replace(self.original, nodes=self.nodes, counts=self.counts, sensitive=sensitive)
 
     @property
     def suppressed_records(self) -> int:

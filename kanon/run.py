@@ -20,17 +20,17 @@ from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import flat
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.cells import whole_potentials
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
-from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import Model
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
+from kanon.values import canonical_texts
 from kanon.words import counted, thin
 
 __all__ = [
@@ -39,9 +39,11 @@ __all__ = [
     "Run",
     "Solution",
     "algorithm_named",
+    "check_task",
     "finished",
     "finished_at",
     "measured_metrics",
+    "needs_hierarchies",
     "prepare",
     "run",
     "serves_every_k",
@@ -95,7 +97,40 @@ class Prepared:
             scope=chosen.scope,
             sensitive=self.plan.led_by,
             models=tuple(self.plan.models),
+            suppression=self.plan.suppression(self.classes.n_records),
+            seed=chosen.seed,
+            options=chosen.options,
+            node=self._node(),
         )
+
+    def _node(self) -> tuple[int, ...] | None:
+        """The node of the lattice that the plan names, in the order of the quasi-identifiers."""
+        given = self.plan.algorithm.node
+        if given is None:
+            return None
+        names, trees = self.classes.attributes, self.classes.hierarchies
+        for column, tree in zip(names, trees, strict=True):
+            if given[column] > tree.height - 1:
+                raise PlanError(
+                    f"Plan key algorithm.node.{column}: level {given[column]} is not allowed; the "
+                    f"hierarchy has levels 0 to {tree.height - 1}."
+                )
+        return tuple(given[column] for column in names)
+
+    def check(self) -> Task:
+        """The task for the plan's algorithm, checked before it is run.
+
+        Raises
+        ------
+        Unsatisfiable
+            No release can meet k or a model.
+        PlanError
+            The algorithm cannot do what the plan asks for; the message says why.
+        """
+        task = self.task()
+        task.check()
+        check_task(self.plan.algorithm.name, task)
+        return task
 
     def guided_by(self, **changes: Any) -> Prepared:
         """The same table and hierarchies, with something else to guide the algorithm.
@@ -138,7 +173,16 @@ class Run:
         """The measures of the release, as in ``M.json``."""
         plan = self.prepared.plan
         found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]))
+        found |= self._trace()
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
+
+    def _trace(self) -> dict[str, Any]:
+        """What a full-domain algorithm found, and how many nodes it looked at."""
+        trace, found = self.recoding.trace, {}
+        if trace.node is not None:
+            levels = zip(self.prepared.classes.attributes, trace.node, strict=True)
+            found["node"] = dict(levels)
+        return found | ({"nodes_evaluated": trace.evaluated} if trace.evaluated else {})
 
     def released(self) -> pd.DataFrame:
         """The released table."""
@@ -180,6 +224,9 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
     trees = {}
     for column in columns:
         chosen = plan.columns[column].hierarchy
+        if chosen is None and not needs_hierarchies(plan.algorithm.name):
+            trees[column] = flat(canonical_texts(kept[column])[1])
+            continue
         if chosen is None:
             raise PlanError(
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
@@ -220,6 +267,24 @@ FINISHED_K = (
 def algorithm_named(name: str) -> ModuleType:
     """The module of an algorithm."""
     return parts_of(kanon.algorithms)[name]
+
+
+def needs_hierarchies(name: str) -> bool:
+    """Whether an algorithm needs a hierarchy for every quasi-identifier."""
+    return bool(getattr(algorithm_named(name), "NEEDS_HIERARCHIES", True))
+
+
+def check_task(name: str, task: Task) -> None:
+    """Check that an algorithm can do what a task asks for.
+
+    Raises
+    ------
+    PlanError
+        It cannot; the message says why.
+    """
+    check = getattr(algorithm_named(name), "check", None)
+    if check is not None:
+        check(task)
 
 
 def serves_every_k(name: str) -> bool:
@@ -299,7 +364,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         recoding = module.anonymise(task, progress)
         return Solution(None, recoding, None, time.perf_counter() - started)
     task.check()
-    share = _MERGED if _beyond_k(task) else 1.0
+    share = _MERGED if task.others else 1.0
     path = module.merge_path(
         replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
     )
@@ -311,11 +376,6 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
 
 _MERGED = 0.5
 """The share of a run's time that passes before releases are finished for other models, about."""
-
-
-def _beyond_k(task: Task) -> tuple[Model, ...]:
-    """What a task requires beside k."""
-    return tuple(model for model in task.models if not isinstance(model, KAnonymity))
 
 
 def finished_at(
@@ -334,7 +394,7 @@ def finished_at(
     progress
         Told how far the work is.
     """
-    others = _beyond_k(task)
+    others = task.others
     if not broken(others, path.at(1).released).any():
         return {}
     wanted = sorted({k for k in ks if k <= path.k_max})
@@ -386,7 +446,7 @@ def run(
     (['*', '*', '*'], 3)
     """
     prepared = prepare(plan, table, folder)
-    task = prepared.task()
+    task = prepared.check()
     started = time.perf_counter()
     recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
     done = finished(prepared, recoding, time.perf_counter() - started)

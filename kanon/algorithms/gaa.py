@@ -8,7 +8,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["CARD", "HOW", "anonymise", "merge_path"]
+__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merge_path"]
 
 CARD = Card(
     name="gaa",
@@ -27,6 +27,13 @@ HOW = (
     "end holds what is needed for every k."
 )
 """What the algorithm does, for who reads a release."""
+
+
+GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
+
+SLOW = "With more than about a million classes, or a strategy that looks at the merged class alone."
+
+USES = ("metric", "attribute_weights", "strategy", "cost", "tie_seed")
 
 
 def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:

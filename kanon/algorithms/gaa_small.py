@@ -10,7 +10,7 @@ from kanon.errors import PlanError, quoted
 from kanon.recoding import Recoding
 from kanon.strategies import LOOKS_AT
 
-__all__ = ["CARD", "HOW", "anonymise"]
+__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="gaa-small",
@@ -31,6 +31,28 @@ HOW = (
 """What the algorithm does, for who reads a release."""
 
 
+GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
+
+SLOW = "Over many k: each one is a run of its own."
+
+USES = ("metric", "attribute_weights", "cost", "tie_seed")
+
+
+def check(task: Task) -> None:
+    """Check that the variant can do what is asked for.
+
+    Raises
+    ------
+    PlanError
+        The strategy looks at a sensitive attribute, which the variant does not.
+    """
+    if LOOKS_AT[task.strategy]:
+        raise PlanError(
+            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quoted(task.strategy)} "
+            "needs 'gaa'."
+        )
+
+
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """Run the variant for ``task.k``.
 
@@ -46,10 +68,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Unsatisfiable
         The table has fewer than k records.
     """
-    if LOOKS_AT[task.strategy]:
-        raise PlanError(
-            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quoted(task.strategy)} "
-            "needs 'gaa'."
-        )
+    check(task)
     path = merge_greedily(task, first_below_k=True, progress=progress)
     return repaired(path.after(len(path.parts)), task, progress)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.privacy.conjunction import check_reachable
@@ -48,6 +49,14 @@ class Task:
         The sensitive column that the strategy looks at; None if it looks at none.
     models
         What has to hold beside k, and what ``k`` comes from; checked for every released class.
+    suppression
+        How many records may be suppressed at most; None if nobody said.
+    seed
+        What an algorithm that draws at random begins with.
+    options
+        What was chosen for the algorithm's own parameters.
+    node
+        The node of the lattice that the user picked; None if none was.
     """
 
     classes: EquivalenceClasses
@@ -59,12 +68,24 @@ class Task:
     scope: Scope = "table"
     sensitive: str | None = None
     models: tuple[Model, ...] = ()
+    suppression: int | None = None
+    seed: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    node: tuple[int, ...] | None = None
+
+    @property
+    def others(self) -> tuple[Model, ...]:
+        """What has to hold beside k-anonymity."""
+        return tuple(model for model in self.models if not isinstance(model, KAnonymity))
+
+    def option(self, parameter: Parameter) -> str:
+        """What was chosen for one of the algorithm's own parameters."""
+        return self.options.get(parameter.name, parameter.default)
 
     def for_k(self, k: int) -> Task:
         """The same task with another k; all other models stay, with the k that they ask for."""
-        others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
-        least = max([k, *(getattr(model, "k", 1) for model in others)])
-        return replace(self, k=least, models=others)
+        least = max([k, *(getattr(model, "k", 1) for model in self.others)])
+        return replace(self, k=least, models=self.others)
 
     def check(self) -> None:
         """Check that some release can meet k and the models.

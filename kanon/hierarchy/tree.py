@@ -173,7 +173,7 @@ class Hierarchy:
     @property
     def n_leaves(self) -> int:
         """L = nl(root), the number of leaves."""
-        return int(self.last[-1])
+        return int(self.last[self.root])
 
     @property
     def root(self) -> int:
@@ -183,7 +183,7 @@ class Hierarchy:
     @property
     def height(self) -> int:
         """h, the number of nodes on the longest path from a leaf to the root."""
-        return int(self.level[-1]) + 1
+        return int(self.level[self.root]) + 1
 
     @cached_property
     def leaves_below(self) -> np.ndarray:

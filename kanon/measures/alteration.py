@@ -60,7 +60,7 @@ def value(recoding: Recoding, metric: Metric) -> float:
         In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. A table
         that is at the roots already has 0.
     """
-    classes = recoding.classes
+    classes = recoding.original
     depths = whole_potentials(classes, metric)
 
     def left(nodes: np.ndarray) -> int:

@@ -48,6 +48,11 @@ def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
         if found[node] >= 0:
             met = found[above]
             found[above] = found[node] if met < 0 else _common(other, met, found[node])
+    for node in range(tree.root + 1, tree.n_nodes):  # ranges stand beside the tree
+        for leaf in range(tree.first[node], tree.last[node]):
+            if found[leaf] >= 0:
+                met = found[node]
+                found[node] = found[leaf] if met < 0 else _common(other, met, found[leaf])
     return np.where(found < 0, other.root, found).astype(np.int32)
 
 
@@ -75,9 +80,9 @@ def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePa
 
 def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
     """A recoding as the hierarchies of the yardstick see it: for measuring alone."""
-    classes, moved = _moved(recoding.classes, yardstick)
+    classes, moved = _moved(recoding.original, yardstick)
     nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(moved)])
-    return replace(recoding, classes=classes, nodes=nodes)
+    return replace(recoding, classes=classes, nodes=nodes, ranged=())
 
 
 def _moved(

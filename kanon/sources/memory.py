@@ -337,7 +337,7 @@ class MemorySource:
         part = self._table.iloc[rows].drop(columns=dropped)
         for column, labels in self._pseudonym.items():
             part[column] = labels[rows]
-        trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
+        trees = zip(self.classes.attributes, recoding.hierarchies, strict=True)
         for j, (column, tree) in enumerate(trees):
             labels = pd.array(list(tree.labels), dtype="str")
             part[column] = labels.take(recoding.nodes[released, j])
@@ -371,7 +371,7 @@ class MemorySource:
         of_row = self._row_class[rows]
         before, after = self.classes.nodes[of_row], recoding.targets[of_row]
         rise = np.zeros(before.shape)
-        for j, tree in enumerate(self.classes.hierarchies):
+        for j, tree in enumerate(recoding.hierarchies):
             if tree.height > 1:
                 levels = tree.level[after[:, j]] - tree.level[before[:, j]]
                 rise[:, j] = levels / (tree.height - 1)

@@ -47,8 +47,7 @@ def start() -> None:
     try:
         plan = plan_of(work)
         prepared = prepare(plan, work.table)
-        task = prepared.task()
-        task.check()
+        task = prepared.check()
     except KanonError as error:
         state.change(problem=error.sentence)
         return

@@ -1,0 +1,474 @@
+"""The lattice of full-domain generalisations: one engine under all its searches.
+
+A node is a tuple of levels, one per quasi-identifier: every value is raised to that level. An
+algorithm is the order in which it visits nodes; the engine counts their classes, remembers what it
+counted, and knows which nodes lie above or below others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from kanon.algorithms.task import Progress, Task
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import PlanError
+from kanon.hierarchy import Hierarchy
+from kanon.kernels.lattice import assess, count_classes, number_parts
+from kanon.privacy.conjunction import broken
+from kanon.privacy.model import Model
+from kanon.recoding import Recoding, Trace
+from kanon.words import thin
+
+__all__ = [
+    "MOST_NODES",
+    "Evaluation",
+    "Lattice",
+    "Node",
+    "check_size",
+    "largest_level",
+    "n_nodes",
+    "nodes_per_height",
+    "raised_to",
+]
+
+Node = tuple[int, ...]
+"""A level per quasi-identifier."""
+
+MOST_NODES = 10**7
+"""The largest lattice that is searched completely."""
+
+_MOST_SNAPSHOTS = 128
+_MOST_SNAPSHOT_BYTES = 1 << 28
+
+
+def raised_to(tree: Hierarchy) -> np.ndarray:
+    """What every node becomes at every level. Shape (level(root) + 1, N), int32.
+
+    g_l(v) is the highest ancestor-or-self of v with a level of at most l; v itself if its level is
+    higher. In an unbalanced tree a value whose ancestors skip a level stays below it. Raising
+    twice is raising to the higher of both levels.
+
+    >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+    ...                                ("b", "A", None), ("c", "*", None)])
+    >>> [[tree.labels[v] for v in row] for row in raised_to(tree)[:, :3]]
+    [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
+    """
+    top = int(tree.level[tree.root])
+    found = np.empty((top + 1, tree.n_nodes), dtype=np.int32)
+    for level in range(top + 1):
+        found[level] = np.arange(tree.n_nodes)
+        for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
+            above = tree.parent[node]
+            if tree.level[above] <= level:
+                found[level, node] = found[level, above]
+    return found
+
+
+def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
+    """The number of nodes of the lattice: the product of the heights."""
+    return math.prod(tree.height for tree in hierarchies)
+
+
+def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
+    """The number of nodes at each sum of levels.
+
+    The coefficients of the product over the quasi-identifiers of 1 + x + … + x^level(root).
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> nodes_per_height([suppression(["a", "b"])] * 3)
+    [1, 3, 3, 1]
+    """
+    found = [1]
+    for tree in hierarchies:
+        longer = [0] * (len(found) + tree.height - 1)
+        for height, count in enumerate(found):
+            for level in range(tree.height):
+                longer[height + level] += count
+        found = longer
+    return found
+
+
+def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
+    """About how many nodes the largest level of the lattice has, for many quasi-identifiers.
+
+    Π h_j / √(2π Σ (h_j² − 1) / 12): the sum of the levels of a node drawn at random is nearly
+    normal. The whole lattice if all heights are 1.
+
+    Notes
+    -----
+    Source: Babu, Reddy, Kumar, Elliot, Jena, with the variance of a uniform level.
+    """
+    spread = sum((tree.height**2 - 1) / 12 for tree in hierarchies)
+    whole = float(n_nodes(hierarchies))
+    return whole / math.sqrt(2 * math.pi * spread) if spread else whole
+
+
+def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
+    """Check that a lattice is small enough to be searched completely.
+
+    Raises
+    ------
+    PlanError
+        It has more than :data:`MOST_NODES` nodes.
+    """
+    size = n_nodes(hierarchies)
+    if size > MOST_NODES:
+        raise PlanError(
+            f"The lattice of these hierarchies has {thin(size)} nodes, and {title} searches at "
+            f"most {thin(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
+            "path, or 'gaa', 'mondrian' or 'lattice-sweep'; or take fewer quasi-identifiers."
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the classes at a node amount to, for one task.
+
+    Attributes
+    ----------
+    suppressed
+        The records in classes that break the models: those that would have to be suppressed.
+    classes, all_classes
+        The number of classes that meet them, and of all classes.
+    squares, all_squares
+        The sum of the squared sizes of those classes, and of all classes.
+    left
+        The potential left in the records that would be suppressed: what raising them from the
+        node to the roots costs.
+    """
+
+    suppressed: int
+    classes: int
+    all_classes: int
+    squares: int
+    all_squares: int
+    left: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """Some of the quasi-identifiers: the distinct halves of tuples, and what is known of them."""
+
+    columns: tuple[int, ...]
+    tuples: np.ndarray
+    of_class: np.ndarray
+    raised: list[list[np.ndarray]]
+    depths: list[list[np.ndarray]]
+    known: dict[Node, tuple[np.ndarray, np.ndarray, int]]
+
+    def parts(self, levels: Node) -> tuple[np.ndarray, np.ndarray, int]:
+        """Per half of a tuple its part at some levels; the potential of each part; how many."""
+        found = self.known.get(levels)
+        if found is None:
+            raised = [each[level] for each, level in zip(self.raised, levels, strict=True)]
+            depths = [each[level] for each, level in zip(self.depths, levels, strict=True)]
+            widths = np.array([len(each) for each in raised], dtype=np.int64)
+            starts = np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64)
+            parts = np.empty(len(self.tuples), dtype=np.int32)
+            worth = np.empty(len(self.tuples), dtype=np.int64)
+            number = number_parts(
+                self.tuples, _joined(raised, np.int32), starts, widths,
+                _joined(depths, np.int64), parts, worth,
+            )  # fmt: skip
+            found = parts, worth[:number].copy(), int(number)
+            self.known[levels] = found
+        return found
+
+
+def _joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
+    return np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, dtype=kind)
+
+
+class Lattice:
+    """The lattice of a task, and what a search has found in it so far.
+
+    Parameters
+    ----------
+    task
+        The classes, their hierarchies, the potentials, k and the other models.
+    limit
+        The records that may be suppressed at most.
+    progress
+        Told how many nodes were evaluated.
+
+    Attributes
+    ----------
+    tops : tuple of int
+        The level of every root: the node that loses everything.
+    visited : list of Node
+        The nodes that were evaluated, in their order, each once.
+    """
+
+    def __init__(self, task: Task, limit: int, progress: Progress) -> None:
+        classes = task.classes
+        self.task = task
+        self.limit = limit
+        self.progress = progress
+        self.trees = classes.hierarchies
+        self.tops: Node = tuple(int(tree.level[tree.root]) for tree in self.trees)
+        self.size = n_nodes(self.trees)
+        self.raised = [raised_to(tree) for tree in self.trees]
+        self.visited: list[Node] = []
+        self._others: tuple[Model, ...] = task.others
+        self._known: dict[Node, Evaluation] = {}
+        self._halves = self._halved(classes, task.potentials)
+        rows = classes.n_classes
+        capacity = 16
+        while capacity < 2 * rows:
+            capacity *= 2
+        self._table = np.full(capacity, -1, dtype=np.int32)
+        self._keys = np.empty(rows, dtype=np.int64)
+        self._rows = np.empty(rows, dtype=np.int32)
+        self._counts = np.empty(rows, dtype=np.int64)
+        self._found = np.empty(6, dtype=np.int64)
+        self._whole = np.arange(rows, dtype=np.int32), classes.counts.astype(np.int64)
+        self._snapshots: list[tuple[np.ndarray, np.ndarray]] = []
+        self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self.tops)), dtype=np.int32)
+        self._snapshot_sizes = np.empty(_MOST_SNAPSHOTS, dtype=np.int64)
+        self._snapshot_bytes = 0
+
+    def _halved(
+        self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray]
+    ) -> tuple[_Half, _Half]:
+        """The quasi-identifiers in two halves of about as many combinations of levels."""
+        order = sorted(range(len(self.tops)), key=lambda j: -self.tops[j])
+        sides: tuple[list[int], list[int]] = ([], [])
+        sizes = [1, 1]
+        for j in order:
+            side = 0 if sizes[0] <= sizes[1] else 1
+            sides[side].append(j)
+            sizes[side] *= self.tops[j] + 1
+        found = []
+        once = np.ones(classes.n_classes, dtype=np.int64)
+        for chosen in sides:
+            columns = tuple(sorted(chosen))
+            tuples, _, of_class = group_tuples(
+                classes.nodes[:, columns], once, [self.trees[j].n_nodes for j in columns]
+            )
+            raised = [list(self.raised[j]) for j in columns]
+            depths = [[potentials[j][row] for row in self.raised[j]] for j in columns]
+            found.append(
+                _Half(columns, tuples, of_class.astype(np.int32), raised, depths, known={})
+            )
+        return found[0], found[1]
+
+    # --- the shape ------------------------------------------------------------------------------
+    @property
+    def bottom(self) -> Node:
+        """The node that raises nothing."""
+        return (0,) * len(self.tops)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of levels of each quasi-identifier."""
+        return tuple(top + 1 for top in self.tops)
+
+    def above(self, node: Node) -> list[Node]:
+        """The nodes that raise one quasi-identifier by one level, in the plan's order."""
+        return [
+            (*node[:j], node[j] + 1, *node[j + 1 :])
+            for j, top in enumerate(self.tops)
+            if node[j] < top
+        ]
+
+    def below(self, node: Node) -> list[Node]:
+        """The nodes that lower one quasi-identifier by one level, in the plan's order."""
+        return [(*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j] > 0]
+
+    def at_height(self, height: int) -> Iterator[Node]:
+        """The nodes whose levels sum to a height, in canonical order."""
+        rest = [sum(self.tops[j:]) for j in range(len(self.tops) + 1)]
+
+        def go(j: int, left: int, before: Node) -> Iterator[Node]:
+            if j == len(self.tops):
+                yield before
+                return
+            for level in range(max(0, left - rest[j + 1]), min(self.tops[j], left) + 1):
+                yield from go(j + 1, left - level, (*before, level))
+
+        if 0 <= height <= rest[0]:
+            yield from go(0, height, ())
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node, in canonical order."""
+        return product(*(range(top + 1) for top in self.tops))
+
+    def up_set(self, node: Node) -> tuple[slice, ...]:
+        """The node and all above it, in an array of the lattice's shape."""
+        return tuple(slice(level, None) for level in node)
+
+    def down_set(self, node: Node) -> tuple[slice, ...]:
+        """The node and all below it, in an array of the lattice's shape."""
+        return tuple(slice(0, level + 1) for level in node)
+
+    # --- what is counted ------------------------------------------------------------------------
+    def evaluate(self, node: Node) -> Evaluation:
+        """What the classes at a node amount to; counted once."""
+        found = self._known.get(node)
+        if found is None:
+            self._known[node] = found = self._evaluated(node)
+            self.visited.append(node)
+            if len(self.visited) % 16 == 0:
+                self._tell()
+        return found
+
+    def satisfies(self, node: Node) -> bool:
+        """Whether at most the allowed number of records has to be suppressed at a node."""
+        return self.evaluate(node).suppressed <= self.limit
+
+    def sizes(self, node: Node) -> np.ndarray:
+        """The sizes of the classes at a node, rising; not counted as an evaluation."""
+        number = self._count(node)
+        return np.sort(self._counts[:number])
+
+    def anonymity(self, node: Node) -> int:
+        """The largest k that a node reaches after suppressing at most the allowed records.
+
+        The largest k with a sum of the sizes of all smaller classes of at most the limit; n if
+        all records may be suppressed.
+        """
+        self.evaluate(node)
+        sizes, n = self.sizes(node), self.task.classes.n_records
+        if self.limit >= n:
+            return n
+        gone = int(np.searchsorted(np.cumsum(sizes), self.limit, side="right"))
+        return int(sizes[gone])
+
+    def distinct(self, node: Node) -> list[int]:
+        """The number of distinct values of each quasi-identifier at a node."""
+        nodes = self.task.classes.nodes
+        return [len(np.unique(self.raised[j][level][nodes[:, j]])) for j, level in enumerate(node)]
+
+    def targets(self, node: Node) -> np.ndarray:
+        """Per class the tuple that it is raised to. Shape (E, m)."""
+        nodes = self.task.classes.nodes
+        return np.column_stack(
+            [self.raised[j][level][nodes[:, j]] for j, level in enumerate(node)]
+        ).astype(np.int32)
+
+    def release(self, node: Node, walk: Sequence[Node] = ()) -> Recoding:
+        """The release at a node: classes that break the models are suppressed.
+
+        Parameters
+        ----------
+        node
+            A node that satisfies.
+        walk
+            The nodes that the search moved through.
+        """
+        classes, targets = self.task.classes, self.targets(node)
+        trace = Trace(
+            node=node,
+            walk=tuple(walk),
+            visited=np.array(self.visited, dtype=np.int32).reshape(-1, len(self.tops)),
+            evaluated=len(self.visited),
+            steps=len(walk),
+        )
+        whole = Recoding.from_targets(classes, targets)
+        bad = whole.counts < self.task.k
+        if self._others:
+            bad |= broken(self._others, whole.released)
+        return Recoding.from_targets(classes, targets, bad[whole.assigned], trace=trace)
+
+    @cached_property
+    def lost(self) -> list[np.ndarray]:
+        """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
+        classes = self.task.classes
+        found = []
+        for j, depth in enumerate(self.task.potentials):
+            nodes = classes.nodes[:, j]
+            left = [int(depth[row[nodes]] @ classes.counts) for row in self.raised[j]]
+            found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
+        return found
+
+    @cached_property
+    def losses(self) -> np.ndarray:
+        """What raising all records to each node costs, with nothing suppressed.
+
+        An array of the lattice's shape: exact sums, without counting classes.
+        """
+        found = np.zeros((), dtype=np.int64)
+        for each in self.lost:
+            found = found[..., None] + each
+        return found
+
+    # --- inside ---------------------------------------------------------------------------------
+    def _evaluated(self, node: Node) -> Evaluation:
+        number = self._count(node)
+        left, right = self._halves
+        left_part, left_worth, _ = left.parts(_of(node, left.columns))
+        right_part, right_worth, _ = right.parts(_of(node, right.columns))
+        assess(
+            self._rows, self._counts, number, left.of_class, right.of_class, left_part, right_part,
+            left_worth, right_worth, self.task.k, self._found,
+        )  # fmt: skip
+        found = Evaluation(*self._found.tolist())
+        return self._with_others(node, found) if self._others else found
+
+    def _with_others(self, node: Node, found: Evaluation) -> Evaluation:
+        """The same, where classes can break other models than k."""
+        if found.suppressed > self.limit:  # it fails already
+            return found
+        whole = Recoding.from_targets(self.task.classes, self.targets(node))
+        bad = (whole.counts < self.task.k) | broken(self._others, whole.released)
+        depths = np.zeros(whole.n_classes, dtype=np.int64)
+        for j, depth in enumerate(self.task.potentials):
+            depths += depth[whole.nodes[:, j]]
+        counts = whole.counts
+        return Evaluation(
+            int(counts[bad].sum()),
+            int((~bad).sum()),
+            found.all_classes,
+            int((counts[~bad] ** 2).sum()),
+            found.all_squares,
+            int((counts * depths)[bad].sum()),
+        )
+
+    def _count(self, node: Node) -> int:
+        """Count the classes at a node, from the fewest classes known below it."""
+        left, right = self._halves
+        left_part, _, n_left = left.parts(_of(node, left.columns))
+        right_part, _, n_right = right.parts(_of(node, right.columns))
+        rows, counts = self._nearest(node)
+        number: int = count_classes(
+            rows, counts, left.of_class, right.of_class, left_part, right_part, n_left, n_right,
+            self._table, self._keys, self._rows, self._counts, np.zeros(0, dtype=np.int32),
+        )  # fmt: skip
+        self._remember(node, number, len(rows))
+        return number
+
+    def _nearest(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """The classes of a node at or below this one: those of which there are the fewest."""
+        known = len(self._snapshots)
+        if known:
+            below = (self._snapshot_levels[:known] <= np.array(node)).all(axis=1)
+            if below.any():
+                sizes = np.where(below, self._snapshot_sizes[:known], np.iinfo(np.int64).max)
+                return self._snapshots[int(sizes.argmin())]
+        return self._whole
+
+    def _remember(self, node: Node, number: int, counted: int) -> None:
+        """Keep the classes of a node to count those above it from, where that saves half."""
+        known = len(self._snapshots)
+        if 2 * number > counted or known == _MOST_SNAPSHOTS:
+            return
+        self._snapshot_bytes += 12 * number
+        if self._snapshot_bytes > _MOST_SNAPSHOT_BYTES:
+            return
+        self._snapshot_levels[known] = node
+        self._snapshot_sizes[known] = number
+        self._snapshots.append((self._rows[:number].copy(), self._counts[:number].copy()))
+
+    def _tell(self) -> None:
+        done = len(self.visited)
+        self.progress(min(0.99, done / self.size), f"{thin(done)} nodes evaluated")
+
+
+def _of(node: Node, columns: tuple[int, ...]) -> Node:
+    return tuple(node[j] for j in columns)

@@ -1,0 +1,320 @@
+"""What searches of the lattice share: what they minimise, what is known to satisfy, the best node.
+
+An exhaustive search classifies every node, each algorithm in its own order; then the least loss is
+found here, the same way for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from kanon.algorithms.lattice import Evaluation, Lattice, Node, check_size
+from kanon.algorithms.task import Progress, Task
+from kanon.cards import Parameter
+from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import metric_named
+from kanon.recoding import Recoding
+
+__all__ = [
+    "LOSS",
+    "CellLoss",
+    "Known",
+    "Loss",
+    "begin",
+    "best_of",
+    "check_full_domain",
+    "check_models",
+    "least_loss",
+    "loss_of",
+    "nothing_satisfies",
+    "released",
+    "with_precision",
+]
+
+LOSS = Parameter(
+    name="loss",
+    title="Least",
+    choices={
+        "metric": "loss as the metric counts",
+        "precision": "loss of precision (Prec)",
+        "discernibility": "discernibility (DM)",
+        "class-size": "mean class size (AECS)",
+    },
+    default="metric",
+    help="What the released node has the least of, among all nodes that satisfy.",
+)
+"""What a full-domain search minimises."""
+
+
+class Loss(Protocol):
+    """What a search minimises: exact numbers, so that ties are ties."""
+
+    exact: bool
+    """Whether the bounds are known before any node is evaluated, and rise with the losses."""
+
+    def of(self, node: Node, found: Evaluation) -> int | Fraction:
+        """The loss of a node's release."""
+
+    def bounds(self) -> np.ndarray:
+        """Per node, in an array of the lattice's shape, no more than its loss."""
+
+    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+        """Raise the bounds of a node that was evaluated and of all above it, in place."""
+
+
+class CellLoss:
+    """The loss of cells: a sum over quasi-identifiers as long as nothing is suppressed."""
+
+    exact = True
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+
+    def of(self, node: Node, found: Evaluation) -> int:
+        """What raising all records to the node costs, and those suppressed on to the roots."""
+        lost = sum(int(each[level]) for each, level in zip(self._lattice.lost, node, strict=True))
+        return lost + found.left
+
+    def bounds(self) -> np.ndarray:
+        """The losses with nothing suppressed."""
+        return self._lattice.losses
+
+    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+        """Nothing: what is suppressed at a node says nothing about those above."""
+
+
+class Discernibility:
+    """DM: the squared sizes of the classes; a suppressed record costs n."""
+
+    exact = False
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+
+    def of(self, node: Node, found: Evaluation) -> int:
+        """Squared sizes and n per suppressed record."""
+        return found.squares + found.suppressed * self._lattice.task.classes.n_records
+
+    def bounds(self) -> np.ndarray:
+        """Nothing is known yet."""
+        return np.zeros(self._lattice.shape, dtype=np.int64)
+
+    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+        """A class above is a union of classes, and a record costs at least its class's size."""
+        above = bounds[self._lattice.up_set(node)]
+        np.maximum(above, found.all_squares, out=above)
+
+
+class ClassSize:
+    """AECS: released records per class."""
+
+    exact = False
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+
+    def of(self, node: Node, found: Evaluation) -> Fraction:
+        """Released records per class; more than n if no class is left."""
+        n_records = self._lattice.task.classes.n_records
+        if not found.classes:
+            return Fraction(n_records + 1)
+        return Fraction(n_records - found.suppressed, found.classes)
+
+    def bounds(self) -> np.ndarray:
+        """Nothing is known yet."""
+        return np.zeros(self._lattice.shape)
+
+    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+        """Every class above holds one of these, and all but the limit of the records are there."""
+        most = self._lattice.task.classes.n_records - self._lattice.limit
+        least = max(most, 0) / found.all_classes * (1 - 1e-12)  # no rounding above the bound
+        above = bounds[self._lattice.up_set(node)]
+        np.maximum(above, least, out=above)
+
+
+def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
+    """What a task's search minimises."""
+    chosen = task.option(parameter)
+    if chosen == "discernibility":
+        return Discernibility(lattice)
+    return ClassSize(lattice) if chosen == "class-size" else CellLoss(lattice)
+
+
+def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
+    """The lattice of a task.
+
+    Parameters
+    ----------
+    task
+        The task; where it minimises the loss of precision, its potentials give way to those.
+    progress
+        Told how many nodes were evaluated.
+    default_limit
+        The records that may be suppressed if the task does not say.
+    """
+    if task.options.get(LOSS.name) == "precision":
+        task = with_precision(task)
+    limit = default_limit if task.suppression is None else task.suppression
+    return Lattice(task, limit, progress)
+
+
+def with_precision(task: Task) -> Task:
+    """The task with the loss of precision instead of its metric: levels as shares of the height."""
+    return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+
+
+def check_full_domain(task: Task, title: str, complete: bool, default_limit: int = 0) -> None:
+    """Check that a full-domain search can do what is asked for.
+
+    Parameters
+    ----------
+    task
+        The task.
+    title
+        The name of the algorithm.
+    complete
+        Whether it looks at the whole lattice.
+    default_limit
+        The records that it may suppress if the task does not say.
+
+    Raises
+    ------
+    PlanError
+        The lattice is too large, or a model cannot be combined with suppression.
+    """
+    check_models(task, title, default_limit if task.suppression is None else task.suppression)
+    if complete:
+        check_size(task.classes.hierarchies, title)
+
+
+def check_models(task: Task, title: str, limit: int) -> None:
+    """Check that the models beside k go together with suppression.
+
+    Two things would be wrong. A node above one that satisfies may need more records suppressed:
+    one class that breaks a model can spoil others that it is joined with. And models that compare
+    a class with the whole table change as records leave the table.
+
+    Raises
+    ------
+    PlanError
+        There are such models, and records may be suppressed.
+    """
+    if task.others and limit > 0:
+        raise PlanError(
+            f"{title} can meet {quoted(task.others[0].card.title)} only with nothing suppressed: "
+            "where records are suppressed, raising values further may break what held before. Set "
+            "the suppression limit to 0, or require k-anonymity alone."
+        )
+
+
+class Known:
+    """Which nodes of a lattice are known to satisfy, or not to.
+
+    Predictive tagging: with a fixed limit, every node above one that satisfies does so too, and no
+    node below one that does not. Every search may use it: for k-anonymity with suppression, for
+    all other models without (:func:`check_models`).
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self.satisfying = np.zeros(lattice.shape, dtype=bool)
+        self.failing = np.zeros(lattice.shape, dtype=bool)
+
+    def says(self, node: Node) -> bool | None:
+        """Whether a node is known to satisfy; None if nothing is known."""
+        if self.satisfying[node]:
+            return True
+        return False if self.failing[node] else None
+
+    def check(self, node: Node) -> bool:
+        """Evaluate a node, and tag it and what follows from it."""
+        satisfies = self._lattice.satisfies(node)
+        self.tag(node, satisfies)
+        return satisfies
+
+    def tag(self, node: Node, satisfies: bool) -> None:
+        """Note that a node satisfies, and so all above it; or does not, nor any below it."""
+        if satisfies:
+            self.satisfying[self._lattice.up_set(node)] = True
+        else:
+            self.failing[self._lattice.down_set(node)] = True
+
+
+def nothing_satisfies(task: Task) -> Unsatisfiable:
+    """That not even the root satisfies: cannot happen after the checks of a task."""
+    return Unsatisfiable(
+        f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
+    )
+
+
+def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
+    """The node of least loss among some; of several the first in canonical order."""
+    return min(nodes, key=lambda node: (loss.of(node, lattice.evaluate(node)), node))
+
+
+def least_loss(
+    lattice: Lattice, loss: Loss, satisfying: np.ndarray, first: Sequence[Node] = ()
+) -> Node:
+    """The node of least loss among all that satisfy; of several the first in canonical order.
+
+    With suppression the loss is not monotone: going up may bring suppressed records back. So the
+    best node need not be a minimal satisfying one, and nodes are evaluated from the lowest bound
+    on, until no bound is as low as the best loss found.
+
+    Parameters
+    ----------
+    lattice
+        The lattice.
+    loss
+        What is minimised.
+    satisfying : numpy.ndarray
+        Which nodes satisfy, of the lattice's shape.
+    first
+        Nodes to look at first: what a search has evaluated and found to satisfy.
+
+    Raises
+    ------
+    Unsatisfiable
+        No node satisfies.
+    """
+    if not satisfying.any():
+        raise nothing_satisfies(lattice.task)
+    bounds = loss.bounds()
+    flat = bounds.reshape(-1)
+    best: tuple[int | Fraction, Node] | None = None
+
+    def look_at(node: Node) -> None:
+        nonlocal best
+        found = lattice.evaluate(node)
+        loss.learn(node, found, bounds)
+        here = loss.of(node, found), node
+        best = here if best is None or here < best else best
+
+    for node in first:
+        look_at(node)
+    seen = set(first)
+    places = np.flatnonzero(satisfying.ravel())
+    # What loses least without suppression is likely to be good by any measure.
+    order = places[np.argsort(lattice.losses.reshape(-1)[places], kind="stable")]
+    for place in order.tolist():
+        if best is not None and flat[place] > best[0]:
+            if loss.exact:
+                break
+            continue
+        node = tuple(int(level) for level in np.unravel_index(place, lattice.shape))
+        if node not in seen:
+            look_at(node)
+    assert best is not None
+    return best[1]
+
+
+def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recoding:
+    """The release at the node that a search found."""
+    lattice.progress(1.0, "done")
+    return lattice.release(node, walk)

@@ -1,0 +1,145 @@
+"""Ranges beside a hierarchy: what is released where values are grouped without its groups.
+
+A range is a run of neighbouring leaves. Ranges may overlap, so they are no nodes of one tree; they
+get numbers after the root of the tree they stand beside, and all that is one number per node
+(level, leaves below, label) is defined for them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.errors import HierarchyError
+from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
+from kanon.values import numbers
+
+__all__ = ["LeafRange", "RangedHierarchy", "flat", "is_flat", "with_ranges"]
+
+_LEVEL_OF_WHOLE = 2
+"""The level of the root of a column without a hierarchy: a range is between it and a value."""
+
+
+class LeafRange(NamedTuple):
+    """The leaves ``first <= leaf < last``, and what they are called in a release."""
+
+    first: int
+    last: int
+    label: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RangedHierarchy(Hierarchy):
+    """A hierarchy with ranges beside its nodes.
+
+    Nodes 0 .. root are those of the tree; ranges follow. The parent of a range is the smallest
+    node that covers it.
+
+    Attributes
+    ----------
+    n_ranges
+        The number of ranges.
+    """
+
+    n_ranges: int = 0
+
+    @property
+    def root(self) -> int:
+        """The number of the root: the last node of the tree, before the ranges."""
+        return self.n_nodes - self.n_ranges - 1
+
+
+def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
+    """The tree with ranges beside its nodes, which keep their numbers.
+
+    Parameters
+    ----------
+    tree
+        A hierarchy without ranges.
+    ranges
+        The ranges; they get the numbers from N on, in this order. Each holds a leaf and has a
+        label of its own.
+
+    Returns
+    -------
+    Hierarchy
+        A range has the level of the smallest node that covers it; beside a tree of
+        :func:`flat` level 1, or 2 if it is everything.
+
+    Raises
+    ------
+    HierarchyError
+        Two ranges have one label, or a range the label of a node.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_entries([("*", None, None), ("1-3", "*", None), ("1", "1-3", None),
+    ...     ("2", "1-3", None), ("3", "1-3", None), ("4", "*", None)])
+    >>> found = with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 4]")])
+    >>> found.labels[-2:], found.level[-2:].tolist(), found.leaves_below[-2:].tolist(), found.root
+    (('[1, 2]', '[3, 4]'), [1, 2], [2, 2], 5)
+    """
+    if not ranges:
+        return tree
+    labels = (*tree.labels, *(one.label for one in ranges))
+    if len(set(labels)) < len(labels):
+        taken = next(one.label for one in reversed(ranges) if labels.count(one.label) > 1)
+        raise HierarchyError("Two parts of a release are called {cells}.", [taken])
+    covers = [_smallest_cover(tree, one) for one in ranges]
+    if is_flat(tree):
+        whole = tree.n_leaves
+        levels = [_LEVEL_OF_WHOLE if one.last - one.first == whole else 1 for one in ranges]
+    else:
+        levels = [int(tree.level[cover]) for cover in covers]
+
+    def longer(array: np.ndarray, more: Sequence[int]) -> np.ndarray:
+        found = np.concatenate([array, np.array(more, dtype=array.dtype)])
+        found.setflags(write=False)
+        return found
+
+    return RangedHierarchy(
+        labels,
+        longer(tree.parent, covers),
+        longer(tree.first, [one.first for one in ranges]),
+        longer(tree.last, [one.last for one in ranges]),
+        longer(tree.level, levels),
+        None if tree.weight is None else longer(tree.weight, [0] * len(ranges)),
+        n_ranges=len(ranges),
+    )
+
+
+def flat(values: Sequence[str]) -> Hierarchy:
+    """What stands in for the hierarchy of a column that has none: its values in order, and ``*``.
+
+    Numbers stand by size, other texts by the alphabet. Between a value and ``*`` there is room
+    for ranges, so the root has level 2.
+
+    >>> tree = flat(["10", "9", "30"])
+    >>> tree.labels, tree.height
+    (('9', '10', '30', '*'), 3)
+    """
+    sizes = numbers(list(values))
+    order = sorted(values) if sizes is None else [values[i] for i in np.argsort(sizes)]
+    entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
+    tree = Hierarchy.from_entries(entries)
+    level = tree.level.copy()
+    level[tree.root] = _LEVEL_OF_WHOLE
+    level.setflags(write=False)
+    return Hierarchy(tree.labels, tree.parent, tree.first, tree.last, level, None)
+
+
+def is_flat(tree: Hierarchy) -> bool:
+    """Whether a tree is a stand-in made by :func:`flat`."""
+    return bool(tree.level[tree.root] == _LEVEL_OF_WHOLE and (tree.parent < 0).sum() == 1) and bool(
+        (tree.parent[: tree.n_leaves] == tree.root).all()
+    )
+
+
+def _smallest_cover(tree: Hierarchy, one: LeafRange) -> int:
+    """The node with the fewest leaves that covers a range; of a chain the lowest."""
+    covers = (tree.first <= one.first) & (tree.last >= one.last)
+    leaves = np.where(covers, tree.leaves_below, tree.n_leaves + 1)
+    return int(leaves.argmin())  # the first of a chain is its lowest node
