@@ -283,14 +283,19 @@ class Lattice:
 
     def at_height(self, height: int) -> Iterator[Node]:
         """The nodes whose levels sum to a height, in canonical order."""
-        rest = [sum(self.tops[j:]) for j in range(len(self.tops) + 1)]
+        return self.at_height_between(self.bottom, self.tops, height)
+
+    def at_height_between(self, low: Node, high: Node, height: int) -> Iterator[Node]:
+        """The nodes between two others, so many steps above the lower one, in canonical order."""
+        rest = [sum(high[j:]) - sum(low[j:]) for j in range(len(high) + 1)]
 
         def go(j: int, left: int, before: Node) -> Iterator[Node]:
-            if j == len(self.tops):
+            if j == len(high):
                 yield before
                 return
-            for level in range(max(0, left - rest[j + 1]), min(self.tops[j], left) + 1):
-                yield from go(j + 1, left - level, (*before, level))
+            most = high[j] - low[j]
+            for step in range(max(0, left - rest[j + 1]), min(most, left) + 1):
+                yield from go(j + 1, left - step, (*before, low[j] + step))
 
         if 0 <= height <= rest[0]:
             yield from go(0, height, ())

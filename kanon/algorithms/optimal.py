@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.algorithms.lattice import Lattice, Node
 from kanon.algorithms.search import (
+    FULL_DOMAIN,
     LOSS,
     CellLoss,
     Known,
@@ -36,15 +37,14 @@ CARD = Card(
     title="Bounded search (optimal levels)",
     summary="Raises each column to one level, the same for all records, and finds the levels of "
     "least loss. What a node loses at least is known without counting, so few nodes are counted.",
-    source="kanon; the bounds are the losses with nothing suppressed",
+    source="kanon 2026; tagging as in Samarati 2001, bounds as in docs/lattice.md",
 )
 
 HOW = (
-    "All values of a quasi-identifier are raised to one level of its hierarchy. Of all combinations "
-    "of levels with which at most the allowed number of records is in classes that are too small, "
-    "the one of least loss is released, and those records are suppressed. What a combination costs "
-    "at least follows from its levels alone; combinations that cost more at least than one already "
-    "found are never counted, nor those below one that failed."
+    f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in classes "
+    "that are too small, the one of least loss is released, and those records are suppressed. What "
+    "a node costs at least follows from its levels alone; nodes that cost more at least than one "
+    "already found are never counted, nor those below one that failed."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -70,7 +70,7 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, "the bounded search", complete=True)
+    check_full_domain(task, CARD.title, complete=True)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

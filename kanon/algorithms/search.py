@@ -19,9 +19,11 @@ from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
+from kanon.privacy.model import SensitiveModel
 from kanon.recoding import Recoding
 
 __all__ = [
+    "FULL_DOMAIN",
     "LOSS",
     "CellLoss",
     "Known",
@@ -32,6 +34,7 @@ __all__ = [
     "check_models",
     "least_loss",
     "loss_of",
+    "minimal_satisfying",
     "nothing_satisfies",
     "released",
     "with_precision",
@@ -50,6 +53,13 @@ LOSS = Parameter(
     help="What the released node has the least of, among all nodes that satisfy.",
 )
 """What a full-domain search minimises."""
+
+
+FULL_DOMAIN = (
+    "All values of a quasi-identifier are raised to one level of its hierarchy, the same for all "
+    "records; a combination of levels is a node of the lattice."
+)
+"""What all full-domain algorithms have in common, for who reads a release."""
 
 
 class Loss(Protocol):
@@ -169,7 +179,7 @@ def with_precision(task: Task) -> Task:
     return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
 
 
-def check_full_domain(task: Task, title: str, complete: bool, default_limit: int = 0) -> None:
+def check_full_domain(task: Task, title: str, complete: bool) -> None:
     """Check that a full-domain search can do what is asked for.
 
     Parameters
@@ -179,37 +189,54 @@ def check_full_domain(task: Task, title: str, complete: bool, default_limit: int
     title
         The name of the algorithm.
     complete
-        Whether it looks at the whole lattice.
-    default_limit
-        The records that it may suppress if the task does not say.
+        Whether it may look at the whole lattice.
 
     Raises
     ------
     PlanError
         The lattice is too large, or a model cannot be combined with suppression.
     """
-    check_models(task, title, default_limit if task.suppression is None else task.suppression)
+    check_models(task, title, task.suppression or 0)
     if complete:
         check_size(task.classes.hierarchies, title)
 
 
-def check_models(task: Task, title: str, limit: int) -> None:
+def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
     """Check that the models beside k go together with suppression.
 
-    Two things would be wrong. A node above one that satisfies may need more records suppressed:
-    one class that breaks a model can spoil others that it is joined with. And models that compare
-    a class with the whole table change as records leave the table.
+    Two things would be wrong. A node above one that satisfies may need more records suppressed,
+    as a class that breaks a model can spoil others that it is joined with: then what a search
+    concludes from one node about others does not hold. And models that compare a class with the
+    whole table change as records leave the table.
+
+    Parameters
+    ----------
+    task, title
+        See :func:`check_full_domain`.
+    limit
+        The records that may be suppressed.
+    tags
+        Whether the search concludes from one node about others.
 
     Raises
     ------
     PlanError
         There are such models, and records may be suppressed.
     """
-    if task.others and limit > 0:
+    unsound = [
+        model
+        for model in task.others
+        if tags or (isinstance(model, SensitiveModel) and model.of_table)
+    ]
+    if unsound and limit > 0:
+        why = (
+            "raising values further can break what held before"
+            if tags
+            else "what the classes are compared with changes"
+        )
         raise PlanError(
-            f"{title} can meet {quoted(task.others[0].card.title)} only with nothing suppressed: "
-            "where records are suppressed, raising values further may break what held before. Set "
-            "the suppression limit to 0, or require k-anonymity alone."
+            f"{title} meets {quoted(unsound[0].title)} only with nothing suppressed: where records "
+            f"are suppressed, {why}. Set the suppression limit to 0, or require k-anonymity alone."
         )
 
 
@@ -251,6 +278,20 @@ def nothing_satisfies(task: Task) -> Unsatisfiable:
     return Unsatisfiable(
         f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
     )
+
+
+def minimal_satisfying(lattice: Lattice, known: Known) -> list[Node]:
+    """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does.
+
+    Every node that no satisfying one is known below is evaluated, by height and in canonical order;
+    those that satisfy are minimal.
+    """
+    found = []
+    for height in range(sum(lattice.tops) + 1):
+        for node in lattice.at_height(height):
+            if known.says(node) is None and known.check(node):
+                found.append(node)
+    return found
 
 
 def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:

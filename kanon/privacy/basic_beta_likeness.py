@@ -83,6 +83,7 @@ class BasicBetaLikeness(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "beta"
+    of_table: ClassVar[bool] = True
 
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
         """beta(C) of each class. Shape (R,)."""

@@ -86,6 +86,7 @@ class DeltaDisclosure(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "delta"
+    of_table: ClassVar[bool] = True
 
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
         """delta(C) of each class; infinite if it lacks a value. Shape (R,)."""

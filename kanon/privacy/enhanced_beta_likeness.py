@@ -79,6 +79,7 @@ class EnhancedBetaLikeness(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "beta"
+    of_table: ClassVar[bool] = True
 
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
         """The least beta that each class meets. Shape (R,)."""

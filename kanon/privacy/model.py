@@ -140,6 +140,8 @@ class SensitiveModel(Model):
     column: str
     symbol: ClassVar[str]
     """What the level is called in a sentence."""
+    of_table: ClassVar[bool] = False
+    """Whether a class is compared with the whole table, so that who leaves it changes the level."""
 
     @abstractmethod
     def accepts(self, levels: np.ndarray) -> np.ndarray:

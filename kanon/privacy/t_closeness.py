@@ -156,6 +156,7 @@ class TCloseness(SensitiveModel):
     distance: Distance = "norm1"
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "t"
+    of_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,89 @@
+"""Datafly: raise the column with the most values until few records are left to suppress."""
+
+from __future__ import annotations
+
+from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+
+CARD = Card(
+    name="datafly",
+    title="Datafly",
+    summary="Raises the column with the most distinct values, level by level, until few records"
+    " are in classes that are too small. Those are suppressed.",
+    source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
+)
+
+HOW = (
+    f"{FULL_DOMAIN} "
+    "As long as more records than the limit (k of them, unless another limit is set) are in"
+    " classes that are too small, the quasi-identifier with the most distinct values is "
+    "raised by one level. The records left in such classes are then suppressed."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = (
+    "Every class that is released holds k records. Losses are not minimised, and columns "
+    "with many values lose most."
+)
+
+SLOW = "Hardly ever: it looks at one node per level that it raises."
+
+USES = ("metric", "attribute_weights", "suppression")
+
+
+def check(task: Task) -> None:
+    """Check that the search can do what is asked for.
+
+    Raises
+    ------
+    PlanError
+        A model compares classes with the whole table, and records may be suppressed.
+    """
+    check_models(task, CARD.title, _limit(task), tags=False)
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """The full-domain release of Datafly.
+
+    While more records than the limit are in classes that break a model: raise by one level the
+    quasi-identifier with the most distinct values in the table as it is then, of several the first
+    in the plan's order. Then suppress the records that are left in such classes. The limit is k
+    records, as published, unless the task sets another.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check`.
+    Unsatisfiable
+        No release of the table can meet k or a model.
+
+    Notes
+    -----
+    Source: Sweeney 1997; de Spoelberch, Algorithm 2.
+    """
+    task.check()
+    check(task)
+    lattice = begin(task, progress, default_limit=task.k)
+    node = lattice.bottom
+    walk = [node]
+    while not lattice.satisfies(node) and node != lattice.tops:
+        node = _raised(lattice, node)
+        walk.append(node)
+    return released(lattice, node, walk)
+
+
+def _limit(task: Task) -> int:
+    return task.k if task.suppression is None else task.suppression
+
+
+def _raised(lattice: Lattice, node: Node) -> Node:
+    """The node that raises the quasi-identifier with the most distinct values."""
+    distinct = lattice.distinct(node)
+    open_to = [j for j, top in enumerate(lattice.tops) if node[j] < top]
+    chosen = max(open_to, key=lambda j: (distinct[j], -j))
+    return (*node[:chosen], node[chosen] + 1, *node[chosen + 1 :])

@@ -1,0 +1,72 @@
+"""Levels of the user’s choice: the release at one node of the lattice."""
+
+from __future__ import annotations
+
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_full_domain, released
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card
+from kanon.errors import PlanError, Unsatisfiable
+from kanon.recoding import Recoding
+from kanon.words import counted, thin
+
+__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+
+CARD = Card(
+    name="levels",
+    title="Levels of your choice",
+    summary="Raises each column to the level that you chose. Records in classes that are too "
+    "small are suppressed, if you allow as many.",
+    source="Samarati 2001, full-domain generalisation at a given node",
+)
+
+HOW = (
+    f"{FULL_DOMAIN} "
+    "The levels were chosen by hand. Records in classes that are too small, at most the "
+    "allowed number, are suppressed."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = "Every class that is released holds k records, or nothing is released."
+
+SLOW = "Never: one node is counted."
+
+USES = ("metric", "node", "suppression")
+
+
+def check(task: Task) -> None:
+    """Check that levels were chosen.
+
+    Raises
+    ------
+    PlanError
+        None were; or a model cannot be combined with suppression.
+    """
+    if task.node is None:
+        raise PlanError(
+            f"{CARD.title}: choose a node on the page Lattice, or name a level for each "
+            "quasi-identifier under the plan key algorithm.node."
+        )
+    check_full_domain(task, CARD.title, complete=False)
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """The full-domain release at the node that the task names.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check`.
+    Unsatisfiable
+        More records than allowed are in classes that break a model at that node.
+    """
+    task.check()
+    check(task)
+    assert task.node is not None
+    lattice = begin(task, progress)
+    found = lattice.evaluate(task.node)
+    if found.suppressed > lattice.limit:
+        raise Unsatisfiable(
+            f"At these levels {counted(found.suppressed, 'record')} would have to be suppressed, "
+            f"and {thin(lattice.limit)} may be; choose higher levels, or raise the limit."
+        )
+    return released(lattice, task.node, [task.node])

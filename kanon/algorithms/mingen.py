@@ -1,0 +1,112 @@
+"""MinGen: of all minimal satisfying nodes the one of least distortion."""
+
+from __future__ import annotations
+
+from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.search import (
+    FULL_DOMAIN,
+    CellLoss,
+    Known,
+    begin,
+    check_full_domain,
+    minimal_satisfying,
+    nothing_satisfies,
+    released,
+    with_precision,
+)
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card
+from kanon.errors import PlanError
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check", "least_distorted"]
+
+CARD = Card(
+    name="mingen",
+    title="MinGen",
+    summary="Finds all combinations of levels that satisfy and could not be lower. Of these it "
+    "takes the one of highest precision; where several tie, you choose.",
+    source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
+    "Suppression, IJUFKS 10(5)",
+)
+
+HOW = (
+    f"{FULL_DOMAIN} "
+    "All nodes are looked at that no satisfying node is known below; those that satisfy are"
+    " the minimal ones. The one of highest precision (Prec: the mean share of its levels "
+    "that a cell has kept) is released. Where several have the same, the one that the user "
+    "picked, or else the one of least loss as the chosen metric and attribute weights "
+    "count."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = "No satisfying node has a higher precision; nothing is suppressed."
+
+SLOW = "With many quasi-identifiers: it looks at every node that does not satisfy."
+
+USES = ("metric", "attribute_weights", "node")
+
+
+def check(task: Task) -> None:
+    """Check that the search can do what is asked for.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.algorithms.search.check_full_domain`; or records may be suppressed.
+    """
+    if task.suppression:
+        raise PlanError(
+            f"{CARD.title} suppresses nothing, as published; set the suppression limit to 0, or "
+            "use 'optimal', which suppresses up to the limit."
+        )
+    check_full_domain(task, CARD.title, complete=True)
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """The full-domain release of MinGen.
+
+    All nodes are looked at by height, but for those above one that satisfies; so those found to
+    satisfy are the minimal satisfying ones. Of these the one of least distortion, that is of
+    highest Prec, is released. Where several tie, the preference decides: the node that the task
+    names, if it is one of them; else the least loss as the metric with its attribute weights
+    counts; else the canonical order.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check`.
+    Unsatisfiable
+        No release of the table can meet k or a model.
+
+    Notes
+    -----
+    Source: Sweeney 2002, Definition 8; de Spoelberch, Algorithm 1.
+    """
+    task.check()
+    check(task)
+    lattice = begin(with_precision(task), progress)
+    minimal = minimal_satisfying(lattice, Known(lattice))
+    if not minimal:
+        raise nothing_satisfies(task)
+    tied = least_distorted(lattice, minimal)
+    if task.node in tied:
+        best = task.node
+    else:
+        preferred = CellLoss(Lattice(task, 0, progress)).bounds()
+        best = min(tied, key=lambda node: (preferred[node], node))
+    return released(lattice, best, [best])
+
+
+def least_distorted(lattice: Lattice, nodes: list[Node]) -> list[Node]:
+    """Of some satisfying nodes those of highest Prec.
+
+    Parameters
+    ----------
+    lattice
+        A lattice that counts the loss of precision.
+    nodes
+        The nodes; at least one.
+    """
+    least = min(lattice.losses[node] for node in nodes)
+    return [node for node in nodes if lattice.losses[node] == least]

@@ -1,0 +1,101 @@
+"""Samarati: the lowest height of the lattice that holds a satisfying node, by binary search."""
+
+from __future__ import annotations
+
+from kanon.algorithms.search import (
+    FULL_DOMAIN,
+    LOSS,
+    begin,
+    best_of,
+    check_full_domain,
+    loss_of,
+    nothing_satisfies,
+    released,
+)
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "GUARANTEES", "HOW", "PARAMETERS", "SLOW", "USES", "anonymise", "check"]
+
+CARD = Card(
+    name="samarati",
+    title="Samarati",
+    summary="Finds, by binary search, the least number of level steps with which the table can "
+    "be released. Of all ways to spend them it takes the one of least loss.",
+    source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
+    "13(6)",
+)
+
+HOW = (
+    f"{FULL_DOMAIN} "
+    "The height of a node is the sum of its levels. A binary search finds the lowest height"
+    " at which some node leaves at most the allowed number of records in classes that are "
+    "too small; of all such nodes of that height the one of least loss is released, and "
+    "those records are suppressed."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = (
+    "No node of fewer steps satisfies; a higher node may still lose less, as steps are not "
+    "all alike."
+)
+
+SLOW = "With many quasi-identifiers: the middle heights of the lattice hold very many nodes."
+
+USES = ("metric", "attribute_weights", "suppression")
+
+PARAMETERS = (LOSS,)
+
+
+def check(task: Task) -> None:
+    """Check that the search can do what is asked for.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.algorithms.search.check_full_domain`.
+    """
+    check_full_domain(task, CARD.title, complete=True)
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """The full-domain release of Samarati: of the lowest height, the node of least loss.
+
+    Binary search on the height, the sum of levels: at the height in the middle of what is left,
+    nodes are evaluated in canonical order until one satisfies; if one does, the lowest height is
+    not above, else it is. Raising values never breaks what held, so a height above one that holds a
+    satisfying node holds one too. Of the satisfying nodes of the lowest height, all are evaluated,
+    and the one of least loss is released, of several the first in canonical order.
+
+    The walk of the trace holds the last node looked at of each height tried, then the one released.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check`.
+    Unsatisfiable
+        No release of the table can meet k or a model.
+
+    Notes
+    -----
+    Source: Samarati 2001; Babu, Reddy, Kumar, Elliot, Jena for the choice within the height.
+    """
+    task.check()
+    check(task)
+    lattice = begin(task, progress)
+    low, high, walk = 0, sum(lattice.tops), []
+    while low < high:
+        middle = (low + high) // 2
+        for node in lattice.at_height(middle):
+            if lattice.satisfies(node):
+                high = middle
+                break
+        else:
+            low = middle + 1
+        walk.append(node)
+    found = [node for node in lattice.at_height(low) if lattice.satisfies(node)]
+    if not found:
+        raise nothing_satisfies(task)
+    best = best_of(lattice, loss_of(lattice, task), found)
+    return released(lattice, best, [*walk, best])
