@@ -24,6 +24,7 @@ from kanon.measures.comparing import (
     standing,
 )
 from kanon.metrics import METRICS, Metric, characteristics
+from kanon.run import short_title, uses
 from kanon.strategies import LOOKS_AT, Scope
 from kanon.sweep import Configuration
 
@@ -42,6 +43,7 @@ __all__ = [
     "by_characteristic",
     "combined",
     "full_title",
+    "guided",
     "lines_of",
     "name_of",
     "titles_of_configurations",
@@ -116,36 +118,51 @@ def name_of(configuration: Configuration) -> str:
     metric = configuration.metric
     if metric not in METRICS:  # one of the user's own may be called like a strategy
         metric = f"“{metric}”"
-    parts = [metric] if configuration.strategy not in COSTLESS else []
+    parts = [metric] if guided(configuration) else []
     parts += [configuration.strategy] if configuration.strategy != "s1" else []
     parts += [configuration.scope] if configuration.scope != "table" else []
     parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
     return " · ".join(parts)
 
 
+def guided(configuration: Configuration) -> bool:
+    """Whether a metric guides a configuration.
+
+    Some strategies count no cost, and some algorithms go by a rule of their own.
+
+    >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
+    (True, False)
+    """
+    return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
+
+
 def combined(
     metrics: Sequence[str],
     strategies: Sequence[str],
     scopes: Sequence[Scope] = ("table",),
-    algorithm: str = "gaa",
+    algorithms: Sequence[str] = ("gaa",),
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
-    """Every metric with every strategy and scope, each configuration once.
+    """Every algorithm with every metric, strategy and scope, each configuration once.
 
     A strategy that looks at no sensitive attribute has no scope, and one that counts no cost has
-    no metric; the first one stands for it, or NLLM.
+    no metric; the first one stands for it, or NLLM. An algorithm that picks no partners has no
+    strategy, and one that counts no cost has no metric either.
 
     >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
     ... # doctest: +NORMALIZE_WHITESPACE
     ['ncp', 'ncp · s2', 'ncp · s2 · class', 'l', 'l · class', 'llm', 'llm · s2', 'llm · s2 · class']
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s3"], ["table"], ["gaa", "datafly"])]
+    ['ncp · s3', 'llm · s3', 'datafly']
     """
     found: dict[str, Configuration] = {}
-    for metric, strategy, scope in product(metrics or ["nllm"], strategies, scopes):
-        if not metrics and strategy not in COSTLESS:
-            continue
-        chosen = scope if LOOKS_AT[strategy] else "table"
-        one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
-        found.setdefault(name_of(one), one)
+    for algorithm in algorithms:
+        led = strategies if uses(algorithm, "strategy") else ("s1",)
+        for metric, strategy, scope in product(metrics or ["nllm"], led, scopes):
+            chosen = scope if LOOKS_AT[strategy] else "table"
+            one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
+            if metrics or not guided(one):
+                found.setdefault(name_of(one), one)
     return tuple(found.values())
 
 
@@ -168,19 +185,24 @@ def titles_of_configurations(
     ['S1', 'S3', 'T']
     >>> titles_of_configurations(combined(["ncp", "llm"], ["s3"], ["class"]), titles)
     ['NCP · S3 (merged class)', 'LLM · S3 (merged class)']
+    >>> several = combined(["ncp"], ["s1"], algorithms=["gaa", "datafly"])
+    >>> titles_of_configurations(several, titles)
+    ['GAA', 'Datafly']
     """
-    guided = {each.metric for each in configurations if each.strategy not in COSTLESS}
-    strategies = {each.strategy for each in configurations}
-    algorithms = {each.algorithm for each in configurations}
+    metrics_used = {each.metric for each in configurations if guided(each)}
+    picking = [each for each in configurations if uses(each.algorithm, "strategy")]
+    strategies = {each.strategy for each in picking}
+    several = len({each.algorithm for each in configurations}) > 1
     found = []
     for each in configurations:
         parts = []
-        if each.strategy not in COSTLESS and (len(guided) > 1 or len(strategies) == 1):
+        if guided(each) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
             parts.append(metrics.get(each.metric, each.metric))
-        if len(strategies) > 1 or each.strategy != "s1":
+        if each in picking and (len(strategies) > 1 or each.strategy != "s1"):
             parts.append(each.strategy.upper())
-        title = " · ".join(parts) + (" (merged class)" if each.scope == "class" else "")
-        found.append(f"{title} · {each.algorithm}" if len(algorithms) > 1 else title)
+        if several or not parts:
+            parts.append(short_title(each.algorithm))
+        found.append(" · ".join(parts) + (" (merged class)" if each.scope == "class" else ""))
     return found
 
 
@@ -196,13 +218,17 @@ def full_title(configuration: Configuration, metric: str) -> str:
 
     >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
     ('NCP · S1', 'L')
-    >>> full_title(Configuration("ncp", "s3", scope="class", algorithm="gaa-small"), "NCP")
-    'NCP · S3 (merged class) · gaa-small'
+    >>> full_title(Configuration("ncp", "s3", scope="class"), "NCP")
+    'NCP · S3 (merged class)'
+    >>> full_title(Configuration("ncp", algorithm="datafly"), "NCP")
+    'Datafly'
     """
-    parts = [] if configuration.strategy in COSTLESS else [metric]
-    title = " · ".join([*parts, configuration.strategy.upper()])
-    title += " (merged class)" if configuration.scope == "class" else ""
-    return title if configuration.algorithm == "gaa" else f"{title} · {configuration.algorithm}"
+    parts = [metric] if guided(configuration) else []
+    if uses(configuration.algorithm, "strategy"):
+        parts.append(configuration.strategy.upper())
+    if configuration.algorithm != "gaa":
+        parts.append(short_title(configuration.algorithm))
+    return " · ".join(parts) + (" (merged class)" if configuration.scope == "class" else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -469,7 +495,7 @@ class Comparison:
             own = line.configuration
             about = {
                 "configuration": line.name,
-                "metric": None if own.strategy in COSTLESS else own.metric,
+                "metric": own.metric if guided(own) else None,
                 "strategy": own.strategy,
                 "scope": own.scope,
                 "algorithm": own.algorithm,
@@ -489,11 +515,7 @@ class Comparison:
     @property
     def guide(self) -> Metric | None:
         """The metric that guides all lines, but for those that none does; None of several."""
-        guides = {
-            line.guide.name: line.guide
-            for line in self.lines
-            if line.configuration.strategy not in COSTLESS
-        }
+        guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
         (found,) = guides.values() if len(guides) == 1 else (None,)
         return found if found in self.measured else None
 
@@ -554,7 +576,7 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     counted = {one.name for one in before.measured} & {one.name for one in after.measured}
     for line in after.lines:
         guide = line.guide.name
-        costless = line.configuration.strategy in COSTLESS
+        costless = not guided(line.configuration)
         if line.kept or costless or line.name not in old or guide in rows or guide not in counted:
             continue
         row: dict[str, float] = {}

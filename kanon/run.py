@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,11 +34,13 @@ from kanon.values import canonical_texts
 from kanon.words import counted, thin
 
 __all__ = [
+    "FAMILIES",
     "FINISHED_K",
     "Prepared",
     "Run",
     "Solution",
     "algorithm_named",
+    "algorithms",
     "check_task",
     "finished",
     "finished_at",
@@ -47,7 +49,9 @@ __all__ = [
     "prepare",
     "run",
     "serves_every_k",
+    "short_title",
     "solve",
+    "uses",
 ]
 
 
@@ -264,9 +268,44 @@ FINISHED_K = (
 """The k that a run with several models is finished for, beside the one asked for."""
 
 
+FAMILIES: Mapping[str, str] = {
+    "merging": "merges classes",
+    "levels": "one level per column",
+    "regions": "cuts the table",
+    "clusters": "gathers like records",
+}
+"""How an algorithm goes about it, in the order of the pick lists."""
+
+
+@cache
+def algorithms() -> Mapping[str, ModuleType]:
+    """The modules of all algorithms by name, by family."""
+    order = list(FAMILIES)
+    found = parts_of(kanon.algorithms)
+    return dict(sorted(found.items(), key=lambda item: order.index(item[1].FAMILY)))
+
+
 def algorithm_named(name: str) -> ModuleType:
     """The module of an algorithm."""
-    return parts_of(kanon.algorithms)[name]
+    return algorithms()[name]
+
+
+def short_title(name: str) -> str:
+    """What an algorithm is called where there is little room.
+
+    >>> short_title("gaa")
+    'GAA'
+    """
+    return str(algorithm_named(name).CARD.title).split(" (")[0]
+
+
+def uses(name: str, setting: str) -> bool:
+    """Whether an algorithm takes one of the settings that many share.
+
+    >>> uses("gaa", "metric"), uses("datafly", "metric")
+    (True, False)
+    """
+    return setting in algorithm_named(name).USES
 
 
 def needs_hierarchies(name: str) -> bool:

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-import kanon.algorithms
-from kanon.cards import parts_of
 from kanon.charts.curves import alteration_curve, curves_table
+from kanon.run import FAMILIES, algorithms, uses
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
@@ -25,30 +24,37 @@ from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.requirements import others_of, summary
 from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
+from kanon.studio.settings import about, details, own_choices
 from kanon.studio.text import plain
 from kanon.words import thin
 
-ALGORITHMS = parts_of(kanon.algorithms)
+ALGORITHMS = algorithms()
 
 
 def choices(work, stale):
     """What runs and what guides it; under it what is required, and the buttons."""
     looks_at, several = LOOKS_AT[work.strategy_used], len(work.sensitive_columns) > 1
+    merges = uses(work.algorithm, "strategy")
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
     algorithm, metric, strategy, *others = st.columns(widths)
     algorithm.selectbox(
         "Algorithm",
         list(ALGORITHMS),
         key=state.seeded("run-algorithm", work.algorithm),
-        format_func=lambda name: ALGORITHMS[name].CARD.title,
-        help=plain(ALGORITHMS[work.algorithm].CARD.summary),
+        format_func=lambda name: (
+            f"{ALGORITHMS[name].CARD.title} — {FAMILIES[ALGORITHMS[name].FAMILY]}"
+        ),
+        help=about(work.algorithm),
         on_change=state.take,
         args=("algorithm", "run-algorithm"),
     )
     with metric:
         metric_choice("run-metric")
     with strategy:
-        strategy_choice("run-strategy")
+        if merges:
+            strategy_choice("run-strategy")
+        else:
+            own_choices(work)
     if looks_at:
         others[0].selectbox(
             f"Whose {looks_at}",
@@ -69,51 +75,22 @@ def choices(work, stale):
         cancel_button()
 
 
-def details(work):
-    """A popover: what a merge counts, and how ties are broken. Its keys hold their values."""
-    said = [f"seed {work.tie_seed}"] if work.tie_seed is not None else []
-    said += ["one per class"] if work.cost == "representatives" else []
-    with st.popover(f"Details: {', '.join(said)}" if said else "Details"):
-        key = f"run-cost-{work.version}-{work.cost}"
-        st.selectbox(
-            "A merge counts",
-            ["weighted", "representatives"],
-            key=state.seeded(key, work.cost),
-            format_func={"weighted": "every record", "representatives": "one per class"}.get,
-            help="Whether the cost of merging two classes counts each of their records, or one "
-            "representative of each.",
-            on_change=state.take,
-            args=("cost", key),
-        )
-        key = f"run-ties-{work.version}-{work.tie_seed}"
-        st.number_input(
-            "Tie seed; empty: the canonical order",
-            min_value=0,
-            max_value=2**31,
-            value=None,  # else an empty field would be the least number
-            step=1,
-            placeholder="canonical order",
-            key=state.seeded(key, work.tie_seed),
-            on_change=state.take,
-            args=("tie_seed", key),
-            help="Often several partners are equally good. The canonical order takes the first as "
-            "the hierarchies list them; a seed takes another one, the same each time. Other seeds "
-            "show how much was chance.",
-        )
-
-
 def unsatisfied(work):
     """What is chosen and cannot be used with these roles, with the way to where it is mended."""
     said = ""
     if not work.sensitive_columns:
         said = "No column is sensitive: strategies that look at one are not offered."
-    if work.strategy_used != work.strategy:
-        why = "no column has that role"
-        if work.sensitive_columns:
-            why = f"{ALGORITHMS[work.algorithm].CARD.title} looks at none"
+    if not uses(work.algorithm, "strategy"):
+        said = ""
+        if LOOKS_AT[work.strategy]:
+            said = (
+                f"{STRATEGIES[work.strategy].title} is not used meanwhile: "
+                f"{ALGORITHMS[work.algorithm].CARD.title} looks at no sensitive column."
+            )
+    elif work.strategy_used != work.strategy:
         said = (
-            f"{STRATEGIES[work.strategy].title} looks at a sensitive column, and {why}: S1 is used "
-            "meanwhile."
+            f"{STRATEGIES[work.strategy].title} looks at a sensitive column, and no column has "
+            "that role: S1 is used meanwhile."
         )
     if said or work.models_lost:
         with st.container(horizontal=True, vertical_alignment="center"):

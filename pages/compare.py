@@ -4,15 +4,22 @@ import streamlit as st
 
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.looks import looks_of
-from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
+from kanon.charts.style import ALGORITHM_COLOURS, STRATEGY_COLOURS, colour_of_metric
 from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
 from kanon.metrics import PUBLISHED
-from kanon.run import serves_every_k
+from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.board import show_board
-from kanon.studio.configurations import compared_strategies, outlook, strategies_offered
+from kanon.studio.configurations import (
+    algorithms_offered,
+    compared_algorithms,
+    compared_strategies,
+    outlook,
+    strategies_offered,
+    ties_matter,
+)
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.keeping import keeping, kept_aside, kept_chips, yardstick_choice
@@ -90,10 +97,17 @@ def choices(work, seen):
     """What is compared, as chips in their colours, and the buttons."""
     usable, titles = usable_metrics(work), metric_titles(work)
     offered, chosen = strategies_offered(work), compared_strategies(work)
+    led_by = compared_algorithms(work)
     looking = len(offered) > 1
     one_metric = len(compared_metrics(work)) == 1 and len(chosen) > 1
-    styles = "" if one_metric else coloured("compare-metrics", map(colour_of_metric, usable))
-    if one_metric:
+    mixed = len(led_by) > 1
+    styles = ""
+    if mixed:
+        colours = [ALGORITHM_COLOURS.get(name, "") for name in algorithms_offered()]
+        styles = coloured("compare-algorithms", colours)
+    elif not one_metric:
+        styles = coloured("compare-metrics", map(colour_of_metric, usable))
+    else:
         styles += coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
     if seen.comparison is not None and work.pinned:
         looks = looks_of(seen.comparison)
@@ -121,6 +135,26 @@ def choices(work, seen):
             key="compare",
         )
         cancel_button()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "Algorithms",
+            width=100,
+            help="How the release is found. Their own choices are those of the page Anonymise.  \n"
+            + "  \n".join(
+                plain(f"{module.CARD.title}: {module.CARD.summary}")
+                for module in algorithms().values()
+            ),
+        )
+        st.pills(
+            "Algorithms",
+            algorithms_offered(),
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded("compare-algorithms", led_by),
+            format_func=lambda name: plain(short_title(name)),
+            on_change=state.take,
+            args=("algorithms", "compare-algorithms", tuple),
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         told = "  \n".join(plain(STRATEGIES[name].title) for name in STRATEGIES)
         scopes = "  \n".join(plain(f"{card.title}: {card.summary}") for card in SCOPES.values())
@@ -154,8 +188,8 @@ def choices(work, seen):
                     scopes=tuple(state.typed("compare-scopes")) or ("table",)
                 ),
             )
-        elif not serves_every_k(work.algorithm):
-            st.caption("The chosen algorithm knows S1 alone; GAA knows the others too.")
+        elif not any(uses(name, "strategy") for name in led_by):
+            st.caption("Strategies are of GAA alone: it picks partners, and the others do not.")
         else:
             st.caption("S2 to S7, L and T look at a sensitive column, and there is none yet.")
             st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
@@ -176,7 +210,8 @@ def choices(work, seen):
             else:
                 progress()
                 presets(offered)
-        more = 0 if work.bands else len(seen.lines) * len(TIE_SEEDS)
+        lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
+        more = 0 if work.bands else len(lucky) * len(TIE_SEEDS)
         st.toggle(
             "Show what ties decide" + (f" ({counted(more, 'run')})" if more else ""),
             key=state.seeded("compare-bands", work.bands),
@@ -229,8 +264,8 @@ def said(work, seen):
             "Nothing has been compared for this table yet. Press Compare: "
             + (
                 "each line runs once, and serves every k."
-                if serves_every_k(work.algorithm)
-                else "each line runs once per k."
+                if all(serves_every_k(name) for name in compared_algorithms(work))
+                else "lines run once per k, but for GAA, where one run serves every k."
             )
             + f" {new_runs(seen)}"
         )

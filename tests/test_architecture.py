@@ -19,7 +19,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
 from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.plan import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
+from kanon.run import FAMILIES
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kanon"
@@ -204,15 +206,18 @@ def test_no_file_holds_records_of_adult(adult_path):
 # The contract of every algorithm
 
 ALGORITHMS = parts_of(kanon.algorithms)
+SETTINGS = {
+    *("metric", "attribute_weights", "strategy", "cost", "tie_seed", "seed", "suppression", "node")
+}
 
 
 def small_task(k: int, tie_seed: int | None = None) -> Task:
     """Eleven records of two attributes, one of them a value that is no leaf."""
     trees = (
-        groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}]),
-        suppression(["x", "y"]),
+        groups([{"A": ["1", "2"]}, {"*": ["A", "4"]}]),  # MDAV takes numbers alone
+        suppression(["0", "1"]),
     )
-    rows = [*["a x"] * 3, "a y", "b x", "b y", "c x", *["c y"] * 2, "A x", "* y"]
+    rows = [*["1 0"] * 3, "1 1", "2 0", "2 1", "4 0", *["4 1"] * 2, "A 0", "* 1"]
     nodes = [
         tuple(tree.node_of[label] for tree, label in zip(trees, row.split(), strict=True))
         for row in rows
@@ -225,7 +230,7 @@ def small_task(k: int, tie_seed: int | None = None) -> Task:
         np.array([count for _, count in counted], dtype=np.int64),
     )
     depths = scaled_potentials(potentials(metric_named("nllm"), trees), len(rows))
-    return Task(classes, depths, k, tie_seed=tie_seed)
+    return Task(classes, depths, k, tie_seed=tie_seed, suppression=0, node=(2, 1))
 
 
 def test_there_are_algorithms():
@@ -234,12 +239,20 @@ def test_there_are_algorithms():
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_carries_its_card(name):
-    card = ALGORITHMS[name].CARD
+    module = ALGORITHMS[name]
+    card = module.CARD
     assert isinstance(card, Card)
     assert card.name == name
     assert card.title
-    assert card.summary.endswith(".")
+    assert card.summary.count(".") == 2 and card.summary.endswith("."), "two sentences"
     assert re.search(r"\d{4}", card.source), "the year of a publication"
+    assert module.GUARANTEES.endswith(".") and module.SLOW.endswith(".")
+    assert module.FAMILY in FAMILIES
+    assert set(module.USES) <= SETTINGS
+    for parameter in getattr(module, "PARAMETERS", ()):
+        assert parameter.default in parameter.choices
+        assert parameter.help.endswith(".")
+        assert parameter.name not in AlgorithmPlan.model_fields, "a key of the plan already"
 
 
 @pytest.mark.parametrize("tie_seed", [None, 0, 11])
@@ -255,8 +268,9 @@ def test_an_algorithm_keeps_its_contract(name, k, tie_seed):
     assert recoding.classes is classes
     sizes: Counter[tuple[int, ...]] = Counter()
     for node, target, count in zip(classes.nodes, recoding.targets, classes.counts, strict=True):
-        for tree, low, high in zip(classes.hierarchies, node, target, strict=True):
-            assert high in tree.path(int(low))
+        for tree, low, high in zip(recoding.hierarchies, node, target, strict=True):
+            assert tree.first[high] <= tree.first[low] and tree.last[low] <= tree.last[high]
+            assert high > tree.root or high in tree.path(int(low)), "a range, or upwards"
         sizes[tuple(target.tolist())] += int(count)
     assert sum(sizes.values()) == 11
     assert min(sizes.values()) >= k

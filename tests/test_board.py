@@ -166,7 +166,7 @@ def test_no_two_lines_look_alike(data):
             st.sampled_from(sorted(STRATEGIES)),
             st.none(),
             st.sampled_from(["table", "class"]),
-            st.sampled_from(["gaa", "gaa-small", "other"]),
+            st.sampled_from(["gaa", "gaa-small", "datafly"]),
         ),
         min_size=1, max_size=20, unique=True,
     )  # fmt: skip

@@ -369,7 +369,7 @@ def test_an_algorithm_without_strategies_says_so(start):
     at = start()
     choose(at, "run-algorithm", "gaa-small")
     go(at, COMPARE)
-    assert any("knows S1 alone" in one for one in captions(at))
+    assert any("Strategies are of GAA alone" in one for one in captions(at))
 
 
 def test_many_lines_stand_in_rows(start):

@@ -331,7 +331,7 @@ def test_every_combination_stands_once():
     assert len(set(titles)) == len(titles)
     alone = combined(["ncp"], ["s1"])
     mixed = [*alone, replace(alone[0], algorithm="gaa-small")]
-    assert titles_of_configurations(mixed, {"ncp": "NCP"}) == ["NCP · gaa", "NCP · gaa-small"]
+    assert titles_of_configurations(mixed, {"ncp": "NCP"}) == ["GAA", "GAA among small classes"]
 
 
 def test_the_k_of_the_papers_as_presets():

@@ -8,7 +8,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="datafly",
@@ -17,6 +17,8 @@ CARD = Card(
     " are in classes that are too small. Those are suppressed.",
     source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "
@@ -33,7 +35,7 @@ GUARANTEES = (
 
 SLOW = "Hardly ever: it looks at one node per level that it raises."
 
-USES = ("metric", "attribute_weights", "suppression")
+USES = ("suppression",)
 
 
 def check(task: Task) -> None:

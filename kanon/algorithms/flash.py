@@ -24,6 +24,7 @@ from kanon.recoding import Recoding
 
 __all__ = [
     "CARD",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "PARAMETERS",
@@ -42,6 +43,8 @@ CARD = Card(
     source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
     "K-Anonymity, PASSAT",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "

@@ -8,7 +8,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merge_path"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merge_path"]
 
 CARD = Card(
     name="gaa",
@@ -17,6 +17,8 @@ CARD = Card(
     "records. One run serves every k.",
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
 )
+
+FAMILY = "merging"
 
 HOW = (
     "At first, records that share all quasi-identifiers form a class. As long as some class has "

@@ -10,7 +10,7 @@ from kanon.errors import PlanError, quoted
 from kanon.recoding import Recoding
 from kanon.strategies import LOOKS_AT
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="gaa-small",
@@ -19,6 +19,8 @@ CARD = Card(
     "a run of its own.",
     source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
 )
+
+FAMILY = "merging"
 
 HOW = (
     "At first, records that share all quasi-identifiers form a class. As long as some class has "

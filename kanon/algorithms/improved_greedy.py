@@ -8,7 +8,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="improved-greedy",
@@ -18,6 +18,8 @@ CARD = Card(
     source="Babu, Reddy, Kumar, Elliot, Jena 2013, Achieving k-anonymity Using Improved Greedy "
     "Heuristics for Very Large Relational Databases, Algorithm 1",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "
@@ -31,7 +33,7 @@ GUARANTEES = "Every class that is released holds k records. Losses are not minim
 
 SLOW = "Hardly ever: it looks at a few nodes per step."
 
-USES = ("metric", "attribute_weights", "suppression")
+USES = ("suppression",)
 
 
 def check(task: Task) -> None:

@@ -20,7 +20,17 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "PARAMETERS", "SLOW", "USES", "anonymise", "check"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "PARAMETERS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+]
 
 CARD = Card(
     name="incognito",
@@ -30,6 +40,8 @@ CARD = Card(
     source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
     "SIGMOD",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "

@@ -9,7 +9,7 @@ from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
 from kanon.words import counted, thin
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="levels",
@@ -18,6 +18,8 @@ CARD = Card(
     "small are suppressed, if you allow as many.",
     source="Samarati 2001, full-domain generalisation at a given node",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "
@@ -30,7 +32,7 @@ GUARANTEES = "Every class that is released holds k records, or nothing is releas
 
 SLOW = "Never: one node is counted."
 
-USES = ("metric", "node", "suppression")
+USES = ("node", "suppression")
 
 
 def check(task: Task) -> None:

@@ -19,7 +19,17 @@ from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check", "least_distorted"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+    "least_distorted",
+]
 
 CARD = Card(
     name="mingen",
@@ -29,6 +39,8 @@ CARD = Card(
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "

@@ -17,7 +17,17 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "PARAMETERS", "SLOW", "USES", "anonymise", "check"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "PARAMETERS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+]
 
 CARD = Card(
     name="ola",
@@ -27,6 +37,8 @@ CARD = Card(
     source="El Emam et al. 2009, A Globally Optimal k-Anonymity Method for the De-Identification "
     "of Health Data, JAMIA 16(5)",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "

@@ -23,6 +23,7 @@ from kanon.recoding import Recoding
 
 __all__ = [
     "CARD",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "PARAMETERS",
@@ -39,6 +40,8 @@ CARD = Card(
     "least loss. What a node loses at least is known without counting, so few nodes are counted.",
     source="kanon 2026; tagging as in Samarati 2001, bounds as in docs/lattice.md",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in classes "

@@ -16,7 +16,17 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "PARAMETERS", "SLOW", "USES", "anonymise", "check"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "PARAMETERS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+]
 
 CARD = Card(
     name="samarati",
@@ -26,6 +36,8 @@ CARD = Card(
     source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
     "13(6)",
 )
+
+FAMILY = "levels"
 
 HOW = (
     f"{FULL_DOMAIN} "

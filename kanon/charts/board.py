@@ -16,7 +16,7 @@ from kanon.charts.looks import Look, looks_of
 from kanon.charts.measured import is_percent, measures_of, number_said, short_title, values_of
 from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
-from kanon.comparison import COSTLESS, Comparison
+from kanon.comparison import Comparison, guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 from kanon.words import thin
@@ -263,7 +263,7 @@ def _headlines(comparison: Comparison) -> list[str]:
     means = comparison.means()
     # A strategy is no guide: "guided by" is said of metrics alone.
     plain = all(
-        line.title == line.guide.card.title and line.configuration.strategy not in COSTLESS
+        line.title == line.guide.card.title and guided(line.configuration)
         for line in comparison.lines
     )
     by = ("guided by", "by") if plain else ("with", "with")

@@ -8,13 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 
 from kanon.charts.style import (
+    ALGORITHM_COLOURS,
+    FAMILY_DASHES,
+    FAMILY_MARKERS,
     KEPT_COLOURS,
     STRATEGY_COLOURS,
     STRATEGY_DASHES,
     STRATEGY_MARKERS,
     colour_of_metric,
 )
-from kanon.comparison import COSTLESS, Comparison, Line
+from kanon.comparison import Comparison, Line, guided
+from kanon.run import algorithm_named
 
 __all__ = ["Look", "look_of", "looks_of"]
 
@@ -62,17 +66,18 @@ def looks_of(comparison: Comparison) -> Mapping[str, Look]:
     Colour says the metric; where all lines have one metric, the strategy, as it does for those
     that no metric guides; and a configuration that was kept has a colour of its own. Dash and
     marker always say the strategy, and open markers that it looks at the merged class alone.
-    Lines that differ in something else, such as the algorithm, would look alike: the later ones
-    have a colour of their own.
+    Where algorithms vary, colour says the algorithm, and dash and marker its family. Lines that
+    would look alike, as they differ in something else: the later ones have a colour of their own.
     """
     ours = [line for line in comparison.lines if not line.kept]
+    by_algorithm = len({line.configuration.algorithm for line in ours}) > 1
     by_strategy = (
-        len({line.configuration.metric for line in ours if _guided(line)}) <= 1
+        len({line.configuration.metric for line in ours if guided(line.configuration)}) <= 1
         and len({line.configuration.strategy for line in ours}) > 1
     )
     looks: dict[str, Look] = {}
     for line in ours:
-        look = _plain_look(line, by_strategy)
+        look = _by_algorithm(line) if by_algorithm else _plain_look(line, by_strategy)
         spare = iter(_SPARE)
         while look in looks.values() and (colour := next(spare, None)) is not None:
             look = replace(look, colour=colour)
@@ -83,6 +88,19 @@ def looks_of(comparison: Comparison) -> Mapping[str, Look]:
     return {line.name: looks[line.name] for line in comparison.lines}
 
 
+def _by_algorithm(line: Line) -> Look:
+    """The look of a line beside those of other algorithms."""
+    name = line.configuration.algorithm
+    family = algorithm_named(name).FAMILY
+    number = zlib.crc32(name.encode())  # an algorithm that has no colour of its own yet
+    return Look(
+        colour=ALGORITHM_COLOURS.get(name, _SPARE[number % len(_SPARE)]),
+        dash=FAMILY_DASHES[family],
+        marker=FAMILY_MARKERS[family],
+        filled=line.configuration.scope == "table",
+    )
+
+
 def _plain_look(line: Line, by_strategy: bool) -> Look:
     """The look of a line, whatever stands beside it."""
     strategy, metric = line.configuration.strategy, line.configuration.metric
@@ -91,15 +109,10 @@ def _plain_look(line: Line, by_strategy: bool) -> Look:
     return Look(
         colour=(
             STRATEGY_COLOURS.get(strategy, _SPARE[number % len(_SPARE)])
-            if by_strategy or not _guided(line)
+            if by_strategy or not guided(line.configuration)
             else colour_of_metric(metric)
         ),
         dash=STRATEGY_DASHES.get(strategy, dashes[number % len(dashes)]),
         marker=STRATEGY_MARKERS.get(strategy, markers[number % len(markers)]),
         filled=line.configuration.scope == "table",
     )
-
-
-def _guided(line: Line) -> bool:
-    """Whether a metric guides a line: some strategies count no cost."""
-    return line.configuration.strategy not in COSTLESS

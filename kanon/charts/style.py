@@ -11,6 +11,9 @@ import plotly.graph_objects as go
 from kanon.words import thin
 
 __all__ = [
+    "ALGORITHM_COLOURS",
+    "FAMILY_DASHES",
+    "FAMILY_MARKERS",
     "KEPT_COLOURS",
     "K_TICKS",
     "METRIC_COLOURS",
@@ -82,6 +85,42 @@ STRATEGY_MARKERS: Mapping[str, str] = {
     "t": "pentagon",
 }
 """One marker per strategy on every page, by its name in Plotly."""
+
+ALGORITHM_COLOURS: Mapping[str, str] = {
+    "gaa": "#AA3377",
+    "gaa-small": "#DD88BB",
+    "datafly": "#D55E00",
+    "samarati": "#0072B2",
+    "improved-greedy": "#009E73",
+    "mingen": "#8C6D31",
+    "incognito": "#56B4E9",
+    "ola": "#332288",
+    "flash": "#999933",
+    "optimal": "#1B1F24",
+    "mondrian": "#E69F00",
+    "lattice-sweep": "#C00000",
+    "k-member": "#44AA99",
+    "kaca": "#117733",
+    "oka": "#77AADD",
+    "mdav": "#7F7F7F",
+}
+"""One colour per algorithm, where algorithms vary; the dash tells the families apart."""
+
+FAMILY_DASHES: Mapping[str, str] = {
+    "merging": "solid",
+    "levels": "7px,3px",
+    "regions": "12px,3px",
+    "clusters": "2px,3px",
+}
+"""One dash per family of algorithms."""
+
+FAMILY_MARKERS: Mapping[str, str] = {
+    "merging": "circle",
+    "levels": "square",
+    "regions": "diamond",
+    "clusters": "triangle-up",
+}
+"""One marker per family of algorithms, by its name in Plotly."""
 
 KEPT_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
 """Colours of configurations that were kept beside those that are compared now."""

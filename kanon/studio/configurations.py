@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kanon.comparison import (
-    COSTLESS,
     PAPER_K,
     TIE_SEEDS,
     Comparison,
     Line,
     combined,
+    guided,
     name_of,
     titles_of_configurations,
 )
@@ -29,17 +29,19 @@ from kanon.measures.along import Curves, Points
 from kanon.metrics import METRICS, PUBLISHED, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, prepare, serves_every_k
+from kanon.run import Prepared, algorithms, check_task, prepare, serves_every_k, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.work import (
     Known,
     Pinned,
     Work,
+    chosen_for,
     compared_metrics,
     incomplete_records,
     plan_of,
     shown_k,
+    suppression_used,
     usable_metrics,
     usable_strategies,
     without_lost,
@@ -53,7 +55,9 @@ __all__ = [
     "Outlook",
     "Run",
     "Wanted",
+    "algorithms_offered",
     "as_compared",
+    "compared_algorithms",
     "compared_strategies",
     "fingerprint",
     "incomparable",
@@ -63,6 +67,7 @@ __all__ = [
     "outlook",
     "planned",
     "strategies_offered",
+    "ties_matter",
     "wanted_lines",
     "yardsticks",
 ]
@@ -134,7 +139,19 @@ class Run(NamedTuple):
 # --- which -----------------------------------------------------------------------------------
 def strategies_offered(work: Work) -> list[str]:
     """The strategies that can be compared: S1 alone without a sensitive column or without GAA."""
-    return usable_strategies(work) if serves_every_k(work.algorithm) else ["s1"]
+    led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
+    return usable_strategies(replace(work, algorithm=led)) if led is not None else ["s1"]
+
+
+def algorithms_offered() -> list[str]:
+    """The algorithms that can be compared over k; levels chosen by hand are for one k."""
+    return [name for name in algorithms() if name != "levels"]
+
+
+def compared_algorithms(work: Work) -> list[str]:
+    """The algorithms to compare; of an empty choice, the one that is chosen on Anonymise."""
+    chosen = work.algorithms or (work.algorithm,)
+    return [name for name in algorithms_offered() if name in chosen] or ["gaa"]
 
 
 def compared_strategies(work: Work) -> list[str]:
@@ -166,12 +183,25 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     ours = _ground(work, whole, work.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
     chosen = combined(
-        list(names), compared_strategies(work), work.scopes, work.algorithm, work.tie_seed
+        list(names),
+        compared_strategies(work),
+        work.scopes,
+        compared_algorithms(work),
+        work.tie_seed,
     )
     called = {**METRICS, **composed_metrics(work.composed)}
     titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
     found = [
-        Wanted(one, _led_by(whole, one), name_of(one), title, False, _seeds(work, one), ours, None)
+        Wanted(
+            one,
+            _led_by(whole, one, work),
+            name_of(one),
+            title,
+            False,
+            _seeds(work, one),
+            ours,
+            None,
+        )
         for one, title in zip(chosen, titles, strict=True)
     ]
     taken = {text for line in found for text in (line.name, line.title)}
@@ -248,21 +278,34 @@ def _other(measure: _Ground | None, own: _Ground) -> _Ground | None:
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
-def _led_by(plan: Plan, one: Configuration) -> Plan:
-    """The plan with something else to lead it."""
-    return plan.model_copy(
-        update={
-            "algorithm": plan.algorithm.model_copy(
-                update={
-                    "name": one.algorithm,
-                    "metric": one.metric,
-                    "strategy": one.strategy,
-                    "scope": one.scope,
-                    "tie_seed": one.tie_seed,
-                }
-            )
-        }
-    )
+def _led_by(plan: Plan, one: Configuration, work: Work | None = None) -> Plan:
+    """The plan with something else to lead it.
+
+    Parameters
+    ----------
+    plan
+        What stays.
+    one
+        What leads. Its tie seed is what an algorithm that draws at random begins with, too.
+    work
+        Where another algorithm than the plan's finds its own choices; None if it is the plan's.
+    """
+    led = plan.algorithm
+    wanted: dict[str, Any] = {
+        "metric": one.metric,
+        "strategy": one.strategy,
+        "scope": one.scope,
+        "tie_seed": one.tie_seed,
+        "seed": led.seed if one.tie_seed is None else one.tie_seed,
+    }
+    limit: dict[str, Any] = {}
+    if work is not None and one.algorithm != led.name:
+        kept = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
+        chosen = chosen_for(work, one.algorithm)
+        made = type(led).model_validate({**kept, "name": one.algorithm, **chosen})
+        limit = {"suppression_limit": suppression_used(work, one.algorithm)}
+        return plan.model_copy(update={"algorithm": made.model_copy(update=wanted), **limit})
+    return plan.model_copy(update={"algorithm": led.model_copy(update=wanted)})
 
 
 def _own(plan: Plan) -> Configuration:
@@ -295,7 +338,7 @@ def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
     found = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
         guide = line.guide
-        if line.configuration.strategy in COSTLESS:
+        if not guided(line.configuration):
             continue
         if guide.name == "custom" and not _all_drawn(lines):
             continue
@@ -450,9 +493,15 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
-        plan = _led_by(ground.plan, replace(line.configuration, tie_seed=run.seed))
+        led = replace(line.configuration, tie_seed=run.seed)
+        own = {
+            "algorithm": line.plan.algorithm,
+            "suppression_limit": line.plan.suppression_limit,
+        }
+        plan = _led_by(ground.plan.model_copy(update=own), led)
         task = replace(ground, plan=plan).task()
         task.for_k(max(ks)).check()
+        check_task(plan.algorithm.name, task)
         measure = None
         if line.yardstick is not None:
             other = prepared_for(line.yardstick).classes
@@ -492,11 +541,17 @@ def _runs(lines: Sequence[Wanted]) -> list[Run]:
     """Every run of these lines."""
     found = []
     for line in lines:
-        base = _base_key(line)
-        for seed in line.seeds:
+        base, luck = _base_key(line), ties_matter(line.configuration.algorithm)
+        for given in line.seeds:
+            seed = given if luck else None
             key = hashlib.sha256(f"{base}|{seed}".encode()).hexdigest()
-            found.append(Run(line, seed, key))
+            found.append(Run(line, given, key))
     return found
+
+
+def ties_matter(algorithm: str) -> bool:
+    """Whether luck has a say in what an algorithm finds: ties broken by a seed, or drawing."""
+    return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
 def _base_key(line: Wanted) -> str:
@@ -505,7 +560,15 @@ def _base_key(line: Wanted) -> str:
     parts: list[object] = [line.ground.digest, led.algorithm, led.strategy]
     if LOOKS_AT[led.strategy]:
         parts += [led.scope, line.plan.led_by]
-    if led.strategy not in COSTLESS:
+    plan = line.plan
+    if uses(led.algorithm, "suppression"):
+        parts.append(("suppression", plan.suppression_limit))
+    if uses(led.algorithm, "seed"):
+        parts.append(("seed", plan.algorithm.seed))
+    if uses(led.algorithm, "node"):
+        parts.append(("node", sorted((plan.algorithm.node or {}).items())))
+    parts.append(sorted(plan.algorithm.options.items()))
+    if guided(led):
         parts.append(_identity(line.guide, line.ground.trees))
     if line.yardstick is not None:
         parts.append(line.yardstick.digest)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, multipliers
-from kanon.plan import Plan
+from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import Run, algorithm_named
+from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.requirements import others_of, short
@@ -61,11 +61,48 @@ def how_alteration(done: Run) -> str:
     )
 
 
+_MEETING: Mapping[str, str] = {
+    "merging": "At first classes are merged for k alone. Then, as long as a class breaks one of "
+    "these models, one of the smallest such classes is merged on by the same rule, for each k by "
+    "itself.",
+    "levels": "Only nodes are considered at which every class meets these models too.",
+    "regions": "A region is made only if it meets these models too.",
+    "clusters": "At first clusters are made for k alone. Then, as long as one breaks one of these "
+    "models, one of the smallest such is merged with the one that costs least.",
+}
+"""How the algorithms of a family meet models beside k."""
+
+
 def how_algorithm(plan: Plan) -> str:
     """How the release was found: what the algorithm says of itself, and what guided it."""
     chosen = plan.algorithm
     module = algorithm_named(chosen.name)
-    text = getattr(module, "HOW", module.CARD.summary)
+    parts = [f"**{module.CARD.title}.** {plain(module.HOW)} {plain(module.GUARANTEES)}"]
+    sources = [module.CARD.source]
+    options = [
+        f"{plain(parameter.title)}: "
+        f"{plain(parameter.choices[chosen.options.get(parameter.name, parameter.default)])}"
+        for parameter in parameters_of(chosen.name)
+    ]
+    if options:
+        parts.append(f"**Chosen.** {'; '.join(options)}.")
+    if uses(chosen.name, "strategy"):
+        parts.append(_how_guided(plan))
+        sources.append(STRATEGIES[chosen.strategy].source)
+    elif uses(chosen.name, "tie_seed"):
+        parts.append(_how_tied(plan))
+    others = others_of(plan)
+    if others:
+        listed = "\n".join(f"- **{plain(one.title)}.** {plain(one.card.summary)}" for one in others)
+        parts.append(f"**Also required.** {_MEETING[module.FAMILY]}\n\n{listed}")
+    sources += [model.card.source for model in others]
+    parts.append(f"Source: {plain('; '.join(dict.fromkeys(sources)))}.")
+    return "\n\n".join(parts)
+
+
+def _how_guided(plan: Plan) -> str:
+    """What the strategy looks at, and how ties are broken."""
+    chosen = plan.algorithm
     strategy, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
     guided = f"**{plain(strategy.title)}.** {plain(strategy.summary)}"
     if looks_at:
@@ -79,28 +116,17 @@ def how_algorithm(plan: Plan) -> str:
             " t is half the sum of the absolute differences between the shares in the class and in "
             "the table (total variation)."
         )
-    parts = [
-        f"**{module.CARD.title}.** {plain(text)}",
-        f"{guided} Of equally good partners, "
-        + (
-            "the first in the order of the hierarchies is taken."
-            if chosen.tie_seed is None
-            else f"tie seed {chosen.tie_seed} picks one, the same each time."
-        ),
-    ]
-    others = others_of(plan)
-    if others:
-        listed = "\n".join(f"- **{plain(one.title)}.** {plain(one.card.summary)}" for one in others)
-        parts.append(
-            "**Also required.** At first classes are merged for k alone. Then, as long as a class "
-            "breaks one of these models, one of the smallest such classes is merged on by the same "
-            f"rule, for each k by itself.\n\n{listed}"
-        )
-    sources = dict.fromkeys(
-        [module.CARD.source, strategy.source, *(model.card.source for model in others)]
+    return f"{guided} {_how_tied(plan)}"
+
+
+def _how_tied(plan: Plan) -> str:
+    """How ties are broken."""
+    seed = plan.algorithm.tie_seed
+    return "Of equally good partners, " + (
+        "the first in the order of the hierarchies is taken."
+        if seed is None
+        else f"tie seed {seed} picks one, the same each time."
     )
-    parts.append(f"Source: {plain('; '.join(sources))}.")
-    return "\n\n".join(parts)
 
 
 def how_hierarchies() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.errors import listing
+from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
@@ -100,7 +101,13 @@ def metric_choice(key: str, label: str = "Metric") -> None:
         usable if work.metric in usable else [*usable, work.metric],
         key=state.seeded(key, work.metric),
         format_func=lambda name: titles[name],
-        help="What counts as a loss. " + plain(metric_called(work, work.metric).card.summary),
+        help="What counts as a loss. "
+        + plain(metric_called(work, work.metric).card.summary)
+        + (
+            ""
+            if uses(work.algorithm, "metric")
+            else " The chosen algorithm goes by a rule of its own; the metric only measures."
+        ),
         on_change=lambda: state.change(metric=state.typed(key)),
     )
 

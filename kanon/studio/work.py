@@ -22,7 +22,7 @@ from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
-from kanon.run import Prepared, Run, Solution, finished, serves_every_k
+from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
 from kanon.schema import Role, singles_out, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
@@ -53,11 +53,13 @@ __all__ = [
     "Work",
     "adult_work",
     "built",
+    "chosen_for",
     "compared_metrics",
     "comparison_settings",
     "incomplete_records",
     "k_grid",
     "metric_called",
+    "node_used",
     "plan_of",
     "redone",
     "reread",
@@ -65,6 +67,7 @@ __all__ = [
     "settings_of",
     "settings_shown",
     "shown_k",
+    "suppression_used",
     "undone",
     "uploaded_work",
     "usable_metrics",
@@ -72,6 +75,7 @@ __all__ = [
     "with_builder",
     "with_choice",
     "with_missing",
+    "with_option",
     "with_role",
     "without_lost",
 ]
@@ -212,13 +216,17 @@ class Work:
         The settings that the user asked for when the file was read; None where they are found.
     algorithm, metric, strategy, scope, cost, tie_seed, k
         The settings of a run; see :attr:`strategy_used`.
+    options, suppression, seed, node
+        What was chosen for the own parameters of each algorithm; the share of the records that may
+        be suppressed, None for what the algorithm does by itself; what algorithms that draw at
+        random begin with; the level of each quasi-identifier that the user picked, None without.
     sensitive
         The sensitive column that strategies and numbers look at; see :attr:`focus`.
     models
         What every class has to meet beside k.
-    compared, strategies, scopes, bands
-        The metrics to compare, the strategies and whose l and t they look at; and whether under
-        several tie seeds each.
+    compared, algorithms, strategies, scopes, bands
+        The metrics to compare, the algorithms (none: the one that is chosen), the strategies and
+        whose l and t they look at; and whether under several tie seeds each.
     pinned, unpinned
         The configurations that were kept, and the one that was removed last.
     yardstick
@@ -285,9 +293,14 @@ class Work:
     cost: Literal["weighted", "representatives"] = "weighted"
     tie_seed: int | None = None
     k: int = 5
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    suppression: float | None = None
+    seed: int = 0
+    node: Mapping[str, int] | None = None
     sensitive: str | None = None
     models: tuple[SensitiveModel, ...] = ()
     compared: tuple[str, ...] = PUBLISHED
+    algorithms: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ("s1",)
     scopes: tuple[Scope, ...] = ("table",)
     bands: bool = False
@@ -611,6 +624,8 @@ def plan_of(work: Work) -> Plan:
                 "sensitive": work.focus if len(work.sensitive_columns) > 1 else None,
                 "cost": work.cost,
                 "tie_seed": work.tie_seed,
+                "seed": work.seed,
+                **chosen_for(work, work.algorithm),
                 "attribute_weights": {
                     column: weight
                     for column, weight in work.attribute_weights.items()
@@ -622,8 +637,35 @@ def plan_of(work: Work) -> Plan:
                 {"model": "k-anonymity", "k": work.k},
                 *({"model": model.card.name, **vars(model)} for model in work.models),
             ],
+            "suppression_limit": suppression_used(work, work.algorithm),
         }
     )
+
+
+def suppression_used(work: Work, algorithm: str) -> float | None:
+    """The share of the records that an algorithm may suppress; None for what it does by itself."""
+    return work.suppression if uses(algorithm, "suppression") else None
+
+
+def node_used(work: Work) -> dict[str, int] | None:
+    """The level of each quasi-identifier that the user picked, while they are the same columns."""
+    if work.node is None or sorted(work.node) != sorted(work.quasi_identifiers):
+        return None
+    return dict(work.node)
+
+
+def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
+    """What was chosen for one algorithm alone."""
+    found: dict[str, Any] = dict(work.options.get(algorithm, {}))
+    if uses(algorithm, "node"):
+        found["node"] = node_used(work)
+    return found
+
+
+def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
+    """The work with another choice for a parameter that an algorithm alone has."""
+    chosen = {**work.options.get(algorithm, {}), name: value}
+    return replace(work, options={**work.options, algorithm: chosen}, problem=None, notice=None)
 
 
 def without_lost(work: Work) -> Work:
@@ -638,6 +680,9 @@ def settings_of(work: Work, plan: Plan) -> str:
         content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
     if not LOOKS_AT[plan.algorithm.strategy]:  # then neither can change the result
         content["algorithm"] |= {"scope": None, "sensitive": None}
+    for setting in ("cost", "tie_seed", "seed", "attribute_weights"):
+        if not uses(plan.algorithm.name, setting):
+            content["algorithm"][setting] = None
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     return _fingerprint(work, content, [plan.algorithm.metric])
 
@@ -673,7 +718,7 @@ def usable_metrics(work: Work) -> list[str]:
 
 def usable_strategies(work: Work) -> list[str]:
     """The strategies that can be chosen: l and t need a sensitive column, and GAA."""
-    able = bool(work.sensitive_columns) and serves_every_k(work.algorithm)
+    able = bool(work.sensitive_columns) and uses(work.algorithm, "strategy")
     return [name for name in STRATEGIES if able or not LOOKS_AT[name]]
 
 

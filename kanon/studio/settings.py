@@ -1,0 +1,170 @@
+"""What one algorithm can be told beside its metric and k: a popover with its card and its choices.
+
+Only what the algorithm takes is asked for. The keys of widgets in a popover hold their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from kanon.cards import Parameter
+from kanon.plan import parameters_of
+from kanon.run import algorithm_named, uses
+from kanon.studio import state
+from kanon.studio.text import plain
+from kanon.studio.work import Work, node_used, with_option
+
+__all__ = ["about", "details", "own_choices"]
+
+
+_COUNTED = {"weighted": "every record", "representatives": "one per class"}
+"""What the cost of a merge counts."""
+
+
+def about(name: str) -> str:
+    """The card of an algorithm as Markdown: what it does, guarantees, when it is slow, source."""
+    module = algorithm_named(name)
+    return (
+        f"**{plain(module.CARD.title)}.** {plain(module.CARD.summary)}\n\n"
+        f"**Guaranteed:** {plain(module.GUARANTEES)}\n\n"
+        f"**Slow:** {plain(module.SLOW)}\n\n"
+        f"**Source:** {plain(module.CARD.source)}"
+    )
+
+
+def details(work: Work) -> None:
+    """The popover: the card of the algorithm, and what else can be chosen for it."""
+    said = ", ".join(_said(work))
+    with st.popover(f"Details: {said}" if said else "Details"):
+        st.markdown(about(work.algorithm))
+        if uses(work.algorithm, "cost"):
+            _cost(work)
+        if uses(work.algorithm, "tie_seed"):
+            _ties(work)
+        if uses(work.algorithm, "seed"):
+            _seed(work)
+        if uses(work.algorithm, "node"):
+            _node(work)
+
+
+def own_choices(work: Work) -> None:
+    """In one row: the choices that this algorithm alone offers, and what it may suppress."""
+    parameters = parameters_of(work.algorithm)
+    suppresses = uses(work.algorithm, "suppression")
+    if not parameters and not suppresses:
+        return
+    places = iter(st.columns(len(parameters) + suppresses))
+    for parameter in parameters:
+        with next(places):
+            _parameter(work, parameter)
+    if suppresses:
+        with next(places):
+            _suppression(work)
+
+
+def _said(work: Work) -> Iterator[str]:
+    """What was chosen and is not usual, in a few words."""
+    if work.tie_seed is not None and uses(work.algorithm, "tie_seed"):
+        yield f"seed {work.tie_seed}"
+    if work.seed and uses(work.algorithm, "seed"):
+        yield f"seed {work.seed}"
+    if work.cost == "representatives" and uses(work.algorithm, "cost"):
+        yield "one per class"
+
+
+def _parameter(work: Work, parameter: Parameter) -> None:
+    """One of the choices that this algorithm alone offers."""
+    name = work.algorithm
+    key = f"run-{name}-{parameter.name}"
+    st.selectbox(
+        parameter.title,
+        list(parameter.choices),
+        key=state.seeded(key, work.options.get(name, {}).get(parameter.name, parameter.default)),
+        format_func=lambda value: plain(parameter.choices[value]),
+        help=plain(parameter.help),
+        on_change=lambda: state.put(
+            with_option(state.work(), name, parameter.name, state.typed(key))
+        ),
+    )
+
+
+def _suppression(work: Work) -> None:
+    share = work.suppression
+    key = f"run-suppression-{work.version}"
+    usual = "k records" if work.algorithm == "datafly" else "none"
+    st.number_input(
+        "Suppress at most, %",
+        min_value=0.0,
+        max_value=100.0,
+        value=None,  # else an empty field would be the least number
+        step=1.0,
+        format="%.1f",
+        placeholder=usual,
+        key=state.seeded(key, None if share is None else round(100 * share, 6)),
+        on_change=lambda: state.change(suppression=_share(state.typed(key))),
+        help="Records in classes that are too small may leave the release, up to this share. "
+        f"That often saves many steps for the others. Empty: {usual}.",
+    )
+
+
+def _share(typed: float | None) -> float | None:
+    return None if typed is None else typed / 100
+
+
+def _cost(work: Work) -> None:
+    key = f"run-cost-{work.version}-{work.cost}"
+    st.selectbox(
+        "A merge counts",
+        list(_COUNTED),
+        key=state.seeded(key, work.cost),
+        format_func=lambda name: _COUNTED[name],
+        help="Whether the cost of merging two classes counts each of their records, or one "
+        "representative of each.",
+        on_change=state.take,
+        args=("cost", key),
+    )
+
+
+def _ties(work: Work) -> None:
+    key = f"run-ties-{work.version}-{work.tie_seed}"
+    st.number_input(
+        "Tie seed; empty: the canonical order",
+        min_value=0,
+        max_value=2**31,
+        value=None,
+        step=1,
+        placeholder="canonical order",
+        key=state.seeded(key, work.tie_seed),
+        on_change=state.take,
+        args=("tie_seed", key),
+        help="Often several partners are equally good. The canonical order takes the first as "
+        "the hierarchies list them; a seed takes another one, the same each time. Other seeds "
+        "show how much was chance.",
+    )
+
+
+def _seed(work: Work) -> None:
+    key = f"run-seed-{work.version}-{work.seed}"
+    st.number_input(
+        "Seed",
+        min_value=0,
+        max_value=2**31,
+        step=1,
+        key=state.seeded(key, work.seed),
+        on_change=lambda: state.change(seed=int(state.typed(key) or 0)),
+        help="The algorithm draws at random. The same seed draws the same each time; other seeds "
+        "show how much was chance.",
+    )
+
+
+def _node(work: Work) -> None:
+    """Which levels were picked; they are picked in the picture of the lattice."""
+    chosen = node_used(work)
+    listed = (
+        ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())
+        if chosen
+        else "none yet"
+    )
+    st.markdown(f"**Levels that you picked:** {listed}. They are picked on the page Lattice.")
