@@ -66,11 +66,12 @@ def looks_of(comparison: Comparison) -> Mapping[str, Look]:
     Colour says the metric; where all lines have one metric, the strategy, as it does for those
     that no metric guides; and a configuration that was kept has a colour of its own. Dash and
     marker always say the strategy, and open markers that it looks at the merged class alone.
-    Where algorithms vary, colour says the algorithm, and dash and marker its family. Lines that
-    would look alike, as they differ in something else: the later ones have a colour of their own.
+    Where each line has another algorithm, colour says which, and dash and marker its family. Of
+    lines that would look alike otherwise, the later ones have a colour of their own.
     """
     ours = [line for line in comparison.lines if not line.kept]
-    by_algorithm = len({line.configuration.algorithm for line in ours}) > 1
+    names = [line.configuration.algorithm for line in ours]
+    by_algorithm = 1 < len(set(names)) == len(names)
     by_strategy = (
         len({line.configuration.metric for line in ours if guided(line.configuration)}) <= 1
         and len({line.configuration.strategy for line in ours}) > 1
