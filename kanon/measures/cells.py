@@ -21,7 +21,7 @@ def whole_potentials(
     See :func:`kanon.metrics.scaled_potentials`. Shapes (N_j,).
     """
     return scaled_potentials(
-        potentials(metric, classes.hierarchies),
+        potentials(metric, classes.hierarchies, classes.records_below),
         classes.n_records,
         attribute_weights,
         list(classes.nodes.T) if classes.n_classes else None,
