@@ -172,7 +172,7 @@ class Run:
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
         plan = self.prepared.plan
-        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]))
+        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         found |= self._trace()
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
