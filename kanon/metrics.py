@@ -394,7 +394,9 @@ def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
         raise ValueError(f"one count per node: shape {records.shape}, not ({tree.n_nodes},)")
     counted = np.maximum(records, 1)
     depth: np.ndarray = np.log2(counted[tree.root] / counted)
-    for node in np.flatnonzero(records == 0)[::-1]:  # parents have larger numbers: root downwards
+    empty = np.flatnonzero(records == 0)
+    # Parents have larger numbers: from the root downwards; ranges stand after the root.
+    for node in (*empty[empty <= tree.root][::-1], *empty[empty > tree.root]):
         depth[node] = 0.0 if node == tree.root else depth[tree.parent[node]]
     return depth
 

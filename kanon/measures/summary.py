@@ -50,7 +50,9 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         **privacy_summary(
             released,
             {
-                each.name: {"classification_metric": classification_metric.value(recoding, each.name)}
+                each.name: {
+                    "classification_metric": classification_metric.value(recoding, each.name)
+                }
                 for each in released.sensitive
             },
         ),
