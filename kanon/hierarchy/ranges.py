@@ -59,7 +59,7 @@ class RangedHierarchy(Hierarchy):
 
         >>> tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]")])
         >>> tree.labels, tree.sum_below(np.array([1, 2, 4, 0, 8])).tolist()
-        (('1', '2', '3', '*', '[1, 2]'), [1, 2, 4, 15, 11])
+        (('1', '2', '3', '*', '[1, 2]'), [1, 2, 4, 7, 11])
         """
         given = np.array(values)
         ranges = np.arange(self.root + 1, self.n_nodes)

@@ -32,6 +32,11 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         The k that was asked for, which C_AVG is a multiple of; 1 if none was.
     """
     released = recoding.released
+    cm = classification_metric.CARD.name
+    as_labels = {
+        each.name: {cm: classification_metric.value(recoding, each.name)}
+        for each in released.sensitive
+    }
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found = parts_of(kanon.measures)
     return {
@@ -47,13 +52,5 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         },
         "c_avg": c_avg.value(recoding, k),
         **risk_summary(released),
-        **privacy_summary(
-            released,
-            {
-                each.name: {
-                    "classification_metric": classification_metric.value(recoding, each.name)
-                }
-                for each in released.sensitive
-            },
-        ),
+        **privacy_summary(released, as_labels),
     }
