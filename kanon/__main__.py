@@ -185,10 +185,15 @@ def _whole(text: str) -> int:
 def _outcome(done: Run) -> str:
     found, plan = done.measures, done.prepared.plan
     dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
+    suppressed = f", {thin(found['suppressed'])} suppressed" if found["suppressed"] else ""
+    classes = "no class is left"
+    if found["classes"]:
+        classes = (
+            f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
+            f"{counted(found['min_k'], 'record')}"
+        )
     return (
-        f"{counted(found['records'], 'record')}{dropped}; "
-        f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
-        f"{counted(found['min_k'], 'record')}; "
+        f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
         f"as {plan.metric.card.title} counts"
     )

@@ -237,7 +237,8 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         for name, column in plan.columns.items()
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
-    source = MemorySource(kept, schema, trees, pseudonyms)
+    keeps = plan.suppressed == "keep"
+    source = MemorySource(kept, schema, trees, pseudonyms, keep_suppressed=keeps)
     return Prepared(plan, source, incomplete if drops else 0)
 
 
