@@ -27,7 +27,8 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Run, run
-from kanon.sources.memory import classes_of_columns, coverage
+from kanon.schema import SUPPRESSED
+from kanon.sources.memory import classes_of_columns, coverage, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
@@ -210,9 +211,13 @@ def _measure(given: argparse.Namespace) -> None:
         raise PlanError(
             f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
         )
+    suppressed = 0
+    if SUPPRESSED not in (*columns, *sensitive):
+        table, suppressed = without_suppressed(table)
     found = classes_of_columns(table, columns, sensitive)
     numbers: dict[str, Any] = {
         "records": found.n_records,
+        **({"suppressed": suppressed} if suppressed else {}),
         "classes": found.n_classes,
         "min_k": found.min_k,
         "unique_records": found.unique_records,

@@ -13,6 +13,7 @@ CARD = Card(
     title="Normalised average class size (C_AVG)",
     summary="The number of released records per class, as a multiple of k.",
     source="LeFevre, DeWitt, Ramakrishnan 2006",
+    unit="times k",
     direction="lower",
     lowest="1: every class has exactly k records",
     highest="n / k: all records look the same",

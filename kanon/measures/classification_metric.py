@@ -15,6 +15,7 @@ CARD = Card(
     summary="The share of the records that are suppressed, or whose value of the sensitive column "
     "is not the most frequent one of their class.",
     source="Iyengar 2002",
+    unit="share",
     direction="lower",
     lowest="0: every class has one value, and nobody is suppressed",
     highest="1: everybody is suppressed",

@@ -15,6 +15,7 @@ CARD = Card(
     summary="The other values that a cell could now mean, as a share of all other values of its "
     "column, in the mean over cells.",
     source="Iyengar 2002",
+    unit="share",
     direction="lower",
     lowest="0: every cell is an original value",
     highest="1: every cell is at its root",

@@ -14,6 +14,7 @@ CARD = Card(
     summary="The other values that a cell could now mean, as a share of all values of its column, "
     "in the mean over cells.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013",
+    unit="share",
     direction="lower",
     lowest="0: every cell is an original value",
     highest="almost 1: every cell is at its root",

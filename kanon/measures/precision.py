@@ -15,6 +15,7 @@ CARD = Card(
     summary="1 minus the share of the levels that a cell rose, in the mean over cells. Of a table "
     "of leaves it is 1 minus the alteration as Total counts it.",
     source="Sweeney 2002",
+    unit="share",
     direction="higher",
     lowest="0: every cell is at its root",
     highest="1: every cell is an original value",

@@ -13,6 +13,7 @@ CARD = Card(
     summary="The levels that the quasi-identifiers were raised to, each as a share of the height "
     "of its hierarchy, added up. Only where all records were raised to the same levels.",
     source="de Spoelberch, interim report, Imperial College London",
+    unit="hierarchies",
     direction="lower",
     lowest="0: nothing was raised",
     highest="m: every quasi-identifier is at its root",

@@ -33,6 +33,7 @@ __all__ = [
     "unique_without_each",
     "with_missing_leaf",
     "without_missing",
+    "without_suppressed",
 ]
 
 
@@ -188,6 +189,25 @@ def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
             "leaves none; treat missing as a value instead."
         )
     return kept
+
+
+def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """A release without its blanked rows of suppressed records, and how many those were.
+
+    They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they stand
+    they would form a class, which they are not.
+
+    >>> kept, gone = without_suppressed(pd.DataFrame({"sex": ["F", "*"], "suppressed": [0, 1]}))
+    >>> kept["sex"].tolist(), gone
+    (['F'], 1)
+    """
+    if SUPPRESSED not in table.columns:
+        return table, 0
+    codes, texts = canonical_texts(table[SUPPRESSED])
+    if (codes < 0).any() or not {*texts} <= {"0", "1"}:
+        return table, 0
+    gone = np.array([text == "1" for text in texts], dtype=bool)[codes]
+    return table[~gone], int(gone.sum())
 
 
 def counted_values(column: pd.Series) -> dict[str, int]:
