@@ -30,8 +30,9 @@ def whole_potentials(
 
     See :func:`kanon.metrics.scaled_potentials`. Shapes (N_j,).
     """
+    records = classes.records_below if metric.counts_records else None
     return scaled_potentials(
-        potentials(metric, classes.hierarchies, classes.records_below),
+        potentials(metric, classes.hierarchies, records),
         classes.n_records,
         attribute_weights,
         list(classes.nodes.T) if classes.n_classes else None,
