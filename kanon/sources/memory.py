@@ -350,10 +350,10 @@ class MemorySource:
         """The released table: rows in their order, identifiers dropped, labels for values.
 
         The index of the given table is kept. Suppressed records are left out. If they are kept,
-        their quasi-identifiers are at the root and all else is blank but for pseudonyms (a sensitive
-        value at the root would make them a class of their own), and a last column ``suppressed``
-        is 1 for them and 0 for all others. Whole numbers and truth values with blanks among them
-        get the nullable type of the same width.
+        their quasi-identifiers are at the root, all else but pseudonyms is blank (with sensitive
+        values the rows would be a class of their own), and a last column ``suppressed`` is 1 for
+        them and 0 for all others. Whole numbers and truth values with blanks among them get the
+        nullable type of the same width.
         """
         return self.release_rows(recoding, np.arange(len(self._table)))
 
