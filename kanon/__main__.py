@@ -27,7 +27,8 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Run, run
-from kanon.sources.memory import classes_of_columns, coverage
+from kanon.schema import SUPPRESSED
+from kanon.sources.memory import classes_of_columns, coverage, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, TableFile, kind_of
@@ -185,10 +186,15 @@ def _whole(text: str) -> int:
 def _outcome(done: Run) -> str:
     found, plan = done.measures, done.prepared.plan
     dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
+    suppressed = f", {thin(found['suppressed'])} suppressed" if found["suppressed"] else ""
+    classes = "no class is left"
+    if found["classes"]:
+        classes = (
+            f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
+            f"{counted(found['min_k'], 'record')}"
+        )
     return (
-        f"{counted(found['records'], 'record')}{dropped}; "
-        f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
-        f"{counted(found['min_k'], 'record')}; "
+        f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
         f"as {plan.metric.card.title} counts"
     )
@@ -205,9 +211,13 @@ def _measure(given: argparse.Namespace) -> None:
         raise PlanError(
             f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
         )
+    suppressed = 0
+    if SUPPRESSED not in (*columns, *sensitive):
+        table, suppressed = without_suppressed(table)
     found = classes_of_columns(table, columns, sensitive)
     numbers: dict[str, Any] = {
         "records": found.n_records,
+        **({"suppressed": suppressed} if suppressed else {}),
         "classes": found.n_classes,
         "min_k": found.min_k,
         "unique_records": found.unique_records,

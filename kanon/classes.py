@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -63,6 +64,16 @@ class EquivalenceClasses:
     def unique_records(self) -> int:
         """The number of records that nobody shares all quasi-identifiers with."""
         return int((self.counts == 1).sum())
+
+    @cached_property
+    def records_below(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of records at each node or below it. Shapes (N_j,)."""
+        found = []
+        for j, tree in enumerate(self.hierarchies):
+            at = np.zeros(tree.n_nodes, dtype=np.int64)
+            np.add.at(at, self.nodes[:, j], self.counts)
+            found.append(tree.sum_below(at))
+        return tuple(found)
 
     def sensitive_named(self, column: str) -> Sensitive:
         """The histograms of a sensitive attribute.

@@ -4,7 +4,8 @@ Every metric of Mauger, Le Mahec and Dequen (2020; 2023, Table 2) is an *interme
 an attribute *multiplier*. Each intermediate cost is the difference, along an edge, of one number
 per node that grows towards the root: its height F under the metric. So the cost of raising a value
 v to an ancestor v' is ``(F(v') - F(v)) * multiplier``, whatever the path in between, and a cost
-matrix is never needed to run.
+matrix is never needed to run. The metric ``entropy`` counts records in the same way, and ``custom``
+what was drawn on the edges.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = [
     "METRICS",
     "MULTIPLIERS",
     "PUBLISHED",
+    "RECORDS",
     "Metric",
     "characteristics",
     "cost_matrix",
@@ -65,6 +67,9 @@ INTERMEDIATES: Mapping[str, Callable[[Hierarchy], np.ndarray]] = {
 }
 """The first phase: one number per node, whose difference along an edge is the intermediate cost."""
 
+RECORDS = "records"
+"""The intermediate cost of ``entropy``: it looks at a table, so it is none of those to compose."""
+
 
 def _one(heights: np.ndarray) -> np.ndarray:
     """1 for every attribute."""
@@ -99,7 +104,7 @@ class Metric:
         Its name, title and source.
     intermediate, multiplier
         Keys of :data:`INTERMEDIATES` and :data:`MULTIPLIERS`; ``intermediate`` is empty for
-        drawn weights.
+        drawn weights, and :data:`RECORDS` where records are counted.
     """
 
     card: Card
@@ -110,6 +115,11 @@ class Metric:
     def name(self) -> str:
         """The name in plans."""
         return self.card.name
+
+    @property
+    def counts_records(self) -> bool:
+        """Whether its weights depend on the table, and not on the hierarchies alone."""
+        return self.intermediate == RECORDS
 
 
 def _metric(name: str, title: str, intermediate: str, multiplier: str, summary: str) -> Metric:
@@ -125,27 +135,41 @@ def _metric(name: str, title: str, intermediate: str, multiplier: str, summary: 
 _LEAVES = "Counts how many other values could now be meant"
 _SHARE = "Counts the share of all values that could now be meant"
 
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        _metric("distortion", "Distortion", "harmonic-levels", "w1",
-                "Counts levels, upper ones more; the tallest hierarchies weigh less."),
-        _metric("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
-        _metric("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
-        _metric("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
-        _metric("nllm", "NLLM", "leaves-normalised", "w2",
-                f"{_SHARE}; flat hierarchies weigh more."),
-        _metric("wllm", "WLLM", "leaves", "w1",
-                f"{_LEAVES}; the tallest hierarchies weigh less."),
-        _metric("wnllm", "WNLLM", "leaves-normalised", "w1",
-                f"{_SHARE}; the tallest hierarchies weigh less."),
-        Metric(Card("custom", "Custom", "Counts the weights drawn on the edges.", "your own"),
-               intermediate="", multiplier="none"),
-    )
-}  # fmt: skip
+_SEVEN = (
+    _metric("distortion", "Distortion", "harmonic-levels", "w1",
+            "Counts levels, upper ones more; the tallest hierarchies weigh less."),
+    _metric("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
+    _metric("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
+    _metric("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
+    _metric("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; flat hierarchies weigh more."),
+    _metric("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; the tallest hierarchies weigh less."),
+    _metric("wnllm", "WNLLM", "leaves-normalised", "w1",
+            f"{_SHARE}; the tallest hierarchies weigh less."),
+)  # fmt: skip
+
+_ENTROPY = Metric(
+    Card(
+        "entropy",
+        "Entropy",
+        "Counts the bits lost to who knows how often each value occurs: how many times as many "
+        "records could now be meant.",
+        "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
+        unit="bits",
+    ),
+    intermediate=RECORDS,
+    multiplier="none",
+)
+
+_CUSTOM = Metric(
+    Card("custom", "Custom", "Counts the weights drawn on the edges.", "your own"),
+    intermediate="",
+    multiplier="none",
+)
+
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (*_SEVEN, _ENTROPY, _CUSTOM)}
 """Every named metric. A new metric is one row here."""
 
-PUBLISHED: tuple[str, ...] = tuple(name for name in METRICS if name != "custom")
+PUBLISHED: tuple[str, ...] = tuple(metric.name for metric in _SEVEN)
 """The seven metrics of the documents, in their order."""
 
 
@@ -188,13 +212,17 @@ def characteristics(metric: Metric) -> dict[str, str]:
     if not metric.intermediate:
         return {}
     return {
-        "counts": "leaves" if metric.intermediate.startswith("leaves") else "levels",
+        "counts": metric.intermediate.removeprefix("harmonic-").removesuffix("-normalised"),
         "multiplier": metric.multiplier,
-        "normalised": "no" if metric.intermediate == "leaves" else "yes",
+        "normalised": "no" if metric.intermediate in ("leaves", RECORDS) else "yes",
     }
 
 
-def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:
+def potentials(
+    metric: Metric,
+    hierarchies: Sequence[Hierarchy],
+    records: Sequence[np.ndarray] | None = None,
+) -> tuple[np.ndarray, ...]:
     """D(v) per attribute and node: what it costs to raise v to the root.
 
     The cost of raising v to its ancestor v' is D(v) - D(v') >= 0.
@@ -205,6 +233,9 @@ def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.nda
         The metric.
     hierarchies
         The hierarchies of **all** quasi-identifiers: multipliers compare their heights.
+    records : sequence of numpy.ndarray, each of shape (N_j,), optional
+        Per attribute the number of records of the original table at each node or below it; only
+        ``entropy`` looks at them.
 
     Returns
     -------
@@ -214,20 +245,31 @@ def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.nda
     Raises
     ------
     MetricError
-        The metric is ``custom`` and a hierarchy has no drawn weights.
+        The metric is ``custom`` and a hierarchy has no drawn weights, or it is ``entropy`` and
+        there are no records.
 
     Notes
     -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14.
+    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14; for ``entropy`` Gionis, Tassa
+    2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
+    records at x or below it; 0 above a node without records.
 
     Examples
     --------
     >>> from kanon.hierarchy.build import suppression
     >>> potentials(metric_named("ncp"), [suppression(["a", "b", "c", "d"])])[0].tolist()
     [0.75, 0.75, 0.75, 0.75, 0.0]
+    >>> records = [np.array([4, 2, 2, 0, 8])]
+    >>> tree = suppression(["a", "b", "c", "d"])
+    >>> potentials(metric_named("entropy"), [tree], records)[0].tolist()
+    [1.0, 2.0, 2.0, 0.0, 0.0]
     """
     if not metric.intermediate:
         return tuple(_drawn_potential(tree) for tree in hierarchies)
+    if metric.counts_records:
+        if records is None:
+            raise MetricError(f"The metric {quoted(metric.name)} needs the records of a table.")
+        return tuple(map(_bits_to_root, hierarchies, records))
     height_of = INTERMEDIATES[metric.intermediate]
     found = []
     for tree, factor in zip(hierarchies, multipliers(metric, hierarchies), strict=True):
@@ -239,11 +281,18 @@ def potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.nda
     return tuple(found)
 
 
-def edge_weights(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[np.ndarray, ...]:
-    """ω(v, parent(v)) >= 0 per attribute and node; 0 for the roots. Shapes (N_j,)."""
+def edge_weights(
+    metric: Metric,
+    hierarchies: Sequence[Hierarchy],
+    records: Sequence[np.ndarray] | None = None,
+) -> tuple[np.ndarray, ...]:
+    """ω(v, parent(v)) >= 0 per attribute and node; 0 for the roots. Shapes (N_j,).
+
+    Takes and raises what :func:`potentials` does.
+    """
     return tuple(
         np.where(tree.parent < 0, 0.0, np.maximum(depth - depth[tree.parent], 0))
-        for tree, depth in zip(hierarchies, potentials(metric, hierarchies), strict=True)
+        for tree, depth in zip(hierarchies, potentials(metric, hierarchies, records), strict=True)
     )
 
 
@@ -334,6 +383,22 @@ def _bits(most: Fraction) -> int:
     while most * Fraction(2) ** bits >= 2**62:
         bits -= 1
     return bits
+
+
+def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
+    """D(v) = log2(count(root) / count(v)); where nobody is at v or below, that of the node above.
+
+    So losing a value that everybody has costs nothing, and the rarer a value, the more it tells.
+    """
+    if records.shape != (tree.n_nodes,):
+        raise ValueError(f"one count per node: shape {records.shape}, not ({tree.n_nodes},)")
+    counted = np.maximum(records, 1)
+    depth: np.ndarray = np.log2(counted[tree.root] / counted)
+    empty = np.flatnonzero(records == 0)
+    # Parents have larger numbers: from the root downwards; ranges stand after the root.
+    for node in (*empty[empty <= tree.root][::-1], *empty[empty > tree.root]):
+        depth[node] = 0.0 if node == tree.root else depth[tree.parent[node]]
+    return depth
 
 
 def _drawn_potential(tree: Hierarchy) -> np.ndarray:

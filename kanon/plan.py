@@ -346,6 +346,7 @@ class Plan(_Strict):
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
     suppression_limit: SuppressionLimit | None = None
+    suppressed: Literal["leave-out", "keep"] = "leave-out"
 
     @classmethod
     def from_json(cls, text: str) -> Plan:

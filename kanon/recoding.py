@@ -121,7 +121,7 @@ class Recoding:
     @cached_property
     def original(self) -> EquivalenceClasses:
         """The original classes, in the hierarchies of the release: to compare both by one scale."""
-        return replace(self.classes, hierarchies=self.hierarchies)
+        return replace(self.classes, hierarchies=self.ranged) if self.ranged else self.classes
 
     @property
     def n_classes(self) -> int:

@@ -176,7 +176,7 @@ class Run:
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
         plan = self.prepared.plan
-        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]))
+        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         found |= self._trace()
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
@@ -241,7 +241,8 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         for name, column in plan.columns.items()
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
-    source = MemorySource(kept, schema, trees, pseudonyms)
+    keeps = plan.suppressed == "keep"
+    source = MemorySource(kept, schema, trees, pseudonyms, keep_suppressed=keeps)
     return Prepared(plan, source, incomplete if drops else 0)
 
 

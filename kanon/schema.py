@@ -14,6 +14,7 @@ from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.words import thin
 
 __all__ = [
+    "SUPPRESSED",
     "Role",
     "Schema",
     "Suggestion",
@@ -22,6 +23,10 @@ __all__ = [
     "suggest_roles",
     "tells_apart",
 ]
+
+
+SUPPRESSED = "suppressed"
+"""The column by which a release marks records that were suppressed and kept as blanked rows."""
 
 
 class Role(StrEnum):
@@ -70,9 +75,9 @@ class Schema:
                 "No column is a quasi-identifier; choose at least one column that could help to "
                 "single a person out."
             )
-        if "suppressed" in columns:
+        if SUPPRESSED in columns:
             raise TableError(
-                "The table already has a column 'suppressed', the name that a release gives to "
+                f"The table already has a column '{SUPPRESSED}', the name that a release gives to "
                 "its mark of suppressed records; rename that column."
             )
 

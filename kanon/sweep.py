@@ -167,7 +167,10 @@ def sweep(
         pd.DataFrame({"metric": one.metric, "strategy": one.strategy, **numbers.at(ks)})
         for one, numbers in zip(wanted, found, strict=True)
     ]
-    return pd.concat(rows, ignore_index=True)
+    curves = pd.concat(rows, ignore_index=True)
+    if curves["min_k"].isna().any():  # blank where no class is left, whole numbers elsewhere
+        curves["min_k"] = curves["min_k"].astype("Int64")
+    return curves
 
 
 def configurations(

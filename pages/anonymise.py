@@ -135,7 +135,8 @@ def tables(result, done, k):
     left, right = st.columns(2)
     left.subheader("Before")
     left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
-    right.subheader(f"After, at least {thin(done.recoding.min_k)} alike")
+    least = done.recoding.min_k
+    right.subheader("After" if least is None else f"After, at least {thin(least)} alike")
     right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records
     shown = preview_rows(records, len(done.prepared.plan.columns))

@@ -150,6 +150,8 @@ def matrices(work, column, view):
         column,
         tuple(work.composed.items()),
         tuple(trees.items()),
+        work.version,
+        work.missing,
     )
     costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
     figure = state.remembered("costs-figure", key, costs.figure)
@@ -157,7 +159,7 @@ def matrices(work, column, view):
     with picture:
         matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
         versions = [(name, work.history(name).version) for name in trees]
-        about = f"{view}|{column}|{versions}|{work.composed}"
+        about = f"{view}|{column}|{versions}|{work.missing}|{work.composed}"
         data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 from dashboard import (
@@ -102,6 +103,18 @@ def test_compare_shows_every_metric_at_every_k(start):
     found = cells(table)["NLLM"]
     for name in ("mean_alteration", "generalised_percent", "root_percent"):
         assert found[CRITERIA[name].title] == float(f"{alone[name]:.1f}")
+
+
+def test_entropy_can_be_compared_beside_the_seven(start):
+    at = go(start(sample="hospital"), COMPARE)
+    compared(pick(at, "ncp", "entropy"))
+    assert lines(at) == ["NCP", "Entropy"] and not problems(at) and not warnings(at)
+    (table,) = see(at, "alterations").table
+    found = cells(table)
+    alone = run(plan_of(replace(sample_work("hospital"), metric="entropy")), work(at).table)
+    percent = alone.measures["alteration"]["entropy"]
+    assert found.loc["Entropy", "Entropy"] == float(f"{percent:.1f}")
+    assert found.loc["Entropy", "NCP"] >= 0 and found.loc["NCP", "Entropy"] > 0
 
 
 def test_the_k_of_the_line_is_the_k_of_the_cursor(start):

@@ -104,6 +104,28 @@ def mammals(start, drawn):
     return upload_tree(start(), "race", ["Cat", "Lion", "Dog"], nodes)
 
 
+def test_entropy_counts_the_records_of_the_table(start, drawn):
+    """Four cats, two lions, two dogs: a cat among felids loses log2(6 / 4) bits."""
+    nodes = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+             ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
+    at = upload_tree(start(), "race", ["Cat"] * 4 + ["Lion"] * 2 + ["Dog"] * 2, nodes)
+    choose(at, "costs-first", "entropy")
+    found = shown_in_order(at, drawn, "race", ["Cat", "Lion", "Dog", "Felid", "Mammal"])
+    cat, lion, felid = np.log2(6 / 4), np.log2(6 / 2), np.log2(8 / 6)
+    assert np.allclose(
+        found,
+        [
+            [0, cat, 1, cat, 1],
+            [lion, 0, 2, lion, 2],
+            [2, 2, 0, 2, 2],
+            [0, 0, felid, 0, felid],
+            [0, 0, 0, 0, 0],
+        ],
+    )
+    assert "log2(count(x′) / count(x))" in text(at) and "the records at a node" in text(at)
+    assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.58", "2"]
+
+
 def test_the_example_of_the_paper_is_shown_exactly(mammals, drawn):
     order = ["Cat", "Lion", "Dog", "Felid", "Mammal"]
     assert shown_in_order(mammals, drawn, "race", order) == MAMMALS

@@ -128,7 +128,7 @@ BAD_PLANS = {
     "unknown version": (changed("version", to=2), ["version", "'2'", "should be 1"]),
     "unknown metric": (
         changed("algorithm", "metric", to="nlm"),
-        ["algorithm.metric", "'nlm'", "distortion, ncp, total, llm, nllm, wllm, wnllm, custom"],
+        ["algorithm.metric", "'nlm'", "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy"],
     ),
     "unknown algorithm": (
         changed("algorithm", "name", to="gga"),

@@ -37,11 +37,12 @@ METRIC_COLOURS: Mapping[str, str] = {
     "nllm": "#AA3377",
     "wllm": "#56B4E9",
     "wnllm": "#5B5B5B",
+    "entropy": "#332288",
     "custom": "#8C6D31",
 }
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
-_COMPOSED_COLOURS = ("#332288", "#117733", "#882255", "#999933", "#44AA99", "#661100")
+_COMPOSED_COLOURS = ("#117733", "#882255", "#999933", "#44AA99", "#661100")
 
 STRATEGY_COLOURS: Mapping[str, str] = {
     "s1": "#555555",

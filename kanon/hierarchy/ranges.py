@@ -51,6 +51,31 @@ class RangedHierarchy(Hierarchy):
         """The number of the root: the last node of the tree, before the ranges."""
         return self.n_nodes - self.n_ranges - 1
 
+    def sum_below(self, values: np.ndarray) -> np.ndarray:
+        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
+
+        Of a range it is the sum over itself and the nodes of the tree whose leaves all lie within
+        it; the value of a range itself counts for that range alone.
+
+        >>> tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]")])
+        >>> tree.labels, tree.sum_below(np.array([1, 2, 4, 0, 8])).tolist()
+        (('1', '2', '3', '*', '[1, 2]'), [1, 2, 4, 7, 11])
+        """
+        given = np.array(values)
+        ranges = np.arange(self.root + 1, self.n_nodes)
+        own = given[ranges]
+        given[ranges] = 0
+        total = super().sum_below(given)
+        # Additions alone, from where a range begins up to where it ends: see the tree's own.
+        leaves = np.append(total[: self.n_leaves], 0)  # a range may end where the leaves do
+        ends = np.column_stack([self.first[ranges], self.last[ranges]]).ravel()
+        total[ranges] = own + np.add.reduceat(leaves, ends)[::2]
+        for node in np.flatnonzero(given[self.n_leaves : self.root + 1]) + self.n_leaves:
+            within = self.first[ranges] <= self.first[node]
+            within &= self.last[ranges] >= self.last[node]
+            total[ranges[within]] += given[node]
+        return total
+
 
 def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     """The tree with ranges beside its nodes, which keep their numbers.

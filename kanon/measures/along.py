@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,6 +108,7 @@ class Points:
     ----------
     numbers
         The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),).
+        Where every record was suppressed, what is of the smallest or worst class is not a number.
     class_sizes
         As in :class:`Curves`, a row per k.
     """
@@ -192,13 +193,19 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
     """
     rows = []
     for k, recoding in recodings.items():
-        found = summary(recoding, metrics)
+        found = summary(recoding, metrics, k)
+        if not recoding.n_classes:
+            found["min_k"] = np.nan
         sensitive = recoding.released.sensitive
-        least = {each.name: entropy_l_diversity.each(each).min() for each in sensitive}
-        most = {each.name: t_closeness.each(each).max() for each in sensitive}
+        least = {each.name: _worst_of(np.min, entropy_l_diversity.each(each)) for each in sensitive}
+        most = {each.name: _worst_of(np.max, t_closeness.each(each)) for each in sensitive}
         rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
     sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
     return Points({name: np.array([row[name] for row in rows]) for name in rows[0]}, sizes)
+
+
+def _worst_of(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> float:
+    return float(extreme(levels)) if len(levels) else np.nan
 
 
 def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:

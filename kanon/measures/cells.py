@@ -1,8 +1,9 @@
-"""Which cells a release raised: shared by the measures that count cells."""
+"""The cells of a release: which were raised, and where they are now. Shared by many measures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -10,7 +11,16 @@ from kanon.classes import EquivalenceClasses
 from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
 
-__all__ = ["cells_at_root", "cells_raised", "cells_raised_to_root", "share", "whole_potentials"]
+__all__ = [
+    "cells_at_root",
+    "cells_raised",
+    "cells_raised_to_root",
+    "original_cells",
+    "released_cells",
+    "share",
+    "summed",
+    "whole_potentials",
+]
 
 
 def whole_potentials(
@@ -20,8 +30,9 @@ def whole_potentials(
 
     See :func:`kanon.metrics.scaled_potentials`. Shapes (N_j,).
     """
+    records = classes.records_below if metric.counts_records else None
     return scaled_potentials(
-        potentials(metric, classes.hierarchies),
+        potentials(metric, classes.hierarchies, records),
         classes.n_records,
         attribute_weights,
         list(classes.nodes.T) if classes.n_classes else None,
@@ -44,6 +55,43 @@ def cells_raised_to_root(recoding: Recoding) -> int:
     return _cells(recoding, at_root & (recoding.targets != recoding.classes.nodes))
 
 
+def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
+    """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
+    classes = recoding.classes
+    return tuple(
+        _placed(tree.n_nodes, classes.nodes[:, j], classes.counts)
+        for j, tree in enumerate(recoding.hierarchies)
+    )
+
+
+def released_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
+    """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,).
+
+    The cells of a suppressed record count as root cells, so all n are somewhere.
+    """
+    found = []
+    for j, tree in enumerate(recoding.hierarchies):
+        cells = _placed(tree.n_nodes, recoding.nodes[:, j], recoding.counts)
+        cells[tree.root] += recoding.suppressed_records
+        found.append(cells)
+    return tuple(found)
+
+
+def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
+    """The sum of a number per node over all cells, rounded once: the order does not matter.
+
+    Parameters
+    ----------
+    cells, losses
+        Per quasi-identifier the number of cells at each node, and what one loses there.
+
+    >>> summed([np.array([2, 1])], [np.array([0.0, 0.5])])
+    0.5
+    """
+    products = (at * lost for at, lost in zip(cells, losses, strict=True))
+    return math.fsum(number for product in products for number in product.tolist())
+
+
 def share(part: float, whole: float) -> float:
     """``part`` of ``whole`` in percent; 0 of 0 is 0 %.
 
@@ -51,6 +99,12 @@ def share(part: float, whole: float) -> float:
     (25.0, 0.0)
     """
     return 100.0 * (part / whole) if whole else 0.0
+
+
+def _placed(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    found = np.zeros(n_nodes, dtype=np.int64)
+    np.add.at(found, nodes, counts)
+    return found
 
 
 def _roots(recoding: Recoding) -> np.ndarray:

@@ -15,6 +15,7 @@ from numba import njit
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
 
 __all__ = ["Linkage", "Match", "linkage", "matching", "people_below", "projected"]
 
@@ -127,9 +128,7 @@ def matching(
                 f"Column {quoted(name)}: its hierarchy lacks the known value {{cells}}.",
                 [known[name]],
             )
-        above = np.zeros(tree.n_nodes, dtype=bool)
-        above[tree.path(tree.node_of[known[name]])] = True
-        fits &= above[classes.nodes[:, place]]
+        fits &= _covers(tree, tree.node_of[known[name]])[classes.nodes[:, place]]
     found = np.flatnonzero(fits)
     records = int(classes.counts[found].sum())
     if column is None:
@@ -256,6 +255,14 @@ def projected(classes: EquivalenceClasses, places: Sequence[int]) -> Equivalence
         counts=counts,
         sensitive=tuple(each.grouped(group, len(counts)) for each in classes.sensitive),
     )
+
+
+def _covers(tree: Hierarchy, node: int) -> np.ndarray:
+    """Which nodes are a given one or its ancestors, or ranges that hold it. Shape (N,), bool."""
+    numbers = np.arange(tree.n_nodes)
+    within = (tree.first <= tree.first[node]) & (tree.last >= tree.last[node])
+    found: np.ndarray = within & (numbers >= node)
+    return found
 
 
 def _places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:

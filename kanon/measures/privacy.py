@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -25,13 +26,17 @@ from kanon.sensitive import Sensitive
 __all__ = ["privacy_summary", "risk_summary", "sensitive_measures"]
 
 
-def privacy_summary(classes: EquivalenceClasses) -> dict[str, Any]:
+def privacy_summary(
+    classes: EquivalenceClasses, more: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
     """The measures of the sensitive attributes of a table, under their names in ``M.json``.
 
     Parameters
     ----------
     classes
         The classes of the table, with the histograms of its sensitive attributes.
+    more
+        Further measures of a sensitive attribute, by its name.
 
     Returns
     -------
@@ -39,7 +44,10 @@ def privacy_summary(classes: EquivalenceClasses) -> dict[str, Any]:
         Of one sensitive attribute its measures; of several, under ``sensitive``, those of each;
         of none nothing.
     """
-    found = {each.name: sensitive_measures(each) for each in classes.sensitive}
+    found = {
+        each.name: {**sensitive_measures(each), **(more or {}).get(each.name, {})}
+        for each in classes.sensitive
+    }
     if len(found) == 1:
         return next(iter(found.values()))
     return {"sensitive": found} if found else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import kanon.measures
 from kanon.cards import parts_of
-from kanon.measures import alteration
+from kanon.measures import alteration, c_avg, classification_metric
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
@@ -15,7 +15,11 @@ from kanon.recoding import Recoding
 __all__ = ["summary"]
 
 
-def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
+_OF_THEIR_OWN = (alteration, c_avg, classification_metric)
+"""Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
+
+
+def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
     """The measures of a release under their names in ``M.json``.
 
     Parameters
@@ -24,7 +28,15 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
         The release.
     metrics
         The metrics whose alteration is wanted; the mean is over the published ones among them.
+    k
+        The k that was asked for, which C_AVG is a multiple of; 1 if none was.
     """
+    released = recoding.released
+    cm = classification_metric.CARD.name
+    as_labels = {
+        each.name: {cm: classification_metric.value(recoding, each.name)}
+        for each in released.sensitive
+    }
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found = parts_of(kanon.measures)
     return {
@@ -36,8 +48,9 @@ def summary(recoding: Recoding, metrics: Sequence[Metric]) -> dict[str, Any]:
         **{
             name: module.value(recoding)
             for name, module in found.items()
-            if module is not alteration
+            if module not in _OF_THEIR_OWN
         },
-        **risk_summary(recoding.released),
-        **privacy_summary(recoding.released),
+        "c_avg": c_avg.value(recoding, k),
+        **risk_summary(released),
+        **privacy_summary(released, as_labels),
     }

@@ -82,7 +82,9 @@ def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> 
     """A recoding as the hierarchies of the yardstick see it: for measuring alone."""
     classes, moved = _moved(recoding.original, yardstick)
     nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(moved)])
-    return replace(recoding, classes=classes, nodes=nodes, ranged=())
+    # The levels of the released node are those of other trees.
+    trace = replace(recoding.trace, node=None)
+    return replace(recoding, classes=classes, nodes=nodes, ranged=(), trace=trace)
 
 
 def _moved(

@@ -14,7 +14,7 @@ from kanon.errors import CoverageError, PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.recoding import Recoding
-from kanon.schema import Role, Schema, check_columns
+from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
 from kanon.values import MISSING_LABEL, canonical_texts
 from kanon.words import counted
@@ -33,6 +33,7 @@ __all__ = [
     "unique_without_each",
     "with_missing_leaf",
     "without_missing",
+    "without_suppressed",
 ]
 
 
@@ -190,6 +191,25 @@ def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
     return kept
 
 
+def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """A release without its blanked rows of suppressed records, and how many those were.
+
+    They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they stand
+    they would form a class, which they are not.
+
+    >>> kept, gone = without_suppressed(pd.DataFrame({"sex": ["F", "*"], "suppressed": [0, 1]}))
+    >>> kept["sex"].tolist(), gone
+    (['F'], 1)
+    """
+    if SUPPRESSED not in table.columns:
+        return table, 0
+    codes, texts = canonical_texts(table[SUPPRESSED])
+    if (codes < 0).any() or not {*texts} <= {"0", "1"}:
+        return table, 0
+    gone = np.array([text == "1" for text in texts], dtype=bool)[codes]
+    return table[~gone], int(gone.sum())
+
+
 def counted_values(column: pd.Series) -> dict[str, int]:
     """The distinct values of a column with their numbers of records, most frequent first.
 
@@ -277,6 +297,9 @@ class MemorySource:
     pseudonyms
         Identifiers that are replaced by random labels ``P_1`` … instead of dropped; the same
         person keeps the same label.
+    keep_suppressed
+        Whether suppressed records keep their rows in a release, blanked and marked; otherwise
+        they leave it.
 
     Raises
     ------
@@ -294,11 +317,13 @@ class MemorySource:
         schema: Schema,
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
+        keep_suppressed: bool = False,
     ) -> None:
         schema.check(list(table.columns))
         require_records(table)
         self._table = table
         self._schema = schema
+        self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
         trees, rows = [], []
         for column in columns:
@@ -324,24 +349,41 @@ class MemorySource:
     def release(self, recoding: Recoding) -> pd.DataFrame:
         """The released table: rows in their order, identifiers dropped, labels for values.
 
-        Suppressed records are left out. The index of the given table is kept.
+        The index of the given table is kept. Suppressed records are left out. If they are kept,
+        their quasi-identifiers are at the root, all else but pseudonyms is blank (with sensitive
+        values the rows would be a class of their own), and a last column ``suppressed`` is 1 for
+        them and 0 for all others. Whole numbers and truth values with blanks among them get the
+        nullable type of the same width.
         """
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
-        """The given rows of the release, for a preview; suppressed ones are left out."""
-        released = recoding.assigned[self._row_class[rows]]
-        rows, released = rows[released >= 0], released[released >= 0]
+        """The given rows of the release, for a preview; see :meth:`release`."""
+        rows = self.rows_left(recoding, rows)
+        gone = recoding.assigned[self._row_class[rows]] < 0
         identifiers = self._schema.columns(Role.IDENTIFIER)
         dropped = [column for column in identifiers if column not in self._pseudonym]
         part = self._table.iloc[rows].drop(columns=dropped)
+        recoded = {*self.classes.attributes, *identifiers}
+        if gone.any():
+            for column in [name for name in part.columns if name not in recoded]:
+                part[column] = _blanked(part[column], gone)
         for column, labels in self._pseudonym.items():
             part[column] = labels[rows]
+        nodes = recoding.targets[self._row_class[rows]]
         trees = zip(self.classes.attributes, recoding.hierarchies, strict=True)
         for j, (column, tree) in enumerate(trees):
             labels = pd.array(list(tree.labels), dtype="str")
-            part[column] = labels.take(recoding.nodes[released, j])
+            part[column] = labels.take(nodes[:, j])
+        if self._keep_suppressed:
+            part[SUPPRESSED] = gone.astype(np.int64)
         return part
+
+    def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
+        """Those of the given rows that are in the release: all of them if suppressed ones stay."""
+        if self._keep_suppressed:
+            return rows
+        return rows[recoding.assigned[self._row_class[rows]] >= 0]
 
     def rows_in(self, recoding: Recoding, position: int) -> np.ndarray:
         """The rows of the records of one released class, rising."""
@@ -407,6 +449,18 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
     place = {text: position for position, text in enumerate(ordered)}
     codes = np.array([place[text] for text in texts], dtype=np.int64)[codes]
     return Sensitive.from_records(column, ordered, numeric, row_class, codes, size)
+
+
+def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:
+    """The column with blanks where records are gone, in a type that has room for them.
+
+    >>> _blanked(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
+    UInt8Dtype()
+    """
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        nullable = pd.array(column.to_numpy())
+        column = pd.Series(nullable, index=column.index)
+    return column.mask(gone)
 
 
 def _pseudonyms(column: pd.Series) -> np.ndarray:

@@ -25,7 +25,7 @@ from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
 from kanon.studio.picture import data_button, picture
 from kanon.studio.text import plain, shortened
-from kanon.studio.work import Work, metric_called
+from kanon.studio.work import Work, counted_records, metric_called
 
 __all__ = ["board_with_cursor", "costs_from", "show_board"]
 
@@ -148,6 +148,7 @@ def _fingerprint(work: Work, layout: Layout) -> str:
     found = hashlib.sha256()
     if _has_matrix(layout):
         found.update(repr(sorted(work.composed.items())).encode())
+        found.update(repr((work.digest, work.version, work.missing)).encode())  # whom a node counts
     for column, tree in work.trees.items() if _has_matrix(layout) else ():
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())
@@ -164,7 +165,9 @@ def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
             return None
         place, tree = list(trees).index(column), trees[column]
         try:
-            potential = potentials(metric_called(work, metric), list(trees.values()))[place]
+            found = metric_called(work, metric)
+            records = counted_records(work, found, trees)
+            potential = potentials(found, list(trees.values()), records)[place]
         except KanonError:
             return None
         return matrix_of(tree, potential, cut(tree, tree.root, most=_NODES))

@@ -478,6 +478,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.composed).items():
         metrics.setdefault(name, metric)
+    metrics.setdefault("entropy", METRICS["entropy"])
     if "custom" in usable_metrics(work) and _all_drawn(lines):
         metrics.setdefault("custom", METRICS["custom"])
     ready: dict[int, Prepared] = {}

@@ -14,7 +14,13 @@ from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.drawing import DRAWN, picture
-from kanon.studio.work import MatrixView, Work, metric_called, usable_metrics
+from kanon.studio.work import (
+    MatrixView,
+    Work,
+    counted_records,
+    metric_called,
+    usable_metrics,
+)
 
 __all__ = ["Costs", "costs_of", "drillable", "view_of"]
 
@@ -138,12 +144,12 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     focus = tree.node_of.get(view.focus, tree.root)
     nodes = cut(tree, focus)
     metrics = tuple(metric_called(work, name) for name in names)
-    every = list(trees.values())
+    given = [(one, list(trees.values()), counted_records(work, one, trees)) for one in metrics]
     return Costs(
         tree,
         metrics,
-        tuple(edge_weights(metric, every)[place] for metric in metrics),
-        tuple(matrix_of(tree, potentials(metric, every)[place], nodes) for metric in metrics),
+        tuple(edge_weights(*each)[place] for each in given),
+        tuple(matrix_of(tree, potentials(*each)[place], nodes) for each in given),
         view,
     )
 

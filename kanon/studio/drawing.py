@@ -24,7 +24,14 @@ from kanon.hierarchy.tables import (
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
-from kanon.studio.work import Work, metric_called, redone, undone, with_choice
+from kanon.studio.work import (
+    Work,
+    counted_records,
+    metric_called,
+    redone,
+    undone,
+    with_choice,
+)
 from kanon.values import canonical_text
 from kanon.words import counted, thin
 
@@ -355,7 +362,8 @@ def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.nd
     if shown == DRAWN:
         return tree.weight
     trees = {**work.trees, column: tree}
-    found = edge_weights(metric_called(work, shown), list(trees.values()))
+    metric = metric_called(work, shown)
+    found = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
     return found[list(trees).index(column)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
-from kanon.metrics import Metric, multipliers
+from kanon.metrics import RECORDS, Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
@@ -34,6 +34,7 @@ _INTERMEDIATES = {
     "levels": "the share of levels that it rose",
     "leaves": "the number of values that it could now mean besides",
     "leaves-normalised": "the share of all values that it could now mean besides",
+    RECORDS: "log2 of how many times as many records it could now mean, in bits",
     "": "the weights drawn on the edges that it rose along",
 }
 
@@ -152,6 +153,7 @@ _FORMULAS = {
     "levels": "(level(x′) − level(x)) / (h − 1)",
     "leaves": "nl(x′) − nl(x)",
     "leaves-normalised": "(nl(x′) − nl(x)) / nl(root)",
+    RECORDS: "log2(count(x′) / count(x)), 0 if nobody is at x or below",
 }
 _FACTORS = {
     "none": ("", "1"),
@@ -185,8 +187,13 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
     if metric.multiplier != "none":
         rule = _FACTORS[metric.multiplier][1]
         parts.append(f"{metric.multiplier} = {plain(rule)} = {factor:.4f} for {plain(column)}.")
+    counted = (
+        "count counts the records at a node or below it."
+        if metric.counts_records
+        else "nl counts the values below a node."
+    )
     parts.append(
-        "nl counts the values below a node. A cell of the matrix is the sum of the weights from "
+        f"{counted} A cell of the matrix is the sum of the weights from "
         "the value of its row up to the lowest group that holds the value of its column too: "
         "M(v, v′) = cost(v, LCA(v, v′)). It is not symmetric."
     )

@@ -28,6 +28,7 @@ def of_release(done: Run) -> list[Number]:
     """What a release lost and what it reached."""
     found, metric = done.measures, done.prepared.plan.metric
     before = thin(done.prepared.classes.n_classes)
+    least = found[minimum_k.CARD.name]
     return [
         _number(
             alteration.CARD,
@@ -36,7 +37,7 @@ def of_release(done: Run) -> list[Number]:
         ),
         _number(generalised.CARD, percent(found[generalised.CARD.name])),
         _number(at_root.CARD, percent(found[at_root.CARD.name])),
-        _number(minimum_k.CARD, f"{thin(found[minimum_k.CARD.name])} records"),
+        _number(minimum_k.CARD, "no class" if least is None else f"{thin(least)} records"),
         Number(
             "Classes ↑ better",
             thin(found["classes"]),

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from kanon.run import Run
-from kanon.schema import Role
+from kanon.schema import SUPPRESSED, Role
 
 __all__ = ["before_and_after", "by_role", "preview_height", "preview_rows"]
 
@@ -50,7 +50,8 @@ def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
 def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler, Styler]:
     """Some rows of the original and of the release, raised cells darker the further they rose.
 
-    Identifiers are shown in neither: they never reach a release.
+    Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
+    the plan keeps their rows: so both tables show the same records, row by row.
 
     Parameters
     ----------
@@ -63,13 +64,14 @@ def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler,
     prepared, recoding = done.prepared, done.recoding
     source = prepared.source
     rows = np.arange(prepared.classes.n_records) if rows is None else rows
+    rows = source.rows_left(recoding, rows)
     rows = rows[: preview_rows(len(rows), len(prepared.plan.columns))]
     after = source.release_rows(recoding, rows)
     rise = source.rise_of_rows(recoding, rows)
     attributes = list(prepared.classes.attributes)
     others = [column for column in after.columns if column not in attributes]
     columns = [*attributes, *others]
-    before = source.original_rows(rows)[columns]
+    before = source.original_rows(rows)[[name for name in columns if name != SUPPRESSED]]
     tints = {name: [_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
     untouched = dict.fromkeys(others, "")
     colours = pd.DataFrame({**tints, **untouched}, index=range(len(rows)), columns=columns)

@@ -56,6 +56,7 @@ __all__ = [
     "chosen_for",
     "compared_metrics",
     "comparison_settings",
+    "counted_records",
     "incomplete_records",
     "k_grid",
     "metric_called",
@@ -561,6 +562,22 @@ def metric_called(work: Work, name: str) -> Metric:
     return metric_named(name, composed_metrics(work.composed))
 
 
+def counted_records(
+    work: Work, metric: Metric, trees: Mapping[str, Hierarchy]
+) -> tuple[np.ndarray, ...] | None:
+    """The records at each node or below it, per column, for a metric that counts records.
+
+    None for any other, since hierarchies can be large.
+    """
+    if not metric.counts_records:
+        return None
+    counts = ((tree, work.choices[column].counts) for column, tree in trees.items())
+    return tuple(
+        tree.sum_below(np.array([known.get(label, 0) for label in tree.labels]))
+        for tree, known in counts
+    )
+
+
 def incomplete_records(work: Work) -> int:
     """The number of records that lack a quasi-identifier."""
     columns = work.quasi_identifiers
@@ -713,7 +730,7 @@ def usable_metrics(work: Work) -> list[str]:
     """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
     trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, *work.composed, *(["custom"] if drawn else [])]
+    return [*PUBLISHED, "entropy", *work.composed, *(["custom"] if drawn else [])]
 
 
 def usable_strategies(work: Work) -> list[str]:

@@ -1,0 +1,32 @@
+"""General loss: how many other values each cell could now mean, of all others."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import released_cells, summed
+from kanon.measures.node_losses import other_leaves_share
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="general_loss",
+    title="General loss",
+    summary="The other values that a cell could now mean, as a share of all other values of its "
+    "column, in the mean over cells.",
+    source="Iyengar 2002",
+    unit="share",
+    direction="lower",
+    lowest="0: every cell is an original value",
+    highest="1: every cell is at its root",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """(1 / (n * m)) Σ over cells of (nl(v) - 1) / (nl(root) - 1), in [0, 1]; 0 without cells.
+
+    A column of one value has nothing to lose and counts 0. Suppressed records count as root cells.
+    """
+    cells = recoding.classes.n_cells
+    lost = summed(released_cells(recoding), map(other_leaves_share, recoding.hierarchies))
+    return lost / cells if cells else 0.0

@@ -1,0 +1,31 @@
+"""Information loss: how many other values each cell could now mean, of all values."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import released_cells, summed
+from kanon.measures.node_losses import leaf_share_lost
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="iloss",
+    title="Information loss (iloss)",
+    summary="Per cell the other values that it could now mean, as a share of all values of its "
+    "column, added up.",
+    source="Babu, Reddy, Kumar, Elliot, Jena 2013",
+    unit="cells",
+    direction="lower",
+    lowest="0: every cell is an original value",
+    highest="almost n · m: every cell is at its root",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """Σ over cells of (nl(v) - 1) / nl(root), v being the released value.
+
+    Every column counts the same (w_j = 1): attribute weights guide a search and do not measure.
+    Suppressed records count as root cells. As a mean per cell: ``iloss_mean``.
+    """
+    return summed(released_cells(recoding), map(leaf_share_lost, recoding.hierarchies))

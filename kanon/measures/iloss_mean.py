@@ -1,0 +1,30 @@
+"""Mean information loss: iloss per cell."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures import iloss
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="iloss_mean",
+    title="Mean information loss",
+    summary="The other values that a cell could now mean, as a share of all values of its column, "
+    "in the mean over cells.",
+    source="Babu, Reddy, Kumar, Elliot, Jena 2013",
+    unit="share",
+    direction="lower",
+    lowest="0: every cell is an original value",
+    highest="almost 1: every cell is at its root",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """iloss / (n * m), in [0, 1): see :mod:`kanon.measures.iloss`. 0 without cells.
+
+    With weights it would be divided by n * Σ w_j, and each w_j is 1.
+    """
+    cells = recoding.classes.n_cells
+    return iloss.value(recoding) / cells if cells else 0.0

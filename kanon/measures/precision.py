@@ -1,0 +1,34 @@
+"""Precision: how few of the levels each cell rose."""
+
+from __future__ import annotations
+
+from kanon.cards import Card
+from kanon.measures.cells import released_cells, summed
+from kanon.measures.node_losses import level_share
+from kanon.recoding import Recoding
+
+__all__ = ["CARD", "value"]
+
+CARD = Card(
+    name="precision",
+    title="Precision (Prec)",
+    summary="1 minus the share of the levels that a cell rose, in the mean over cells. Of a table "
+    "of leaves it is 1 minus the alteration as Total counts it.",
+    source="Sweeney 2002",
+    unit="share",
+    direction="higher",
+    lowest="0: every cell is at its root",
+    highest="1: every cell is an original value",
+)
+
+
+def value(recoding: Recoding) -> float:
+    """Prec = 1 - (Σ over cells of level(v) / level(root)) / (n * m), in [0, 1]; 1 without cells.
+
+    A column of one value is precise as it is. Suppressed records count as root cells. It equals
+    1 - alteration / 100 under the metric ``total`` if all original values are leaves and all
+    trees have more than one node.
+    """
+    cells = recoding.classes.n_cells
+    lost = summed(released_cells(recoding), map(level_share, recoding.hierarchies))
+    return 1.0 - lost / cells if cells else 1.0
