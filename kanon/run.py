@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
-from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
+from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.measures.along import Curves, Points, curves_along, points_of
@@ -36,6 +37,7 @@ from kanon.words import counted, thin
 __all__ = [
     "FAMILIES",
     "FINISHED_K",
+    "PATIENCE",
     "Prepared",
     "Run",
     "Solution",
@@ -343,12 +345,12 @@ class Solution:
     recoding
         The recoding of any other algorithm, or None.
     curves
-        The criteria along the path, or at the known k; None without a path.
+        The criteria along the path, or at the known k; None if only one k is known.
     seconds
         How long the algorithm took.
     finished
-        Per k the release that the path leads to, where it had to be merged on for other models
-        than k-anonymity.
+        Per k its release, where the path had to be merged on for other models than k-anonymity, or
+        where there is no path and several k were computed.
     """
 
     path: MergePath | None
@@ -385,7 +387,9 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
 
     An algorithm that serves every k runs to the end, so that a slider over k only looks up. Where
     a model beyond k-anonymity needs more merges than the path has, the path is the same for all k,
-    and is merged on from there for the task's k and those of :data:`FINISHED_K`.
+    and is merged on from there for the task's k and those of :data:`FINISHED_K`. Any other
+    algorithm runs for the task's k, and then for others of those as long as
+    :data:`PATIENCE` allows, the nearest first.
 
     Parameters
     ----------
@@ -402,7 +406,11 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     started = time.perf_counter()
     if not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
-        return Solution(None, recoding, None, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        done = {task.k: recoding, **_others_near(progress, module, task)}
+        several = dict(sorted(done.items())) if len(done) > 1 else {}
+        points = points_of(several, metrics) if several else None
+        return Solution(None, recoding, points, seconds, several)
     task.check()
     share = _MERGED if task.others else 1.0
     path = module.merge_path(
@@ -412,6 +420,30 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     seconds = time.perf_counter() - started
     curves = points_of(done, metrics) if done else curves_along(path, metrics)
     return Solution(path, None, curves, seconds, done)
+
+
+PATIENCE = 3.0
+"""For so many seconds an algorithm that runs once per k goes on, for other k than the one asked."""
+
+
+def _others_near(progress: Progress, module: ModuleType, task: Task) -> dict[int, Recoding]:
+    """The releases for other k, the nearest by ratio first, as many as there is time for."""
+    wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.n_records]
+    wanted.sort(key=lambda k: abs(math.log(k / task.k)))
+    found: dict[int, Recoding] = {}
+    started = time.perf_counter()
+    slowest = 0.0
+    for k in wanted:
+        spent = time.perf_counter() - started
+        if spent + slowest > PATIENCE:
+            break
+        progress(min(1.0, spent / PATIENCE), f"the same for k = {thin(k)}")
+        try:
+            found[k] = module.anonymise(task.for_k(k))
+        except Unsatisfiable:  # levels chosen for a smaller k
+            continue
+        slowest = max(slowest, time.perf_counter() - started - spent)
+    return found
 
 
 _MERGED = 0.5

@@ -8,7 +8,13 @@ from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.cheaper import cheaper
-from kanon.studio.explain import how_algorithm, how_alteration, what_leaves, what_was_checked
+from kanon.studio.explain import (
+    how_algorithm,
+    how_alteration,
+    what_leaves,
+    what_was_checked,
+    which_levels,
+)
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import (
     head,
@@ -212,6 +218,8 @@ if result is not None:
         text.markdown(
             state.remembered("leaves", (result.settings, "leaves"), lambda: what_leaves(done))
         )
+        if levels := which_levels(done):
+            text.markdown(levels)
         text.page_link(
             "pages/privacy.py",
             label="What can still be found out about someone?",

@@ -1,14 +1,16 @@
 """Which choice is better here? Metrics and strategies side by side, over every k."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.looks import looks_of
-from kanon.charts.style import ALGORITHM_COLOURS, STRATEGY_COLOURS, colour_of_metric
+from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
 from kanon.metrics import PUBLISHED
-from kanon.run import algorithms, serves_every_k, short_title, uses
+from kanon.run import FAMILIES, algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.board import show_board
@@ -34,14 +36,16 @@ from kanon.studio.standings import (
     wide,
 )
 from kanon.studio.text import plain
-from kanon.studio.work import compared_metrics, usable_metrics
+from kanon.studio.work import compared_metrics, usable_metrics, usable_strategies
 from kanon.words import counted, thin
 
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
+ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
 PRESETS = {
-    "The seven metrics": (PUBLISHED, ("s1",)),
-    "S1 to S7 with NLLM": (("nllm",), SEVEN),
-    "S1 to S7 with Total": (("total",), SEVEN),
+    "The seven metrics": (PUBLISHED, ("s1",), ("gaa",)),
+    "S1 to S7 with NLLM": (("nllm",), SEVEN, ("gaa",)),
+    "S1 to S7 with Total": (("total",), SEVEN, ("gaa",)),
+    "Algorithms": (("nllm",), ("s1",), ONE_EACH),
 }
 TABLES = {
     "areas": "Whole curves: NAUC",
@@ -57,7 +61,7 @@ COUNTED = {
 
 
 # --- what is compared -------------------------------------------------------------------------
-def preset(metrics, strategies):
+def preset(metrics, strategies, chosen):
     """Choose a set that the papers compare, and compare it."""
     if state.work().busy:
         return
@@ -67,6 +71,7 @@ def preset(metrics, strategies):
     state.change(
         compared=metrics,
         strategies=strategies,
+        algorithms=chosen,
         scopes=scopes if len(scopes) == 1 else ("table",),  # as many lines as the name says
         counted_k="thirteen" if looks else "fourteen",
         interval=widest[-1] if looks and widest else state.work().interval,
@@ -100,15 +105,11 @@ def choices(work, seen):
     led_by = compared_algorithms(work)
     looking = len(offered) > 1
     one_metric = len(compared_metrics(work)) == 1 and len(chosen) > 1
-    mixed = len(led_by) > 1
-    styles = ""
-    if mixed:
-        colours = [ALGORITHM_COLOURS.get(name, "") for name in algorithms_offered()]
-        styles = coloured("compare-algorithms", colours)
-    elif not one_metric:
+    styles = ""  # with several algorithms colours say those
+    if len(led_by) == 1 and one_metric:
+        styles = coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
+    elif len(led_by) == 1:
         styles = coloured("compare-metrics", map(colour_of_metric, usable))
-    else:
-        styles += coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
     if seen.comparison is not None and work.pinned:
         looks = looks_of(seen.comparison)
         own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
@@ -145,15 +146,15 @@ def choices(work, seen):
                 for module in algorithms().values()
             ),
         )
-        st.pills(
+        st.multiselect(
             "Algorithms",
             algorithms_offered(),
-            selection_mode="multi",
             label_visibility="collapsed",
             key=state.seeded("compare-algorithms", led_by),
-            format_func=lambda name: plain(short_title(name)),
+            format_func=lambda name: f"{short_title(name)} — {FAMILIES[algorithms()[name].FAMILY]}",
             on_change=state.take,
             args=("algorithms", "compare-algorithms", tuple),
+            width=760,
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         told = "  \n".join(plain(STRATEGIES[name].title) for name in STRATEGIES)
@@ -209,7 +210,7 @@ def choices(work, seen):
                     st.caption(new_runs(seen), width="content")
             else:
                 progress()
-                presets(offered)
+                presets(work)
         lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
         more = 0 if work.bands else len(lucky) * len(TIE_SEEDS)
         st.toggle(
@@ -225,16 +226,16 @@ def choices(work, seen):
         keeping(work, seen.lines)
 
 
-def presets(offered):
+def presets(work):
     """One click each: what the papers compare."""
-    for title, (metrics, strategies) in PRESETS.items():
+    for title, (metrics, strategies, chosen) in PRESETS.items():
         st.button(
             title,
             type="tertiary",
             icon=":material/bolt:",
-            disabled=not set(strategies) <= set(offered),
+            disabled=not set(strategies) <= set(usable_strategies(replace(work, algorithm="gaa"))),
             on_click=preset,
-            args=(metrics, strategies),
+            args=(metrics, strategies, chosen),
             key=f"preset-{title}",
         )
 

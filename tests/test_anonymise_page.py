@@ -179,7 +179,7 @@ def test_an_algorithm_that_looks_at_cost_alone_takes_s1_meanwhile(start):
     assert any("is not used meanwhile: GAA among small classes" in one for one in captions(at))
     add(at, ENTROPY)
     anonymised(at)
-    assert not problems(at) and not at.select_slider
+    assert not problems(at)
     assert "entropy l ≥ 2 for disease (reached 2" in checked(at)
     choose(at, "run-algorithm", "gaa")
     assert at.selectbox(key="run-strategy").value == "s6"

@@ -140,19 +140,22 @@ def test_the_line_at_the_top_changes_metric_k_and_table(start):
     assert "There is no result for this table yet" in at.info[0].value
 
 
-def test_an_algorithm_for_one_k_has_no_slider_and_says_so(start):
+def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     at = start()
     choose(at, "run-algorithm", "gaa-small")
     anonymised(at)
-    assert not at.select_slider and not at.get("plotly_chart")
-    (sentence,) = [one for one in captions(at) if "no slider" in one]
-    assert "this is k = 2" in sentence and number(numbers(at)["Minimum k"]) >= 2
+    (sentence,) = [one for one in captions(at) if "runs once per k" in one]
+    assert "5 values of k were computed, nothing in between" in sentence
+    (slider,) = at.select_slider
+    assert slider.options == ["2", "3", "4", "5", "7"]
     at.number_input(key=frame_k(at)).set_value(4)
     go(at)
-    assert OUTDATED in warnings(at)[0] and number(numbers(at)["Minimum k"]) < 4
-    settled(press(at, "Anonymise"))
     assert not warnings(at) and number(numbers(at)["Minimum k"]) >= 4
-    assert any("this is k = 4" in one for one in captions(at))
+    at.number_input(key=frame_k(at)).set_value(6)
+    go(at)
+    assert OUTDATED in warnings(at)[0]
+    settled(press(at, "Anonymise"))
+    assert not warnings(at) and number(numbers(at)["Minimum k"]) >= 6
 
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name != "custom"])

@@ -33,6 +33,7 @@ from kanon.errors import (
     quoted,
 )
 from kanon.hierarchy.build import suppression
+from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import finished, prepare, run, serves_every_k, solve
 from kanon.schema import Role, Schema, suggest_roles
@@ -875,8 +876,12 @@ def test_one_run_serves_every_k_or_says_so():
     prepared = prepare(Plan.from_content(plan_with()), PEOPLE)
     told: list[float] = []
     for name in ("gaa", "gaa-small"):
-        found = solve(lambda part, text: told.append(part), name, prepared.task(), [])
-        assert (found.path is None) == (found.curves is None) == (name == "gaa-small")
+        found = solve(
+            lambda part, text: told.append(part), name, prepared.task(), [metric_named("ncp")]
+        )
+        assert (found.path is None) == (name == "gaa-small")
+        assert found.curves is not None
+        assert found.known == (None if name == "gaa" else (2, 3, 4, 5))
         assert found.at(2).min_k >= 2
         assert finished(prepared, found.at(2), 0.0).released().shape == (6, 4)
     assert told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kanon.algorithms.lattice import n_nodes
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import RECORDS, Metric, multipliers
@@ -16,7 +17,7 @@ from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
-from kanon.words import thin
+from kanon.words import counted, percent, thin
 
 __all__ = [
     "formula",
@@ -27,6 +28,7 @@ __all__ = [
     "how_metric",
     "what_leaves",
     "what_was_checked",
+    "which_levels",
 ]
 
 _INTERMEDIATES = {
@@ -308,8 +310,29 @@ def what_leaves(done: Run) -> str:
     ]
     dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
     sentences = [f"The records are alike in {', '.join(done.prepared.classes.attributes)} only."]
+    gone = done.recoding.suppressed_records
+    if gone:
+        stay = "their rows are blanked" if done.prepared.plan.suppressed == "keep" else "not in it"
+        sentences.append(
+            f"Suppressed: {counted(gone, 'record')}, {percent(100 * gone / records)} ({stay})."
+        )
     if passed:
         sentences.append(f"Left as they are: {', '.join(passed)}.")
     if dropped:
         sentences.append(f"Left out: {', '.join(dropped)}.")
     return plain(" ".join(sentences))
+
+
+def which_levels(done: Run) -> str:
+    """To which level each quasi-identifier was raised, if it was one for all records."""
+    trace, classes = done.recoding.trace, done.prepared.classes
+    if trace.node is None:
+        return ""
+    levels = zip(classes.attributes, trace.node, classes.hierarchies, strict=True)
+    listed = ", ".join(
+        f"{plain(column)} {level} of {tree.height - 1}" for column, level, tree in levels
+    )
+    return (
+        f"**Levels:** {listed}. Found by counting {counted(trace.evaluated, 'node')} of "
+        f"{thin(n_nodes(classes.hierarchies))}."
+    )

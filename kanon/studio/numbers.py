@@ -29,6 +29,13 @@ def of_release(done: Run) -> list[Number]:
     found, metric = done.measures, done.prepared.plan.metric
     before = thin(done.prepared.classes.n_classes)
     least = found[minimum_k.CARD.name]
+    gone, records = found["suppressed"], found["records"]
+    suppressed = Number(
+        "Suppressed ↓ better",
+        percent(100 * gone / records),
+        f"{thin(gone)} of {thin(records)} records were in classes too small to release. They count "
+        "as if every quasi-identifier were at its root.",
+    )
     return [
         _number(
             alteration.CARD,
@@ -43,6 +50,7 @@ def of_release(done: Run) -> list[Number]:
             thin(found["classes"]),
             f"Groups of records that look the same; the original table has {before}.",
         ),
+        *([suppressed] if gone else []),
     ]
 
 

@@ -84,9 +84,13 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     if known is not None:
         wanted = min(work.k, n)
         lacking = f" k = {thin(wanted)} is not among them; shown is {thin(k)}."
+        why = "With other models beside k, the release for each k is finished by itself"
+        if result.solution.path is None:
+            why = f"{plain(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)} runs "
+            why += "once per k, and as many as three seconds allow"
         st.caption(
-            "With other models beside k, the release for each k is finished by itself: "
-            f"{counted(len(known), 'k was', 'values of k were')} computed, nothing in between."
+            f"{why}: {counted(len(known), 'k was', 'values of k were')} computed, nothing in "
+            "between."
             f"{lacking if k != wanted else ''}"
         )
 

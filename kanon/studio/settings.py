@@ -47,6 +47,8 @@ def details(work: Work) -> None:
             _seed(work)
         if uses(work.algorithm, "node"):
             _node(work)
+        if uses(work.algorithm, "suppression"):
+            _rows_of_suppressed(work)
 
 
 def own_choices(work: Work) -> None:
@@ -70,6 +72,8 @@ def _said(work: Work) -> Iterator[str]:
         yield f"seed {work.tie_seed}"
     if work.seed and uses(work.algorithm, "seed"):
         yield f"seed {work.seed}"
+    if work.keep_suppressed and uses(work.algorithm, "suppression"):
+        yield "suppressed rows stay"
     if work.cost == "representatives" and uses(work.algorithm, "cost"):
         yield "one per class"
 
@@ -106,6 +110,18 @@ def _suppression(work: Work) -> None:
         on_change=lambda: state.change(suppression=_share(state.typed(key))),
         help="Records in classes that are too small may leave the release, up to this share. "
         f"That often saves many steps for the others. Empty: {usual}.",
+    )
+
+
+def _rows_of_suppressed(work: Work) -> None:
+    key = f"run-keep-{work.version}-{work.keep_suppressed}"
+    st.toggle(
+        "Keep the rows of suppressed records, blanked",
+        key=state.seeded(key, work.keep_suppressed),
+        on_change=state.take,
+        args=("keep_suppressed", key, bool),
+        help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
+        "all else empty, and a last column 'suppressed' that is 1.",
     )
 
 

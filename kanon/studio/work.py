@@ -96,7 +96,7 @@ class Result:
     def known(self) -> tuple[int, ...] | None:
         """The k that were computed, rising; None if every k up to n can be looked up."""
         if self.solution.path is None:
-            return (self.prepared.plan.k,)
+            return self.solution.known or (self.prepared.plan.k,)
         return self.solution.known
 
     def k_for(self, k: int) -> int:
@@ -217,10 +217,11 @@ class Work:
         The settings that the user asked for when the file was read; None where they are found.
     algorithm, metric, strategy, scope, cost, tie_seed, k
         The settings of a run; see :attr:`strategy_used`.
-    options, suppression, seed, node
+    options, suppression, keep_suppressed, seed, node
         What was chosen for the own parameters of each algorithm; the share of the records that may
-        be suppressed, None for what the algorithm does by itself; what algorithms that draw at
-        random begin with; the level of each quasi-identifier that the user picked, None without.
+        be suppressed, None for what the algorithm does by itself; whether their rows stay, blanked;
+        what algorithms that draw at random begin with; the level of each quasi-identifier that the
+        user picked, None without.
     sensitive
         The sensitive column that strategies and numbers look at; see :attr:`focus`.
     models
@@ -296,6 +297,7 @@ class Work:
     k: int = 5
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suppression: float | None = None
+    keep_suppressed: bool = False
     seed: int = 0
     node: Mapping[str, int] | None = None
     sensitive: str | None = None
@@ -655,6 +657,11 @@ def plan_of(work: Work) -> Plan:
                 *({"model": model.card.name, **vars(model)} for model in work.models),
             ],
             "suppression_limit": suppression_used(work, work.algorithm),
+            "suppressed": (
+                "keep"
+                if work.keep_suppressed and uses(work.algorithm, "suppression")
+                else "leave-out"
+            ),
         }
     )
 
@@ -691,10 +698,9 @@ def without_lost(work: Work) -> Work:
 
 
 def settings_of(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that a result depends on; of k only if the algorithm serves one k."""
+    """A fingerprint of all that a result depends on but for k: a result knows its own k."""
     content = plan.model_dump(mode="json")
-    if serves_every_k(plan.algorithm.name):
-        content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
+    content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
     if not LOOKS_AT[plan.algorithm.strategy]:  # then neither can change the result
         content["algorithm"] |= {"scope": None, "sensitive": None}
     for setting in ("cost", "tie_seed", "seed", "attribute_weights"):
