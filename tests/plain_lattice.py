@@ -99,9 +99,7 @@ class PlainLattice:
         """The largest k that is reached when at most the limit of records is suppressed."""
         sizes = [len(rows) for rows in self.classes(node).values()]
         return max(
-            k
-            for k in range(1, self.n + 1)
-            if sum(size for size in sizes if size < k) <= self.limit
+            k for k in range(1, self.n + 1) if sum(size for size in sizes if size < k) <= self.limit
         )
 
     def distinct(self, node: Node) -> list[int]:
@@ -370,7 +368,7 @@ def flash(lattice: PlainLattice) -> set[Node]:
 
 
 class Tags:
-    """Predictive tagging: what is above a node that satisfies does too, none below a failing one."""
+    """Predictive tagging: above a node that satisfies all do, below one that fails all fail."""
 
     def __init__(self, lattice: PlainLattice) -> None:
         self.lattice = lattice

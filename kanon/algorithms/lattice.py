@@ -11,7 +11,7 @@ import math
 import time
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
 
@@ -33,6 +33,7 @@ __all__ = [
     "Lattice",
     "Node",
     "check_size",
+    "heights",
     "largest_level",
     "n_nodes",
     "nodes_per_height",
@@ -73,13 +74,9 @@ def raised_to(tree: Hierarchy) -> np.ndarray:
     above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
     found = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
     for level in range(1, top + 1):
-        now = found[level - 1]
-        while True:  # a step up at a time: a chain may have several nodes of one level's reach
-            higher = np.where(tree.level[above[now]] <= level, above[now], now)
-            if (higher == now).all():
-                break
-            now = higher
-        found[level] = now
+        # One step up at most: what is above has a level of at least this one, or it was reached.
+        higher = above[found[level - 1]]
+        found[level] = np.where(tree.level[higher] <= level, higher, found[level - 1])
     return found
 
 
@@ -105,6 +102,16 @@ def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
                 longer[height + level] += count
         found = longer
     return found
+
+
+def heights(shape: Sequence[int]) -> np.ndarray:
+    """The sum of the levels of every node, of a lattice of some shape. Of that shape, uint16.
+
+    >>> heights((2, 3)).tolist()
+    [[0, 1, 2], [1, 2, 3]]
+    """
+    axes = np.ogrid[tuple(slice(size) for size in shape)]
+    return np.asarray(sum(axes, np.zeros((), dtype=np.uint16)), dtype=np.uint16)
 
 
 def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
@@ -327,11 +334,15 @@ class Lattice:
             place // step % size for step, size in zip(self._steps, self.shape, strict=True)
         )
 
-    def places(self, order: np.ndarray) -> Iterator[int]:
-        """Some places one by one; tells how far the search is, however few of them are counted."""
-        for start in range(0, len(order), _STRETCH):
+    def by_height(self) -> np.ndarray:
+        """The places of all nodes, by height and then in canonical order. Shape (size,)."""
+        return np.argsort(heights(self.shape), axis=None, kind="stable")
+
+    def one_by_one(self, places: np.ndarray) -> Iterator[int]:
+        """The places of an array; tells how far the search is, however few of them it counts."""
+        for start in range(0, len(places), _STRETCH):
             self.tell()
-            yield from order[start : start + _STRETCH].tolist()
+            yield from places[start : start + _STRETCH].tolist()
 
     def nodes(self) -> Iterator[Node]:
         """Every node, in canonical order."""
@@ -354,7 +365,7 @@ class Lattice:
             return Evaluation(*self._values[_FIELDS * known : _FIELDS * (known + 1)])
         found = self._evaluated(node)
         self._seen[place] = len(self._seen)
-        self._values.extend(astuple(found))
+        self._values.extend(vars(found).values())
         self.tell()
         return found
 
@@ -433,9 +444,13 @@ class Lattice:
     @cached_property
     def lost(self) -> list[np.ndarray]:
         """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
+        return self.lost_by(self.task.potentials)
+
+    def lost_by(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The same as other potentials count. Shapes (h_j,)."""
         classes = self.task.classes
         found = []
-        for j, depth in enumerate(self.task.potentials):
+        for j, depth in enumerate(potentials):
             nodes = classes.nodes[:, j]
             left = [int(depth[row[nodes]] @ classes.counts) for row in self.raised[j]]
             found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
