@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice, Node, nodes_per_height
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -73,7 +73,7 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -100,13 +100,14 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     lattice = begin(task, progress)
     known = Known(lattice)
-    place = node_order(lattice)
+    order = node_order(lattice)
+    place = np.empty(lattice.shape, dtype=np.int32)
+    place.reshape(-1)[order] = np.arange(lattice.size, dtype=np.int32)
     tagged = known.satisfying.reshape(-1), known.failing.reshape(-1)
-    for flat in np.argsort(place, axis=None).tolist():
+    for flat in lattice.one_by_one(order):
         if tagged[0][flat] or tagged[1][flat]:
             continue
-        first = tuple(int(level) for level in np.unravel_index(flat, lattice.shape))
-        heap = _search_path(known, _path(lattice, known, place, first), place)
+        heap = _search_path(known, _path(lattice, known, place, lattice.node_at(flat)), place)
         while heap:
             _, failed = heapq.heappop(heap)
             for node in sorted(lattice.above(failed), key=lambda one: place[one]):
@@ -119,26 +120,27 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def node_order(lattice: Lattice) -> np.ndarray:
-    """The place of every node in the order of the search; an array of the lattice's shape.
+    """The places of all nodes in the order of the search. Shape (size,).
 
     By height; then by the mean level as a share of the top level, the lower first; then by the
     mean share of the distinct values that is left, the higher first; then canonical.
     """
-    shape, tops = lattice.shape, lattice.tops
-    common = math.lcm(*(top for top in tops if top)) if any(tops) else 1
-    height, share = np.zeros((), dtype=np.int64), np.zeros((), dtype=np.int64)
-    left = np.zeros(())
-    nodes = lattice.task.classes.nodes
-    for j, top in enumerate(tops):
-        levels = np.arange(top + 1)
-        distinct = [len(np.unique(row[nodes[:, j]])) for row in lattice.raised[j]]
-        height = height[..., None] + levels
-        share = share[..., None] + levels * (common // top if top else 0)
-        left = left[..., None] + np.array(distinct) / distinct[0]
-    order = np.lexsort((-left.ravel(), share.ravel(), height.ravel()))
-    place = np.empty(lattice.size, dtype=np.int64)
-    place[order] = np.arange(lattice.size)
-    return place.reshape(shape)
+    order = lattice.by_height()
+    common = math.lcm(*(top for top in lattice.tops if top))
+    end = 0
+    for size in nodes_per_height(lattice.trees):
+        lattice.tell()
+        start, end = end, end + size
+        places = order[start:end]
+        share, left = np.zeros(size, dtype=np.int64), np.zeros(size)
+        levels_of = np.unravel_index(places, lattice.shape)
+        for top, values, levels in zip(lattice.tops, lattice.values_left, levels_of, strict=True):
+            if top:
+                share += levels * (common // top)
+            left += (np.array(values) / values[0])[levels]
+        # Rounded, so that equal sums tie in whatever order they were added.
+        order[start:end] = places[np.lexsort((-left.round(9), share))]
+    return order
 
 
 def _path(lattice: Lattice, known: Known, place: np.ndarray, node: Node) -> list[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon.algorithms.lattice import Lattice, Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_full_domain, released
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
@@ -42,9 +42,9 @@ def check(task: Task) -> None:
     Raises
     ------
     PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`.
+        A model compares classes with the whole table, and records may be suppressed.
     """
-    check_full_domain(task, CARD.title, complete=False)
+    check_models(task, CARD.title, task.suppression or 0, tags=False)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice import Lattice, heights
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -61,6 +61,9 @@ USES = ("metric", "attribute_weights", "suppression")
 
 PARAMETERS = (LOSS,)
 
+Subsets = dict[tuple[int, ...], np.ndarray]
+"""Per subset of the quasi-identifiers an array of its lattice's shape."""
+
 
 def check(task: Task) -> None:
     """Check that the search can do what is asked for.
@@ -70,18 +73,18 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """The full-domain release of least loss, found by Incognito.
 
-    For subsets of the quasi-identifiers, the smallest first, which combinations of levels satisfy
-    is found by breadth-first search: by height, and in canonical order; above one that satisfies
-    all do. A combination is a candidate only if it satisfies for every subset with one
-    quasi-identifier less. The classes by some quasi-identifiers alone are those of the node with
-    the others at their roots. Of the nodes that satisfy for all quasi-identifiers the one of least
-    loss is released.
+    Subsets of one quasi-identifier first, then of two, and so on: which combinations of levels
+    satisfy is found by breadth-first search, in one queue for all subsets of a size, by height,
+    then subset, then canonical order; above one that satisfies all do. A combination is a candidate
+    only if it satisfies for every subset with one quasi-identifier less. The classes by some
+    quasi-identifiers alone are those of the node with the others at their roots. Of the nodes that
+    satisfy for all quasi-identifiers the one of least loss is released.
 
     Raises
     ------
@@ -98,32 +101,37 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     lattice = begin(task, progress)
     every = tuple(range(len(lattice.tops)))
-    smaller: dict[tuple[int, ...], np.ndarray] = {(): np.array(True)}
+    found: Subsets = {(): np.array(True)}
     for size in range(1, len(every) + 1):
-        smaller = {
-            subset: _satisfying(lattice, subset, smaller) for subset in combinations(every, size)
-        }
-    best = least_loss(lattice, loss_of(lattice, task), smaller[every])
+        found = _satisfying(lattice, list(combinations(every, size)), found)
+    good = [node for node in lattice.visited if found[every][node]]
+    best = least_loss(lattice, loss_of(lattice, task), found[every], good)
     return released(lattice, best, [best])
 
 
-def _satisfying(
-    lattice: Lattice, subset: tuple[int, ...], smaller: dict[tuple[int, ...], np.ndarray]
-) -> np.ndarray:
-    """Which levels satisfy for some quasi-identifiers alone, given those of all smaller subsets."""
-    tops = [lattice.tops[j] for j in subset]
-    candidates = np.ones([top + 1 for top in tops], dtype=bool)
-    for place in range(len(subset)):
-        without = (*subset[:place], *subset[place + 1 :])
-        candidates &= np.expand_dims(smaller[without], place)
-    found = np.zeros_like(candidates)
-    waiting = np.argwhere(candidates)
-    for levels in waiting[np.argsort(waiting.sum(axis=1), kind="stable")].tolist():
-        if found[tuple(levels)]:
+def _satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
+    """Which levels satisfy for each of the subsets of a size, given those of all smaller ones."""
+    found, places, of_height = {}, [], []
+    for subset in subsets:
+        shape = tuple(lattice.shape[j] for j in subset)
+        candidates = np.ones(shape, dtype=bool)
+        for place in range(len(subset)):
+            without = (*subset[:place], *subset[place + 1 :])
+            candidates &= np.expand_dims(smaller[without], place)
+        found[subset] = np.zeros(shape, dtype=bool)
+        places.append(np.flatnonzero(candidates))
+        of_height.append(heights(shape)[candidates])
+    ends = np.cumsum([len(each) for each in places])
+    for number in lattice.one_by_one(np.argsort(np.concatenate(of_height), kind="stable")):
+        which = int(np.searchsorted(ends, number, side="right"))
+        subset, here = subsets[which], found[subsets[which]]
+        place = places[which][number - ends[which]]
+        if here.reshape(-1)[place]:
             continue
+        levels = tuple(int(level) for level in np.unravel_index(place, here.shape))
         node = list(lattice.tops)
         for j, level in zip(subset, levels, strict=True):
             node[j] = level
         if lattice.satisfies(tuple(node)):
-            found[tuple(slice(level, None) for level in levels)] = True
+            here[lattice.up_set(levels)] = True
     return found

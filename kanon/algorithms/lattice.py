@@ -8,8 +8,10 @@ counted, and knows which nodes lie above or below others.
 from __future__ import annotations
 
 import math
+import time
+from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
 
@@ -31,6 +33,7 @@ __all__ = [
     "Lattice",
     "Node",
     "check_size",
+    "heights",
     "largest_level",
     "n_nodes",
     "nodes_per_height",
@@ -43,8 +46,16 @@ Node = tuple[int, ...]
 MOST_NODES = 10**7
 """The largest lattice that is searched completely."""
 
+# What is kept to save counting again: none of it is needed.
 _MOST_SNAPSHOTS = 128
 _MOST_SNAPSHOT_BYTES = 1 << 28
+_MOST_PART_BYTES = 1 << 28
+
+_STRETCH = 1 << 15
+"""So many places of a lattice are looked at between two reports, if none has to be counted."""
+
+_SECONDS = 0.1
+"""The time between two reports, at least."""
 
 
 def raised_to(tree: Hierarchy) -> np.ndarray:
@@ -60,13 +71,12 @@ def raised_to(tree: Hierarchy) -> np.ndarray:
     [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
     """
     top = int(tree.level[tree.root])
-    found = np.empty((top + 1, tree.n_nodes), dtype=np.int32)
-    for level in range(top + 1):
-        found[level] = np.arange(tree.n_nodes)
-        for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
-            above = tree.parent[node]
-            if tree.level[above] <= level:
-                found[level, node] = found[level, above]
+    above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
+    found = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
+    for level in range(1, top + 1):
+        # One step up at most: what is above has a level of at least this one, or it was reached.
+        higher = above[found[level - 1]]
+        found[level] = np.where(tree.level[higher] <= level, higher, found[level - 1])
     return found
 
 
@@ -92,6 +102,16 @@ def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
                 longer[height + level] += count
         found = longer
     return found
+
+
+def heights(shape: Sequence[int]) -> np.ndarray:
+    """The sum of the levels of every node, of a lattice of some shape. Of that shape, uint16.
+
+    >>> heights((2, 3)).tolist()
+    [[0, 1, 2], [1, 2, 3]]
+    """
+    axes = np.ogrid[tuple(slice(size) for size in shape)]
+    return np.asarray(sum(axes, np.zeros((), dtype=np.uint16)), dtype=np.uint16)
 
 
 def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
@@ -151,7 +171,10 @@ class Evaluation:
     left: int
 
 
-@dataclass(frozen=True, eq=False)
+_FIELDS = len(fields(Evaluation))
+
+
+@dataclass(eq=False)
 class _Half:
     """Some of the quasi-identifiers: the distinct halves of tuples, and what is known of them."""
 
@@ -160,7 +183,8 @@ class _Half:
     of_class: np.ndarray
     raised: list[list[np.ndarray]]
     depths: list[list[np.ndarray]]
-    known: dict[Node, tuple[np.ndarray, np.ndarray, int]]
+    known: dict[Node, tuple[np.ndarray, np.ndarray, int]] = field(default_factory=dict)
+    held: int = 0
 
     def parts(self, levels: Node) -> tuple[np.ndarray, np.ndarray, int]:
         """Per half of a tuple its part at some levels; the potential of each part; how many."""
@@ -178,6 +202,10 @@ class _Half:
             )  # fmt: skip
             found = parts, worth[:number].copy(), int(number)
             self.known[levels] = found
+            self.held += found[0].nbytes + found[1].nbytes
+            while self.held > _MOST_PART_BYTES and len(self.known) > 1:  # the oldest leave first
+                old = self.known.pop(next(iter(self.known)))
+                self.held -= old[0].nbytes + old[1].nbytes
         return found
 
 
@@ -201,8 +229,6 @@ class Lattice:
     ----------
     tops : tuple of int
         The level of every root: the node that loses everything.
-    visited : list of Node
-        The nodes that were evaluated, in their order, each once.
     """
 
     def __init__(self, task: Task, limit: int, progress: Progress) -> None:
@@ -214,9 +240,12 @@ class Lattice:
         self.tops: Node = tuple(int(tree.level[tree.root]) for tree in self.trees)
         self.size = n_nodes(self.trees)
         self.raised = [raised_to(tree) for tree in self.trees]
-        self.visited: list[Node] = []
         self._others: tuple[Model, ...] = task.others
-        self._known: dict[Node, Evaluation] = {}
+        # What was evaluated, packed: a search may go through millions of nodes.
+        self._steps = [math.prod(self.shape[j + 1 :]) for j in range(len(self.tops))]
+        self._seen: dict[int, int] = {}
+        self._values = array("q")
+        self._told = time.monotonic()
         self._halves = self._halved(classes, task.potentials)
         rows = classes.n_classes
         capacity = 16
@@ -226,7 +255,8 @@ class Lattice:
         self._keys = np.empty(rows, dtype=np.int64)
         self._rows = np.empty(rows, dtype=np.int32)
         self._counts = np.empty(rows, dtype=np.int64)
-        self._found = np.empty(6, dtype=np.int64)
+        self._found = np.empty(_FIELDS, dtype=np.int64)
+        self._counted: tuple[Node, int] | None = None
         self._whole = np.arange(rows, dtype=np.int32), classes.counts.astype(np.int64)
         self._snapshots: list[tuple[np.ndarray, np.ndarray]] = []
         self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self.tops)), dtype=np.int32)
@@ -253,9 +283,7 @@ class Lattice:
             )
             raised = [list(self.raised[j]) for j in columns]
             depths = [[potentials[j][row] for row in self.raised[j]] for j in columns]
-            found.append(
-                _Half(columns, tuples, of_class.astype(np.int32), raised, depths, known={})
-            )
+            found.append(_Half(columns, tuples, of_class.astype(np.int32), raised, depths))
         return found[0], found[1]
 
     # --- the shape ------------------------------------------------------------------------------
@@ -300,6 +328,22 @@ class Lattice:
         if 0 <= height <= rest[0]:
             yield from go(0, height, ())
 
+    def node_at(self, place: int) -> Node:
+        """The node of a place in canonical order."""
+        return tuple(
+            place // step % size for step, size in zip(self._steps, self.shape, strict=True)
+        )
+
+    def by_height(self) -> np.ndarray:
+        """The places of all nodes, by height and then in canonical order. Shape (size,)."""
+        return np.argsort(heights(self.shape), axis=None, kind="stable")
+
+    def one_by_one(self, places: np.ndarray) -> Iterator[int]:
+        """The places of an array; tells how far the search is, however few of them it counts."""
+        for start in range(0, len(places), _STRETCH):
+            self.tell()
+            yield from places[start : start + _STRETCH].tolist()
+
     def nodes(self) -> Iterator[Node]:
         """Every node, in canonical order."""
         return product(*(range(top + 1) for top in self.tops))
@@ -315,13 +359,20 @@ class Lattice:
     # --- what is counted ------------------------------------------------------------------------
     def evaluate(self, node: Node) -> Evaluation:
         """What the classes at a node amount to; counted once."""
-        found = self._known.get(node)
-        if found is None:
-            self._known[node] = found = self._evaluated(node)
-            self.visited.append(node)
-            if len(self.visited) % 16 == 0:
-                self._tell()
+        place = sum(level * step for level, step in zip(node, self._steps, strict=True))
+        known = self._seen.get(place)
+        if known is not None:
+            return Evaluation(*self._values[_FIELDS * known : _FIELDS * (known + 1)])
+        found = self._evaluated(node)
+        self._seen[place] = len(self._seen)
+        self._values.extend(vars(found).values())
+        self.tell()
         return found
+
+    @property
+    def visited(self) -> list[Node]:
+        """The nodes that were evaluated, in their order, each once."""
+        return [self.node_at(place) for place in self._seen]
 
     def satisfies(self, node: Node) -> bool:
         """Whether at most the allowed number of records has to be suppressed at a node."""
@@ -329,7 +380,8 @@ class Lattice:
 
     def sizes(self, node: Node) -> np.ndarray:
         """The sizes of the classes at a node, rising; not counted as an evaluation."""
-        number = self._count(node)
+        last = self._counted
+        number = last[1] if last and last[0] == node else self._count(node)
         return np.sort(self._counts[:number])
 
     def anonymity(self, node: Node) -> int:
@@ -345,10 +397,18 @@ class Lattice:
         gone = int(np.searchsorted(np.cumsum(sizes), self.limit, side="right"))
         return int(sizes[gone])
 
+    @cached_property
+    def values_left(self) -> list[list[int]]:
+        """Per quasi-identifier and level the number of distinct values that the table then has."""
+        occurring = [np.unique(column) for column in self.task.classes.nodes.T]
+        return [
+            [len(np.unique(row[nodes])) for row in raised]
+            for raised, nodes in zip(self.raised, occurring, strict=True)
+        ]
+
     def distinct(self, node: Node) -> list[int]:
         """The number of distinct values of each quasi-identifier at a node."""
-        nodes = self.task.classes.nodes
-        return [len(np.unique(self.raised[j][level][nodes[:, j]])) for j, level in enumerate(node)]
+        return [left[level] for left, level in zip(self.values_left, node, strict=True)]
 
     def targets(self, node: Node) -> np.ndarray:
         """Per class the tuple that it is raised to. Shape (E, m)."""
@@ -372,7 +432,7 @@ class Lattice:
             node=node,
             walk=tuple(walk),
             visited=np.array(self.visited, dtype=np.int32).reshape(-1, len(self.tops)),
-            evaluated=len(self.visited),
+            evaluated=len(self._seen),
             steps=len(walk),
         )
         whole = Recoding.from_targets(classes, targets)
@@ -384,9 +444,13 @@ class Lattice:
     @cached_property
     def lost(self) -> list[np.ndarray]:
         """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
+        return self.lost_by(self.task.potentials)
+
+    def lost_by(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The same as other potentials count. Shapes (h_j,)."""
         classes = self.task.classes
         found = []
-        for j, depth in enumerate(self.task.potentials):
+        for j, depth in enumerate(potentials):
             nodes = classes.nodes[:, j]
             left = [int(depth[row[nodes]] @ classes.counts) for row in self.raised[j]]
             found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
@@ -402,6 +466,14 @@ class Lattice:
         for each in self.lost:
             found = found[..., None] + each
         return found
+
+    def tell(self) -> None:
+        """Tell how many nodes were evaluated, unless that was just told."""
+        now = time.monotonic()
+        if now - self._told >= _SECONDS:
+            self._told = now
+            done = len(self._seen)
+            self.progress(min(0.99, done / self.size), f"{thin(done)} nodes evaluated")
 
     # --- inside ---------------------------------------------------------------------------------
     def _evaluated(self, node: Node) -> Evaluation:
@@ -445,6 +517,7 @@ class Lattice:
             rows, counts, left.of_class, right.of_class, left_part, right_part, n_left, n_right,
             self._table, self._keys, self._rows, self._counts, np.zeros(0, dtype=np.int32),
         )  # fmt: skip
+        self._counted = node, number
         self._remember(node, number, len(rows))
         return number
 
@@ -461,18 +534,13 @@ class Lattice:
     def _remember(self, node: Node, number: int, counted: int) -> None:
         """Keep the classes of a node to count those above it from, where that saves half."""
         known = len(self._snapshots)
-        if 2 * number > counted or known == _MOST_SNAPSHOTS:
+        room = self._snapshot_bytes + 12 * number
+        if 2 * number > counted or known == _MOST_SNAPSHOTS or room > _MOST_SNAPSHOT_BYTES:
             return
-        self._snapshot_bytes += 12 * number
-        if self._snapshot_bytes > _MOST_SNAPSHOT_BYTES:
-            return
+        self._snapshot_bytes = room
         self._snapshot_levels[known] = node
         self._snapshot_sizes[known] = number
         self._snapshots.append((self._rows[:number].copy(), self._counts[:number].copy()))
-
-    def _tell(self) -> None:
-        done = len(self.visited)
-        self.progress(min(0.99, done / self.size), f"{thin(done)} nodes evaluated")
 
 
 def _of(node: Node, columns: tuple[int, ...]) -> Node:

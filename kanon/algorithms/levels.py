@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_full_domain, released
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
@@ -41,14 +41,14 @@ def check(task: Task) -> None:
     Raises
     ------
     PlanError
-        None were; or a model cannot be combined with suppression.
+        None were; or a model compares classes with the whole table, and records may be suppressed.
     """
     if task.node is None:
         raise PlanError(
             f"{CARD.title}: choose a node on the page Lattice, or name a level for each "
             "quasi-identifier under the plan key algorithm.node."
         )
-    check_full_domain(task, CARD.title, complete=False)
+    check_models(task, CARD.title, task.suppression or 0, tags=False)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

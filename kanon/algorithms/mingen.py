@@ -5,7 +5,6 @@ from __future__ import annotations
 from kanon.algorithms.lattice import Lattice, Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
-    CellLoss,
     Known,
     begin,
     check_full_domain,
@@ -72,7 +71,7 @@ def check(task: Task) -> None:
             f"{CARD.title} suppresses nothing, as published; set the suppression limit to 0, or "
             "use 'optimal', which suppresses up to the limit."
         )
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -105,8 +104,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     if task.node in tied:
         best = task.node
     else:
-        preferred = CellLoss(Lattice(task, 0, progress)).bounds()
-        best = min(tied, key=lambda node: (preferred[node], node))
+        lost = lattice.lost_by(task.potentials)
+        best = min(tied, key=lambda node: (sum(int(lost[j][i]) for j, i in enumerate(node)), node))
     return released(lattice, best, [best])
 
 

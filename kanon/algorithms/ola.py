@@ -67,7 +67,7 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -103,12 +103,16 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 def _between(lattice: Lattice, known: Known, low: Node, high: Node) -> None:
     """Find what satisfies between a node and one above it that does."""
-    region = tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
-    if (known.satisfying[region] | known.failing[region]).all():
+    if known.satisfying[low]:
         return
     height = sum(high) - sum(low)
     if height <= 1:
-        known.check(low)
+        if not known.failing[low]:
+            known.check(low)
+        return
+    # Where all is known the published recursion would go on, and evaluate nothing.
+    region = tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
+    if (known.satisfying[region] | known.failing[region]).all():
         return
     for node in lattice.at_height_between(low, high, height // 2):
         says = known.says(node)

@@ -73,7 +73,7 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -103,10 +103,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     flat, failing = bounds.reshape(-1), known.failing.reshape(-1)
     places = np.flatnonzero((flat <= best[0]) & ~failing)
     done = set(walk)
-    for place in places[np.argsort(-flat[places], kind="stable")].tolist():
+    for place in lattice.one_by_one(places[np.argsort(-flat[places], kind="stable")]):
         if failing[place] or flat[place] > best[0]:
             continue
-        node: Node = tuple(int(level) for level in np.unravel_index(place, lattice.shape))
+        node = lattice.node_at(place)
         if node in done or (flat[place] == best[0] and node > best[1]):
             continue
         if known.check(node):

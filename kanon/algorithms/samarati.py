@@ -68,7 +68,7 @@ def check(task: Task) -> None:
     PlanError
         See :func:`kanon.algorithms.search.check_full_domain`.
     """
-    check_full_domain(task, CARD.title, complete=True)
+    check_full_domain(task, CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

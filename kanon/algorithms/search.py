@@ -6,6 +6,7 @@ found here, the same way for all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -175,12 +176,25 @@ def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
 
 
 def with_precision(task: Task) -> Task:
-    """The task with the loss of precision instead of its metric: levels as shares of the height."""
-    return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+    """The task with the loss of precision instead of its metric: levels as shares of the height.
+
+    Nodes often tie in precision. So the shares are put on a common denominator, where it fits:
+    rounded shares would make losses differ that are equal.
+    """
+    trees, n_cells = task.classes.hierarchies, task.classes.n_cells
+    tops = [max(tree.height - 1, 1) for tree in trees]
+    common = math.lcm(*tops)
+    if n_cells * common >= 2**62:
+        return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+    depths = tuple(
+        (tree.height - 1 - tree.level.astype(np.int64)) * (common // top)
+        for tree, top in zip(trees, tops, strict=True)
+    )
+    return replace(task, potentials=depths)
 
 
-def check_full_domain(task: Task, title: str, complete: bool) -> None:
-    """Check that a full-domain search can do what is asked for.
+def check_full_domain(task: Task, title: str) -> None:
+    """Check that a search of the whole lattice can do what is asked for.
 
     Parameters
     ----------
@@ -188,8 +202,6 @@ def check_full_domain(task: Task, title: str, complete: bool) -> None:
         The task.
     title
         The name of the algorithm.
-    complete
-        Whether it may look at the whole lattice.
 
     Raises
     ------
@@ -197,8 +209,7 @@ def check_full_domain(task: Task, title: str, complete: bool) -> None:
         The lattice is too large, or a model cannot be combined with suppression.
     """
     check_models(task, title, task.suppression or 0)
-    if complete:
-        check_size(task.classes.hierarchies, title)
+    check_size(task.classes.hierarchies, title)
 
 
 def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
@@ -287,10 +298,10 @@ def minimal_satisfying(lattice: Lattice, known: Known) -> list[Node]:
     those that satisfy are minimal.
     """
     found = []
-    for height in range(sum(lattice.tops) + 1):
-        for node in lattice.at_height(height):
-            if known.says(node) is None and known.check(node):
-                found.append(node)
+    satisfying = known.satisfying.reshape(-1)
+    for place in lattice.one_by_one(lattice.by_height()):
+        if not satisfying[place] and known.check(node := lattice.node_at(place)):
+            found.append(node)
     return found
 
 
@@ -343,12 +354,12 @@ def least_loss(
     places = np.flatnonzero(satisfying.ravel())
     # What loses least without suppression is likely to be good by any measure.
     order = places[np.argsort(lattice.losses.reshape(-1)[places], kind="stable")]
-    for place in order.tolist():
+    for place in lattice.one_by_one(order):
         if best is not None and flat[place] > best[0]:
             if loss.exact:
                 break
             continue
-        node = tuple(int(level) for level in np.unravel_index(place, lattice.shape))
+        node = lattice.node_at(place)
         if node not in seen:
             look_at(node)
     assert best is not None
