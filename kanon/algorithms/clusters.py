@@ -1,4 +1,4 @@
-"""What the clustering algorithms share: the table for the compiled loops, draws, joining, the end."""
+"""What the clustering algorithms share: the table for the compiled loops, draws, joining."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "table_of",
 ]
 
-LOOKS = 3_000_000
+LOOKS = 1_500_000
 """Looks at a class or cluster between two reports of progress: a tenth of a second at most."""
 
 _CLUSTERED = 0.5
@@ -34,7 +34,7 @@ _CLUSTERED = 0.5
 
 
 def table_of(task: Task) -> Table:
-    """The classes of a task, the hierarchies in arrays of one width."""
+    """The classes of a task, copied, and the hierarchies in arrays of one width."""
     classes = task.classes
     trees = classes.hierarchies
     shape = len(trees), max(tree.n_nodes for tree in trees)
@@ -44,8 +44,8 @@ def table_of(task: Task) -> Table:
         parents[j, : tree.n_nodes] = tree.parent
         depths[j, : tree.n_nodes] = depth
     return Table(
-        classes.nodes,
-        classes.counts,
+        np.array(classes.nodes, dtype=np.int32, order="C"),
+        np.array(classes.counts, dtype=np.int64),
         parents,
         depths,
         sizes=np.array([tree.n_nodes for tree in trees], dtype=np.int64),
@@ -171,7 +171,7 @@ def finished(
         No release of the table can meet k or a model.
     """
     task.check()
-    share = _CLUSTERED if len(task.models) > 1 else 1.0
+    share = _CLUSTERED if task.others else 1.0
     targets, steps = cluster(stretch(progress, 0.0, share))
     made = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
     found = repaired(made, task, stretch(progress, share, 1.0))

@@ -27,7 +27,7 @@ CARD = Card(
     summary="Makes one cluster after the other, each far from the last one, of the records that "
     "increase its loss least, until it holds k. What is left at the end joins the cluster that it "
     "costs least.",
-    source="Byun, Kamra, Bertino, Li 2007 (DASFAA), Greedy k-member clustering",
+    source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
 )
 
 HOW = (
@@ -44,15 +44,9 @@ HOW = (
 )
 """What the algorithm does, for who reads a release."""
 
-GUARANTEES = (
-    "Every class holds at least k records and meets the other models, and nobody is suppressed; "
-    "the loss is not the least possible."
-)
+GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
 
-SLOW = (
-    "The time grows with the square of the number of distinct tuples, and with more clusters: "
-    "small k is slower than large k."
-)
+SLOW = "With more than about a hundred thousand classes, and more so for small k."
 
 USES = ("metric", "attribute_weights", "cost", "seed")
 
@@ -80,8 +74,11 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
     original values. The distance of two records is the same for one record each. Ties go to the
     first in canonical order, of clusters to the first made.
 
-    Source: Byun, Kamra, Bertino, Li 2007, Figure 3. Its text and its figure differ in where the
-    first cluster begins; the figure is followed: with the record furthest from the one drawn.
+    The first cluster begins with the record furthest from the one that was drawn, not with that
+    one itself: the published listing draws a record and then, for every cluster, moves to the
+    furthest.
+
+    Source: Byun, Kamra, Bertino, Li 2007, the greedy k-member clustering algorithm.
     """
     table = table_of(task)
     generator = np.random.default_rng(task.seed)
@@ -101,9 +98,9 @@ def _grown(table: Table, drawn: int, progress: Progress) -> Clusters:
         return np.zeros(shape, dtype=np.int64)
 
     grown = Growing(
-        values=np.ascontiguousarray(table.nodes.T),
+        values=np.array(table.nodes.T, order="C"),
         number=np.arange(size, dtype=np.int64),
-        records=table.counts.astype(np.int64),
+        records=table.counts.copy(),
         up=numbers(size),
         down=numbers(size),
         apart=numbers(size),

@@ -22,7 +22,7 @@ CARD = Card(
     title="KACA (clustering in hierarchies)",
     summary="Takes a class below k at random and merges it with the class nearest to it in the "
     "hierarchies. That is repeated until all classes hold k records.",
-    source="Li, Wong, Fu, Pei 2006 (DaWaK), Algorithm 1",
+    source="Li, Wong, Fu, Pei 2006 (DaWaK)",
 )
 
 HOW = (
@@ -36,12 +36,9 @@ HOW = (
 )
 """What the algorithm does, for who reads a release."""
 
-GUARANTEES = (
-    "Every class holds at least k records and meets the other models, and nobody is suppressed; "
-    "the loss is not the least possible."
-)
+GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
 
-SLOW = "The time grows with the number of distinct tuples: about one search for each."
+SLOW = "With more than about a million classes."
 
 USES = ("metric", "attribute_weights", "cost", "tie_seed", "seed")
 
@@ -71,11 +68,10 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
     -----
     A class is drawn from those below k, every one alike: the original ones in canonical order,
     then the merged ones in the order in which they were made. The distance of two classes is their
-    merge cost; of several at the same distance the first by ties is taken. The weighted
-    hierarchical distance of the paper is one of the metrics that this can be measured by: its
-    distortion of two classes counts every record of both as well.
+    merge cost by the metric of the task, in the place of the paper's weighted hierarchical
+    distance; of several at the same distance the first by ties is taken.
 
-    Source: Li, Wong, Fu, Pei 2006, Definitions 2 to 5 and Algorithm 1.
+    Source: Li, Wong, Fu, Pei 2006, the algorithm KACA.
     """
     size = task.classes.n_classes
     nearest = replace(task, strategy="s1", sensitive=None)

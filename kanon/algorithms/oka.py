@@ -38,7 +38,7 @@ CARD = Card(
     title="OKA (one-pass k-means)",
     summary="Begins as many clusters as k records each allow and lets every record join the "
     "nearest, in one pass. Then clusters above k give their furthest records to those below.",
-    source="Lin, Wei 2008 (PAIS), One-pass K-means",
+    source="Lin, Wei 2008 (PAIS)",
 )
 
 HOW = (
@@ -56,14 +56,10 @@ HOW = (
 )
 """What the algorithm does, for who reads a release."""
 
-GUARANTEES = (
-    "Every class holds at least k records and meets the other models, and nobody is suppressed; "
-    "the loss is not the least possible."
-)
+GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
 
 SLOW = (
-    "The time grows with the number of distinct tuples times the number of clusters: small k is "
-    "slower than large k."
+    "With more than about a hundred thousand classes at small k: each is held against each cluster."
 )
 
 USES = ("metric", "attribute_weights", "cost", "seed")
@@ -88,7 +84,7 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> tuple[Cluster
     are as far below a group. Ties go to the class that is first in canonical order, of clusters
     to the one that was begun first.
 
-    Source: Lin, Wei 2008, sections 3.1 (clustering) and 3.2 (adjustment).
+    Source: Lin, Wei 2008, the clustering stage and the adjustment stage.
     """
     table = table_of(task)
     generator = np.random.default_rng(task.seed)
@@ -115,9 +111,7 @@ def one_pass(
     return clusters
 
 
-def given_away(
-    table: Table, clusters: Clusters, progress: Progress = no_progress
-) -> np.ndarray:
+def given_away(table: Table, clusters: Clusters, progress: Progress = no_progress) -> np.ndarray:
     """Take from every cluster above k the classes furthest from its others, k records stay.
 
     From the furthest to the nearest, each class leaves without which k records are left. How far
