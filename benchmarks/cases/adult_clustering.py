@@ -11,7 +11,7 @@ from benchmarks.markdown import aim, seconds, spread, table, thousands
 from benchmarks.plans import adult_task
 from benchmarks.timing import Timed, alternately
 from kanon.algorithms import gaa, k_member, kaca, oka
-from kanon.measures.alteration import alteration
+from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 
@@ -30,7 +30,7 @@ def _rows(k: int, timed: Sequence[Timed], found: Sequence[Recoding]) -> list[lis
             module.CARD.name,
             str(k),
             thousands(recoding.n_classes),
-            *(f"{alteration(recoding, metric_named(name)):.2f}" for name in MEASURED),
+            *(f"{alteration.value(recoding, metric_named(name)):.2f}" for name in MEASURED),
             spread(times),
             f"{times.best / timed[0].best:.1f}",
         ]

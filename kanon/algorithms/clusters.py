@@ -26,7 +26,7 @@ __all__ = [
     "table_of",
 ]
 
-LOOKS = 1_500_000
+LOOKS = 1_000_000
 """Looks at a class or cluster between two reports of progress: a tenth of a second at most."""
 
 _CLUSTERED = 0.5
