@@ -87,6 +87,27 @@ def test_a_class_without_which_too_few_stay_does_not_leave_but_nearer_ones_may()
     assert told(problem, oka.anonymise(task)) == "a:* b:* d:*"
 
 
+def test_how_far_a_member_is_counts_the_records_of_the_others():
+    """One cluster of 00 three times, 10 once and 01 twice, k = 4.
+
+    Each column is 0 or 1; raising a 0 costs 3, a 1 of the first column 2, of the second nothing.
+    Without 10 the five others are at (0, *): 5 * 3 + 2 in the first column, 3 in the second, 20.
+    Without 01 the four others are at (*, 0): 2 * 3 in the first, 4 * 3 in the second, 18. Without
+    00 the others are at the roots: 3 * 6 = 18. So 10 leaves, and 5 stay: no other can. If the
+    member itself were counted with the others, 01 would come first, 24 to 23, and leave instead.
+    """
+    tree = PlainTree({"*": None, "0": "*", "1": "*"})
+    problem = Problem((tree, tree), tuple(map(tuple, ["00", "00", "00", "10", "01", "01"])))
+    depths = (np.array([3, 2, 0], dtype=np.int64), np.array([3, 0, 0], dtype=np.int64))
+    table = table_of(Task(problem.classes(), depths, 4))
+    found = oka.one_pass(table, np.random.default_rng(0))
+    assert found.of.tolist() == [0, 0, 0]
+    gone = oka.given_away(table, found)
+    assert [list(problem.sizes)[each] for each in gone] == [("1", "0")]
+    assert found.nodes.tolist() == [[0, 2]]
+    assert found.records.tolist() == [5]
+
+
 def test_a_cluster_that_whole_classes_leave_below_k_is_merged_with_the_nearest():
     """a four times, b three times, d twice, k = 3: each begins a cluster, and d has too few.
 
