@@ -23,6 +23,8 @@ def warm() -> None:
         {"name": "gaa", "tie_seed": 1},
         {"name": "gaa", "strategy": "s3"},
         {"name": "gaa-small"},
+        {"name": "k-member"},
+        {"name": "oka"},
     ):
         plan = Plan.from_content(
             {

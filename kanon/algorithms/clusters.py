@@ -1,0 +1,178 @@
+"""What the clustering algorithms share: the table for the compiled loops, draws, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from kanon.algorithms.merging import search_order
+from kanon.algorithms.repair import repaired
+from kanon.algorithms.task import Progress, Task
+from kanon.kernels.clustering import Clusters, Meeting, Table, join_some
+from kanon.recoding import Recoding, Trace
+from kanon.words import thin
+
+__all__ = [
+    "LOOKS",
+    "drawn_class",
+    "drawn_order",
+    "ends",
+    "finished",
+    "join_nearest",
+    "meeting_of",
+    "stretch",
+    "table_of",
+]
+
+LOOKS = 1_000_000
+"""Looks at a class or cluster between two reports of progress: a tenth of a second at most."""
+
+_CLUSTERED = 0.5
+"""The share of a run that passes before clusters are merged on for other models, about."""
+
+
+def table_of(task: Task) -> Table:
+    """The classes of a task, copied, and the hierarchies in arrays of one width."""
+    classes = task.classes
+    trees = classes.hierarchies
+    shape = len(trees), max(tree.n_nodes for tree in trees)
+    parents = np.full(shape, -1, dtype=np.int32)
+    depths = np.zeros(shape, dtype=np.int64)
+    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
+        parents[j, : tree.n_nodes] = tree.parent
+        depths[j, : tree.n_nodes] = depth
+    return Table(
+        np.array(classes.nodes, dtype=np.int32, order="C"),
+        np.array(classes.counts, dtype=np.int64),
+        parents,
+        depths,
+        sizes=np.array([tree.n_nodes for tree in trees], dtype=np.int64),
+        order=search_order(classes, task.potentials),
+        k=int(task.k),
+        weighted=task.weighted,
+    )
+
+
+def meeting_of(table: Table) -> Meeting:
+    """Room for what it costs a tuple to meet others; nothing has met yet."""
+    m = len(table.sizes)
+    return Meeting(
+        values=np.full(m, -1, dtype=np.int64),
+        up_of=np.zeros(table.depths.shape, dtype=np.int64),
+        down_of=np.zeros(table.depths.shape, dtype=np.int64),
+        state=np.zeros(1, dtype=np.int64),
+    )
+
+
+def drawn_class(counts: np.ndarray, generator: np.random.Generator) -> int:
+    """The class of a record drawn at random, every record alike.
+
+    >>> drawn_class(np.array([0, 3, 0]), np.random.default_rng(0))
+    1
+    """
+    record = generator.integers(counts.sum())
+    return int(np.searchsorted(np.cumsum(counts), record, side="right"))
+
+
+def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """The order in which classes come up when all records are drawn, one after the other.
+
+    Parameters
+    ----------
+    counts : numpy.ndarray, shape (E,)
+        The number of records of each class, at least 1.
+    generator
+        The source of the draws.
+
+    Returns
+    -------
+    numpy.ndarray, shape (E,), int64
+        Positions of classes. A larger class tends to come up sooner.
+
+    >>> drawn_order(np.array([1, 1000, 1]), np.random.default_rng(0)).tolist()[0]
+    1
+    """
+    records = generator.permutation(np.repeat(np.arange(len(counts)), counts))
+    _, first = np.unique(records, return_index=True)
+    return np.argsort(first).astype(np.int64)
+
+
+def join_nearest(
+    table: Table, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
+) -> None:
+    """Let classes join the cluster that costs least to widen by them, one after the other.
+
+    Parameters
+    ----------
+    table
+        The classes.
+    clusters
+        The clusters; the classes are added to them.
+    queue : numpy.ndarray of int64
+        The classes to join, in their order.
+    below
+        As long as there is a cluster with fewer records than that, only such ones are joined.
+    progress
+        Told how many have joined.
+    """
+    meeting, done = meeting_of(table), False
+    while not done:
+        done = join_some(table, clusters, meeting, queue, below, LOOKS)
+        joined = int(meeting.state[0])
+        progress(
+            joined / max(1, len(queue)),
+            f"{thin(joined)} of {thin(len(queue))} tuples joined the nearest cluster",
+        )
+
+
+def ends(into: np.ndarray) -> np.ndarray:
+    """Where each ends up that was merged into another, which may have been merged itself.
+
+    >>> ends(np.array([2, 1, 3, 3])).tolist()
+    [3, 1, 3, 3]
+    """
+    while True:  # each round doubles how far a cluster looks along its chain of merges
+        further = into[into]
+        if np.array_equal(further, into):
+            return further
+        into = further
+
+
+def stretch(progress: Progress, start: float, end: float) -> Progress:
+    """Tell of a part of the work as of the stretch from ``start`` to ``end`` of the whole.
+
+    >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
+    0.6
+    """
+    return lambda fraction, text: progress(start + (end - start) * fraction, text)
+
+
+def finished(
+    task: Task, progress: Progress, cluster: Callable[[Progress], tuple[np.ndarray, int]]
+) -> Recoding:
+    """The recoding of a clustering algorithm for ``task.k`` and all the models of the task.
+
+    Clusters that break another model than k-anonymity are merged on, as greedy merging does.
+
+    Parameters
+    ----------
+    task
+        What has to hold.
+    progress
+        Told how far the run is.
+    cluster
+        Makes the clusters: per class its released tuple, and the number of steps that it took.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    """
+    task.check()
+    share = _CLUSTERED if task.others else 1.0
+    targets, steps = cluster(stretch(progress, 0.0, share))
+    made = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
+    found = repaired(made, task, stretch(progress, share, 1.0))
+    return replace(found, trace=made.trace)
