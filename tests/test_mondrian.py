@@ -188,6 +188,15 @@ def test_records_that_have_the_group_itself_are_a_part():
     assert told(task_of(classes, 3, variant="hierarchy")) == []
 
 
+def test_parts_stand_in_the_order_of_the_children_and_the_group_itself_comes_last():
+    """Although the first class has the group itself; one woman alone cannot be a part."""
+    rows = ["F Dog", "M Dog", "M husky", "M husky", "M pug", "M pug"]
+    classes = table("sex race", [suppression(["F", "M"]), animals()], rows)
+    (cut,) = mondrian.cuts(task_of(classes, 2, variant="hierarchy"))
+    assert (cut.attribute, cut.value, cut.sizes) == ("race", "Dog", (2, 2, 2))
+    assert [part.tolist() for part in cut.parts] == [[1], [2], [0, 3]]
+
+
 def test_by_groups_a_column_without_a_hierarchy_is_cut_at_the_median():
     classes = table("age", [flat(["1", "2", "3", "4"])], ["1", "2", "3", "4"])
     assert told(task_of(classes, 2, variant="hierarchy")) == [("age", "2", (2, 2))]
@@ -280,6 +289,16 @@ def test_a_model_forbids_a_cut_and_the_next_is_tried():
     assert told(task_of(classes, 2)) == [("age", "20", (2, 2))]
     task = replace(task_of(classes, 2), models=(DistinctLDiversity(2, "ill"),))
     assert told(task) == [("size", "1", (2, 2))]
+
+
+def test_a_model_forbids_one_side_of_the_median_and_the_other_is_tried():
+    rows, ill = ["1", "1", "2", "2", "3", "3"], ["a", "b", "a", "b", "a", "a"]
+    classes = table("age", [flat(["1", "2", "3"])], rows, ill)
+    assert told(task_of(classes, 2))[0] == ("age", "2", (4, 2))
+    task = replace(task_of(classes, 2), models=(DistinctLDiversity(2, "ill"),))
+    assert told(task) == [("age", "1", (2, 4))]
+    # Relaxed: the most equal sides, then up to the median, are refused before what is below it.
+    assert told(replace(task, options={"variant": "relaxed"})) == [("age", "1", (2, 4))]
 
 
 def test_what_cannot_be_met_is_refused():
