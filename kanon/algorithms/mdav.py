@@ -1,0 +1,288 @@
+"""MDAV: groups of k records that are near each other, from the outside inwards; numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import lcm
+
+import numpy as np
+
+from kanon.algorithms.lines import Line, ranges_beside
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card, Parameter
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.kernels.mdav import GROUPS, RECORDS, Grouping, group_some
+from kanon.recoding import Recoding, Trace
+from kanon.values import MISSING_LABEL
+from kanon.words import thin
+
+__all__ = [
+    "CARD",
+    "GUARANTEES",
+    "HOW",
+    "NEEDS_HIERARCHIES",
+    "PARAMETERS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+    "partition",
+]
+
+CARD = Card(
+    name="mdav",
+    title="MDAV (microaggregation)",
+    summary="Groups each outlying record with the records nearest to it, and releases ranges with "
+    "the mean of the group. For numbers only.",
+    source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
+)
+
+HOW = (
+    "Every quasi-identifier is a number, and differences count in standard deviations of their "
+    "column, so that columns are comparable. The record farthest from the mean of all is found, "
+    "and the record farthest from that one; each gets the nearest records around it, until the "
+    "group holds k. The same is done with the records that are left, until fewer than 3k are: then "
+    "one more such group is made, and the rest is a group. All records of a group get the same "
+    "values: in every column the range from the lowest to the highest value, with the group's mean "
+    "beside it. Records that share all quasi-identifiers always stay together."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = (
+    "Every class holds at least k records and nothing is suppressed; sensitive columns are not "
+    "looked at."
+)
+SLOW = "With very many different records and a small k: the time grows as n² / k."
+USES: tuple[str, ...] = ()
+PARAMETERS: tuple[Parameter, ...] = ()
+NEEDS_HIERARCHIES = False
+
+_WORK = 5_000_000
+"""So many distances are computed between two reports of progress, about."""
+
+_MOST = 2**62
+"""No sum over all records may reach this."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One quasi-identifier as whole numbers.
+
+    Attributes
+    ----------
+    line
+        Its values in order.
+    values : numpy.ndarray, shape (E,), int64
+        (value - lowest) * unit of each class.
+    lowest, unit
+        How to read them.
+    """
+
+    line: Line
+    values: np.ndarray
+    lowest: Fraction
+    unit: Fraction
+
+
+def check(task: Task) -> None:
+    """Check that MDAV can do what the task asks for.
+
+    Raises
+    ------
+    PlanError
+        A column holds texts or missing cells, or a model beyond k-anonymity is asked for.
+    Unsatisfiable
+        The table has fewer than k records.
+    """
+    for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
+        if not Line.of(tree).numeric:
+            raise PlanError(
+                f"MDAV takes means, and {quoted(name)} holds texts; use k-member or Mondrian."
+            )
+        if MISSING_LABEL in tree.node_of:
+            raise PlanError(
+                f"MDAV takes means, and {quoted(name)} has missing cells; leave their records out, "
+                "or use k-member or Mondrian."
+            )
+    if task.others:
+        raise PlanError(
+            f"MDAV looks at no sensitive column, so it cannot meet {task.others[0].sentence}; use "
+            "Mondrian or greedy merging."
+        )
+    task.check()
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """Group the records, and release per group and quasi-identifier its range and its mean.
+
+    Parameters
+    ----------
+    task
+        The classes and k.
+    progress
+        Told which share of the records is in a group.
+
+    Returns
+    -------
+    Recoding
+        Values ``[a, b], mean m``, the mean of the records of the group with at most two decimals; a
+        value that a whole group has stays as it is. Groups with the same values are one class.
+        ``trace.steps`` counts the groups.
+
+    Raises
+    ------
+    PlanError, Unsatisfiable
+        See :func:`check`.
+
+    Notes
+    -----
+    Source: Domingo-Ferrer, Torra 2005, algorithm 2 (MDAV-generic).
+
+    Examples
+    --------
+    Eight ages. Farthest from their mean, 10, is 21.
+
+    >>> from kanon.hierarchy.ranges import flat
+    >>> ages = flat(["1", "2", "3", "10", "11", "12", "20", "21"])
+    >>> nodes = np.arange(8, dtype=np.int32)[:, None]
+    >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.ones(8, dtype=np.int64))
+    >>> found = anonymise(Task(classes, (), k=3))
+    >>> [found.hierarchies[0].labels[v] for v in found.nodes[:, 0]]
+    ['[12, 21], mean 17.67', '[1, 11], mean 5.4']
+    """
+    columns, group = _grouped(task, progress)
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
+    counts = task.classes.counts
+    records = np.add.reduceat(counts[order], starts).tolist()
+    targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
+    trees: list[Hierarchy] = []
+    for j, column in enumerate(columns):
+        sums = np.add.reduceat((counts * column.values)[order], starts).tolist()
+        released, low, high = column.line.spans(task.classes.nodes[order, j], starts)
+        ranged = np.flatnonzero(released < 0)
+        wanted = [
+            (
+                int(low[g]),
+                int(high[g]),
+                f", mean {_plain(column.lowest + sums[g] / (records[g] * column.unit))}",
+            )
+            for g in ranged
+        ]
+        tree, released[ranged] = ranges_beside(column.line, wanted)
+        targets[:, j] = released[group]
+        trees.append(tree)
+    trace = Trace(steps=len(starts))
+    return Recoding.from_targets(task.classes, targets, hierarchies=tuple(trees), trace=trace)
+
+
+def partition(task: Task, progress: Progress = no_progress) -> np.ndarray:
+    """The group of each class, numbered in the order in which the groups are made.
+
+    While at least 3k records are in no group: r, the one farthest from their mean, gets its nearest
+    around it until the group holds k; s, the one farthest from r, likewise. With at least 2k left,
+    the farthest from their mean gets its nearest; what is left then is the last group. Distances
+    are squared and Euclidean, of values in standard deviations of the table; ties go to the first
+    in canonical order.
+
+    Whole classes move, so a group may hold more than k, and three things can happen that cannot
+    with single records: if s is in the group of r, or fewer than 2k records are left after that,
+    no group is made around s; if fewer than k are left at the end, each of their classes joins the
+    group whose mean is nearest.
+
+    A value that is no leaf (the table is partly generalised) counts as the middle between its
+    lowest and its highest number.
+
+    Returns
+    -------
+    numpy.ndarray, shape (E,), int64
+
+    Raises
+    ------
+    PlanError, Unsatisfiable
+        See :func:`check`.
+    """
+    return _grouped(task, progress)[1]
+
+
+def _grouped(task: Task, progress: Progress) -> tuple[list[_Column], np.ndarray]:
+    """The columns as numbers, and the group of each class."""
+    check(task)
+    classes = task.classes
+    size, n = classes.n_classes, classes.n_records
+    columns = [_column(classes, j) for j in range(len(classes.attributes))]
+    values = np.stack([column.values for column in columns], axis=1)
+    counts = classes.counts
+    run = Grouping(
+        values,
+        weights=np.array([_weight(column.values, counts) for column in columns]),
+        counts=counts,
+        live=np.arange(size),
+        sums=(counts[:, None] * values).sum(axis=0),
+        group=np.full(size, -1, dtype=np.int64),
+        group_sums=np.zeros(values.shape, dtype=np.int64),
+        group_counts=np.zeros(size, dtype=np.int64),
+        distance=np.zeros(size),
+        nearest=np.zeros(size, dtype=np.int64),
+        state=np.array([size, n, 0], dtype=np.int64),
+    )
+    done = False
+    while not done:
+        done = group_some(run, task.k, _WORK)
+        left, groups = int(run.state[RECORDS]), int(run.state[GROUPS])
+        progress(1 - left / n, f"{thin(groups)} groups, {thin(left)} records left of {thin(n)}")
+    return columns, run.group
+
+
+def _column(classes: EquivalenceClasses, j: int) -> _Column:
+    """A quasi-identifier as whole numbers.
+
+    They are exact unless a sum over all records would not fit into 62 bits; then they are rounded
+    down to as many bits as do.
+    """
+    line, nodes = Line.of(classes.hierarchies[j]), classes.nodes[:, j]
+    by_rank = {int(line.rank[leaf]): _exact(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]}
+    middle = {
+        int(node): (by_rank[int(line.lowest[node])] + by_rank[int(line.highest[node])]) / 2
+        for node in np.unique(nodes)
+    }
+    lowest = min(middle.values())
+    span = max(middle.values()) - lowest
+    unit = Fraction(reduce(lcm, (value.denominator for value in middle.values()), 1))
+    if span * unit * classes.n_records >= _MOST:
+        unit = Fraction(_MOST - 1, classes.n_records) / span
+    scaled = np.zeros(line.tree.n_nodes, dtype=np.int64)
+    for node, value in middle.items():
+        scaled[node] = int((value - lowest) * unit)
+    return _Column(line, scaled[nodes], lowest, unit)
+
+
+def _exact(label: str) -> Fraction:
+    """The number that a text means."""
+    try:
+        return Fraction(label)
+    except ValueError:  # a notation that only floats know
+        return Fraction(float(label))
+
+
+def _weight(values: np.ndarray, counts: np.ndarray) -> float:
+    """1 / variance over all records, correctly rounded; 0 of a column with one value."""
+    numbers, weights = values.tolist(), counts.tolist()
+    n, total = sum(weights), sum(map(int.__mul__, numbers, weights))
+    squares = sum(weight * number * number for weight, number in zip(weights, numbers, strict=True))
+    spread = n * squares - total * total
+    return float(Fraction(n * n, spread)) if spread else 0.0
+
+
+def _plain(number: Fraction) -> str:
+    """A number with at most two decimals.
+
+    >>> _plain(Fraction(53, 3)), _plain(Fraction(10)), _plain(Fraction(-1, 1000))
+    ('17.67', '10', '0')
+    """
+    text = f"{float(round(number, 2)):.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

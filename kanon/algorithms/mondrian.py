@@ -1,0 +1,390 @@
+"""Mondrian: cut the table in two, each part in two, as long as every part can stay private."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.algorithms.lines import Line, ranges_beside
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card, Parameter
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import is_flat
+from kanon.kernels.mondrian import (
+    ATTRIBUTE,
+    CANDIDATE,
+    PARTS,
+    RECORDS,
+    VALUE,
+    Values,
+    common_ancestors,
+    divide,
+    propose,
+)
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding, Trace
+from kanon.words import thin
+
+__all__ = [
+    "CARD",
+    "GUARANTEES",
+    "HOW",
+    "NEEDS_HIERARCHIES",
+    "PARAMETERS",
+    "RELEASE",
+    "SLOW",
+    "USES",
+    "VARIANT",
+    "Cut",
+    "anonymise",
+    "check",
+    "cuts",
+]
+
+CARD = Card(
+    name="mondrian",
+    title="Mondrian",
+    summary="Cuts the table at a median, then each part again, always where its values are spread "
+    "widest. Stops where a cut would leave too few records on one side.",
+    source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
+)
+
+VARIANT = Parameter(
+    name="variant",
+    title="Cuts",
+    choices={
+        "strict": "at the median",
+        "relaxed": "at the median, its classes on either side",
+        "hierarchy": "between the groups of the hierarchy",
+    },
+    default="strict",
+    help="At the median, all records with one value go to one side; the second choice may send "
+    "some classes that have the median value to either side, to make the sides more equal; the "
+    "third parts a region by the groups of the hierarchy, so no group is cut through.",
+)
+
+RELEASE = Parameter(
+    name="release",
+    title="Released values",
+    choices={
+        "hierarchy": "groups of the hierarchy",
+        "ranges": "ranges and sets of values",
+    },
+    default="hierarchy",
+    help="A region gets, in every column, the lowest group of the hierarchy that holds its values, "
+    "or just the range from its lowest to its highest value. A column without a hierarchy gets "
+    "ranges.",
+)
+
+HOW = (
+    "The records are points in a space with one axis per quasi-identifier: numbers stand by size, "
+    "other values in the order of their hierarchy. The space is cut in two where the values are "
+    "spread widest, as a share of the whole table's spread, at the median, so that about half of "
+    "the records are on each side; then each side is cut in the same way. A cut is made only if "
+    "every part holds k records and meets every other model; where the widest axis allows no cut, "
+    "the next widest is tried. All records of a region that cannot be cut any more get the same "
+    "values: in every column the lowest group of the hierarchy that holds all of them, or their "
+    "range. Records that share all quasi-identifiers always stay together."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = (
+    "Every class meets k and all models, nothing is suppressed, and no region could be cut once "
+    "more at its median."
+)
+SLOW = "Hardly ever: the time grows little faster than the table."
+USES: tuple[str, ...] = ()
+PARAMETERS = (VARIANT, RELEASE)
+NEEDS_HIERARCHIES = False
+
+_STRETCH = 16_384
+"""So many classes are looked at between two reports of progress, or one region if it has more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A cut that was made.
+
+    Attributes
+    ----------
+    attribute
+        The quasi-identifier.
+    value
+        The highest value of the first part; where a region was parted by the children of a node,
+        that node.
+    parts : tuple of numpy.ndarray
+        The classes of each part, as positions in the classes of the task, rising.
+    sizes : tuple of int
+        The records of each part.
+    """
+
+    attribute: str
+    value: str
+    parts: tuple[np.ndarray, ...]
+    sizes: tuple[int, ...]
+
+
+class _Made(NamedTuple):
+    """Some cuts as the run remembers them.
+
+    Attributes
+    ----------
+    starts : shape (C,)
+        Where the region starts in the order of the classes.
+    told : shape (C, 5)
+        What the kernel told about the cut.
+    ends : shape (sum of parts,)
+        Where each part ends.
+    """
+
+    starts: np.ndarray
+    told: np.ndarray
+    ends: np.ndarray
+
+
+def check(task: Task) -> None:
+    """Check that some release can meet k and the models.
+
+    Raises
+    ------
+    Unsatisfiable
+        None can.
+    """
+    task.check()
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """Cut the table into regions, and release each region as one class.
+
+    A region is cut on the quasi-identifier of the widest normalised range, (hi - lo) / (hi - lo of
+    the table), numbers by value, other values by their place in the hierarchy's leaf order; ties go
+    to the first in the plan's order. The cut is at the median, the lowest value v that half of the
+    records do not exceed: v and what is below it against the rest or, if that is not allowed,
+    what is below v against the rest. It is allowed if every part holds k records and meets all
+    models; otherwise the next widest quasi-identifier is tried.
+
+    Variants:
+
+    - ``strict``: as above. Whatever k allows to be cut is cut: if any cut of a region left k
+      records on each side, so does one beside the median.
+    - ``relaxed``: classes at the median may go to either side. The first of them, in canonical
+      order, join the lower side, as many as make both sides most equal (the longer run if two
+      do so equally); only if that is not allowed the cuts of ``strict`` are tried.
+    - ``hierarchy``: a region is parted by the children of the lowest common ancestor of its values,
+      into as many parts as children occur; allowed if every part meets k and the models. Records
+      that have the ancestor itself are a part of their own. A column without a hierarchy is cut at
+      the median.
+
+    A value that is no leaf (the table is partly generalised) stands in the middle between its
+    lowest and its highest leaf.
+
+    Parameters
+    ----------
+    task
+        The classes, k and the models; the options ``variant`` and ``release``.
+    progress
+        Told which share of the records is in regions that are done.
+
+    Returns
+    -------
+    Recoding
+        Every region raised to the lowest common ancestor in each quasi-identifier, or to a range
+        where it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the
+        set of all values from the first to the last; one value stays itself, everything is the
+        root. ``trace.steps`` counts the cuts.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+
+    Notes
+    -----
+    Source: LeFevre, DeWitt, Ramakrishnan 2006 (ICDE), section 4; cuts along a hierarchy: the same
+    authors 2008 (TODS 33(3)). Whole classes move, so a relaxed cut does not part records with the
+    same values, as it does in the paper.
+
+    Examples
+    --------
+    The patients of the paper.
+
+    >>> from kanon.classes import group_tuples
+    >>> from kanon.hierarchy.ranges import flat
+    >>> sex, age = flat(["F", "M"]), flat(["25", "26", "27", "28"])
+    >>> rows = np.array([[1, 0], [0, 0], [1, 1], [1, 2], [0, 2], [1, 3]])
+    >>> nodes, counts, _ = group_tuples(rows, np.ones(6, dtype=int), [sex.n_nodes, age.n_nodes])
+    >>> classes = EquivalenceClasses(("sex", "age"), (sex, age), nodes, counts)
+    >>> found = anonymise(Task(classes, (), k=2))
+    >>> [[tree.labels[v] for tree, v in zip(found.hierarchies, row)] for row in found.nodes]
+    [['F', '[25, 27]'], ['M', '[25, 26]'], ['M', '[27, 28]']]
+    """
+    lines = _lines(task.classes)
+    order, starts, made = _partition(task, lines, progress)
+    by_groups = task.option(RELEASE) == "hierarchy"
+    targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
+    trees: list[Hierarchy] = []
+    lengths = np.diff(np.append(starts, len(order)))
+    for j, line in enumerate(lines):
+        nodes = task.classes.nodes[order, j]
+        if by_groups and not is_flat(line.tree):
+            tree, released = line.tree, common_ancestors(line.tree.parent, nodes, starts)
+        else:
+            tree, released = _as_ranges(line, nodes, starts)
+        targets[order, j] = np.repeat(released, lengths)
+        trees.append(tree)
+    ranged = any(map(operator.is_not, trees, task.classes.hierarchies))
+    return Recoding.from_targets(
+        task.classes,
+        targets,
+        hierarchies=tuple(trees) if ranged else None,
+        trace=Trace(steps=len(made.told)),
+    )
+
+
+def cuts(task: Task) -> list[Cut]:
+    """Every cut that :func:`anonymise` makes: of a region, then of its first part, and so on.
+
+    Returns
+    -------
+    list of Cut
+        In the order of the recursion, all cuts of a part before those of the next.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.ranges import flat
+    >>> ages = flat(["20", "30", "40", "50"])
+    >>> nodes = np.arange(4, dtype=np.int32)[:, None]
+    >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.array([3, 1, 1, 1]))
+    >>> [(each.attribute, each.value, each.sizes) for each in cuts(Task(classes, (), k=2))]
+    [('age', '20', (3, 3))]
+    """
+    classes = task.classes
+    order, _, made = _partition(task, _lines(classes), no_progress)
+    found = []
+    last = np.cumsum(made.told[:, PARTS])
+    for start, told, upto in zip(made.starts, made.told, last, strict=True):
+        ends = made.ends[upto - told[PARTS] : upto]
+        parts = tuple(map(np.sort, np.split(order[start : ends[-1]], ends[:-1] - start)))
+        sizes = tuple(int(classes.counts[part].sum()) for part in parts)
+        value = classes.hierarchies[told[ATTRIBUTE]].labels[told[VALUE]]
+        cut = Cut(classes.attributes[told[ATTRIBUTE]], value, parts, sizes)
+        found.append((start, -ends[-1], cut))
+    # A stretch that was cut holds those that its parts were cut into: by start, then the longest.
+    return [cut for *_, cut in sorted(found, key=lambda each: each[:2])]
+
+
+def _lines(classes: EquivalenceClasses) -> list[Line]:
+    return [Line.of(tree) for tree in classes.hierarchies]
+
+
+def _partition(
+    task: Task, lines: list[Line], progress: Progress
+) -> tuple[np.ndarray, np.ndarray, _Made]:
+    """Cut until no region can be cut.
+
+    Returns
+    -------
+    order : numpy.ndarray, shape (E,)
+        The classes, region after region.
+    starts : numpy.ndarray, shape (R,)
+        Where each region starts.
+    made : _Made
+        The cuts, in no order.
+    """
+    task.check()
+    classes, variant = task.classes, task.option(VARIANT)
+    values = _values(classes, lines, variant == "hierarchy")
+    size, n = classes.n_classes, classes.n_records
+    order, part = np.arange(size), np.zeros(size, dtype=np.int64)
+    # Regions that are not done, the next one last: start, stop, candidates not to be proposed.
+    waiting = np.array([[0, size, 0]], dtype=np.int64)
+    done: list[np.ndarray] = []
+    made: list[_Made] = []
+    regions = records = 0
+    while len(waiting):
+        lengths = (waiting[:, 1] - waiting[:, 0])[::-1]
+        several = max(1, int(np.searchsorted(np.cumsum(lengths), _STRETCH, side="right")))
+        waiting, now = waiting[:-several], waiting[-several:]
+        told = np.zeros((len(now), 5), dtype=np.int64)
+        propose(values, task.k, variant == "relaxed", order, now, part, told)
+        proposed = told[:, CANDIDATE] >= 0
+        cut = proposed.copy()
+        cut[proposed] = _allowed(task, order, part, now[proposed], told[proposed, PARTS])
+        refused = now[proposed & ~cut]
+        refused[:, 2] = told[proposed & ~cut, CANDIDATE] + 1
+        ends = np.empty(told[cut, PARTS].sum(), dtype=np.int64)
+        divide(order, part, now[cut], told[cut, PARTS], ends)
+        parts = np.zeros((len(ends), 3), dtype=np.int64)
+        parts[1:, 0], parts[:, 1] = ends[:-1], ends
+        parts[np.cumsum(told[cut, PARTS]) - told[cut, PARTS], 0] = now[cut, 0]
+        made.append(_Made(now[cut, 0], told[cut], ends))
+        done.append(now[~proposed, 0])
+        waiting = np.concatenate([waiting, refused, parts])
+        regions, records = regions + len(done[-1]), records + int(told[~proposed, RECORDS].sum())
+        progress(records / n, f"{thin(regions)} regions done, {thin(len(waiting))} to be looked at")
+    together = _Made(*(np.concatenate(column) for column in zip(*made, strict=True)))
+    return order, np.sort(np.concatenate(done)), together
+
+
+def _values(classes: EquivalenceClasses, lines: list[Line], by_children: bool) -> Values:
+    """What the kernel has to know, the hierarchies in arrays of one width."""
+    shape = len(lines), max(line.tree.n_nodes for line in lines)
+    at, place = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    parents, first = (np.full(shape, -1, dtype=np.int64) for _ in range(2))
+    spans = np.zeros(len(lines))
+    for j, line in enumerate(lines):
+        nodes = line.tree.n_nodes
+        at[j, :nodes], parents[j, :nodes] = line.at, line.tree.parent
+        first[j, :nodes] = line.tree.first
+        place[j, :nodes] = np.unique(line.at, return_inverse=True)[1]
+        there = line.at[classes.nodes[:, j]]
+        spans[j] = there.max() - there.min()
+    cut_so = np.array([by_children and not is_flat(line.tree) for line in lines])
+    return Values(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
+
+
+def _allowed(
+    task: Task, order: np.ndarray, part: np.ndarray, regions: np.ndarray, parts: np.ndarray
+) -> np.ndarray:
+    """Whether every part of some regions meets all models beside k. Shape (regions,), bool."""
+    models = task.others
+    if not models or not len(regions):
+        return np.ones(len(regions), dtype=bool)
+    lengths = regions[:, 1] - regions[:, 0]
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = np.repeat(regions[:, 0], lengths) + within
+    before = np.cumsum(parts) - parts
+    group = np.repeat(before, lengths) + part[places]
+    chosen, size = order[places], int(parts.sum())
+    counts = np.zeros(size, dtype=np.int64)
+    np.add.at(counts, group, task.classes.counts[chosen])
+    sensitive = tuple(
+        # Against the whole table, not against the regions that are looked at.
+        replace(each.only(chosen).grouped(group, size), total=each.total)
+        for each in task.classes.sensitive
+    )
+    # Models look at the records of a class, not at its tuple: the parts have none yet.
+    nodes = np.zeros((size, 0), dtype=np.int32)
+    seen = replace(task.classes, nodes=nodes, counts=counts, sensitive=sensitive)
+    return ~np.logical_or.reduceat(broken(models, seen), before)
+
+
+def _as_ranges(line: Line, nodes: np.ndarray, starts: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    """Per region the one value that it has, the root if it has all, or a range; and their tree."""
+    released, low, high = line.spans(nodes, starts)
+    whole = (released < 0) & (low == 0) & (high == line.rank.max())
+    released[whole] = line.tree.root
+    wanted = released < 0
+    tree, released[wanted] = ranges_beside(
+        line, [(a, b, "") for a, b in zip(low[wanted].tolist(), high[wanted].tolist(), strict=True)]
+    )
+    return tree, released

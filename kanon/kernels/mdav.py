@@ -1,0 +1,248 @@
+"""The compiled loop of MDAV: the record farthest from the middle and its nearest are a group.
+
+Values are whole numbers, so sums and differences are exact: two records that are equally far from a
+third, by the same differences, tie to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = ["GROUPS", "LIVE", "RECORDS", "Grouping", "group_some"]
+
+_loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+"""For loops that make no arrays: whoever calls them holds those that they work on.
+
+Numba would count references to every array of a record that is handed over, up and down again.
+"""
+
+NOWHERE = -1
+"""The group of a class that is in none yet."""
+
+LIVE, RECORDS, GROUPS = range(3)
+"""The places in ``Grouping.state``: classes and records in no group, and groups."""
+
+
+class Grouping(NamedTuple):
+    """A run: the classes, and the groups so far.
+
+    Attributes
+    ----------
+    values
+        Per class and quasi-identifier its value, from 0. Shape (E, m), int64.
+    weights
+        What squared differences are multiplied by: 1 / variance. Shape (m,).
+    counts
+        The records of each class. Shape (E,).
+    live
+        The classes in no group, rising, in the first places. Shape (E,).
+    sums
+        The sums of the values of all records in no group. Shape (m,).
+    group
+        Per class its group; :data:`NOWHERE` if it is in none. Shape (E,).
+    group_sums, group_counts
+        Per group the sums of its values, and its records. Shapes (E, m) and (E,).
+    distance, nearest
+        Room for a heap of classes by distance. Shapes (E,).
+    state
+        How far the run is.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    live: np.ndarray
+    sums: np.ndarray
+    group: np.ndarray
+    group_sums: np.ndarray
+    group_counts: np.ndarray
+    distance: np.ndarray
+    nearest: np.ndarray
+    state: np.ndarray
+
+
+@_loop
+def group_some(run, k, work):
+    """Make groups until about so many distances were computed, or all classes are in one.
+
+    Parameters
+    ----------
+    run : Grouping
+    k
+        How many records a group holds at least.
+    work
+        How many distances.
+
+    Returns
+    -------
+    bool
+        Whether all classes are in a group.
+    """
+    state = run.state
+    while state[RECORDS] > 0 and work > 0:
+        work -= 3 * state[LIVE]
+        if state[RECORDS] >= 3 * k:
+            last = _around(run, k, _farthest_from_mean(run))
+            # The second group would leave too few records if the first took very many.
+            if last >= 0 and run.group[last] == NOWHERE and state[RECORDS] >= 2 * k:
+                _around(run, k, last)
+        elif state[RECORDS] >= 2 * k:
+            _around(run, k, _farthest_from_mean(run))
+        elif state[RECORDS] >= k:
+            for i in range(state[LIVE]):
+                _join(run, run.live[i], state[GROUPS])
+            state[GROUPS] += 1
+            _close(run)
+        else:
+            _spread(run)
+    return state[RECORDS] == 0
+
+
+@_loop
+def _farthest_from_mean(run):
+    """The class farthest from the mean of all records in no group; the first of equal ones."""
+    records, best, found = run.state[RECORDS], -1.0, np.int64(-1)
+    for i in range(run.state[LIVE]):
+        c = run.live[i]
+        far = 0.0
+        for j in range(len(run.weights)):
+            part = float(records * run.values[c, j] - run.sums[j])
+            far += part * part * run.weights[j]
+        if far > best:
+            best, found = far, c
+    return found
+
+
+@_loop
+def _around(run, k, centre):
+    """Make a group of a class and the nearest others that it needs to hold k records.
+
+    Returns
+    -------
+    int
+        The class that was farthest from the centre, whether or not it is in the group; -1 if there
+        was no other. Of equal ones the first counts, as farthest and as nearest.
+    """
+    need = k - run.counts[centre]
+    held, size = 0, 0
+    best, found = -1.0, np.int64(-1)
+    for i in range(run.state[LIVE]):
+        c = run.live[i]
+        if c == centre:
+            continue
+        far = 0.0
+        for j in range(len(run.weights)):
+            part = float(run.values[c, j] - run.values[centre, j])
+            far += part * part * run.weights[j]
+        if far > best:
+            best, found = far, c
+        # The heap holds the nearest so far, its top the farthest of them. Classes come in rising
+        # order, so one that is as far as the top comes after it.
+        if held < need or (size > 0 and far < run.distance[0]):
+            size = _push(run.distance, run.nearest, size, far, c)
+            held += run.counts[c]
+            while held - run.counts[run.nearest[0]] >= need:
+                held -= run.counts[run.nearest[0]]
+                size = _pop(run.distance, run.nearest, size)
+    group = run.state[GROUPS]
+    _join(run, centre, group)
+    for spot in range(size):
+        _join(run, run.nearest[spot], group)
+    run.state[GROUPS] += 1
+    _close(run)
+    return found
+
+
+@_loop
+def _join(run, c, group):
+    """Put a class into a group."""
+    run.group[c] = group
+    run.group_counts[group] += run.counts[c]
+    for j in range(len(run.weights)):
+        run.group_sums[group, j] += run.counts[c] * run.values[c, j]
+
+
+@_loop
+def _close(run):
+    """Take the classes that are in a group now out of those in none."""
+    kept = 0
+    for i in range(run.state[LIVE]):
+        c = run.live[i]
+        if run.group[c] == NOWHERE:
+            run.live[kept] = c
+            kept += 1
+        else:
+            run.state[RECORDS] -= run.counts[c]
+            for j in range(len(run.weights)):
+                run.sums[j] -= run.counts[c] * run.values[c, j]
+    run.state[LIVE] = kept
+
+
+@_loop
+def _spread(run):
+    """Put every class that is left into the group whose mean is nearest, the first of equal ones.
+
+    The means are those of the groups before any class joins.
+    """
+    groups = run.state[GROUPS]
+    chosen = run.nearest
+    for i in range(run.state[LIVE]):
+        c = run.live[i]
+        best = np.inf
+        for g in range(groups):
+            far = 0.0
+            for j in range(len(run.weights)):
+                records = run.group_counts[g]
+                part = float(records * run.values[c, j] - run.group_sums[g, j]) / float(records)
+                far += part * part * run.weights[j]
+            if far < best:
+                best, chosen[i] = far, g
+    for i in range(run.state[LIVE]):
+        _join(run, run.live[i], chosen[i])
+    _close(run)
+
+
+@_loop
+def _later(distance, nearest, one, other):
+    """Whether an entry of the heap comes after another, by distance, then by class."""
+    return distance[one] > distance[other] or (
+        distance[one] == distance[other] and nearest[one] > nearest[other]
+    )
+
+
+@_loop
+def _swap(distance, nearest, one, other):
+    distance[one], distance[other] = distance[other], distance[one]
+    nearest[one], nearest[other] = nearest[other], nearest[one]
+
+
+@_loop
+def _push(distance, nearest, size, far, c):
+    """Add a class to the heap; the new size."""
+    distance[size], nearest[size] = far, c
+    spot = size
+    while spot > 0 and _later(distance, nearest, spot, (spot - 1) // 2):
+        _swap(distance, nearest, spot, (spot - 1) // 2)
+        spot = (spot - 1) // 2
+    return size + 1
+
+
+@_loop
+def _pop(distance, nearest, size):
+    """Take the top off the heap; the new size."""
+    size -= 1
+    _swap(distance, nearest, 0, size)
+    spot = 0
+    while True:
+        child = 2 * spot + 1
+        if child >= size:
+            return size
+        if child + 1 < size and _later(distance, nearest, child + 1, child):
+            child += 1
+        if not _later(distance, nearest, child, spot):
+            return size
+        _swap(distance, nearest, spot, child)
+        spot = child

@@ -1,0 +1,313 @@
+"""The compiled loops of Mondrian: which cut a region gets next, and making it.
+
+A region is a stretch of an array of classes; a cut divides the stretch in place. So at the end the
+regions stand one after the other, and what belonged to a cut is still one stretch.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "ATTRIBUTE",
+    "CANDIDATE",
+    "NONE",
+    "PARTS",
+    "RECORDS",
+    "VALUE",
+    "Values",
+    "common_ancestors",
+    "divide",
+    "propose",
+]
+
+NONE = -1
+"""The region cannot be cut any more."""
+
+CANDIDATE, PARTS, ATTRIBUTE, VALUE, RECORDS = range(5)
+"""What is told about a region and its proposed cut: which candidate it is, into how many parts, on
+which quasi-identifier, a node (the highest value of the first part, or the one whose children are
+parted), and how many records the region has."""
+
+_CUTS = 3
+"""So many cuts of a region on one quasi-identifier are candidates at most."""
+
+
+class Values(NamedTuple):
+    """The classes and their values; nothing of it changes during a run.
+
+    Attributes
+    ----------
+    nodes
+        Per class and quasi-identifier the node. Shape (E, m).
+    counts
+        The records of each class. Shape (E,).
+    at
+        Per quasi-identifier where each node stands on its line. Shape (m, widest).
+    place
+        The same as whole numbers in that order, equal where nodes stand at the same place.
+    spans
+        How far apart the values of the whole table are. Shape (m,).
+    parents, first
+        Per quasi-identifier the parent (-1 for roots) and the first leaf of each node.
+    by_children
+        Which quasi-identifiers are cut on the children of a node instead of the median.
+    """
+
+    nodes: np.ndarray
+    counts: np.ndarray
+    at: np.ndarray
+    place: np.ndarray
+    spans: np.ndarray
+    parents: np.ndarray
+    first: np.ndarray
+    by_children: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def propose(values, k, relaxed, order, regions, part, told):
+    """The next cut of each of some regions after which every part holds k records.
+
+    Candidates are tried by quasi-identifier, the widest in the region first. On each:
+
+    - at the median v, the lowest value that at least half of the records do not exceed: first
+      "up to v" against the rest, then "below v" against the rest. If ``relaxed``, before these:
+      what is below v, and of the classes at v as many, in their order, as make both sides most
+      equal (as many as possible, if there are two ways);
+    - by children: one part per child of the lowest common ancestor, and one for records that have
+      the ancestor itself.
+
+    Parameters
+    ----------
+    values : Values
+    k
+        How many records each part has to hold.
+    relaxed
+        Whether classes at the median may go to either side.
+    order : shape (E,)
+        The classes, region after region; rising in each.
+    regions : shape (R, 3)
+        Where the stretch of each starts and stops, and how many candidates are passed over.
+    part : shape (E,)
+        Is given, for each class of a region that can be cut, the part that it goes to.
+    told : shape (R, 5)
+        Is given what is told about each cut; :data:`NONE` in the first place if there is none.
+    """
+    m = values.nodes.shape[1]
+    low, high, width = np.empty(m), np.empty(m), np.empty(m)
+    by_width = np.empty(m, dtype=np.int64)
+    size = values.at.shape[1]
+    held = np.zeros(size, dtype=np.int64)  # per child its records; 0 again after each use
+    child_of = np.empty(size, dtype=np.int64)
+    for region in range(len(regions)):
+        start, stop, passed = regions[region]
+        told[region, CANDIDATE] = NONE
+        total = 0
+        for i in range(start, stop):
+            total += values.counts[order[i]]
+        told[region, RECORDS] = total
+        if total < 2 * k or stop - start < 2:
+            continue
+        low[:], high[:] = np.inf, -np.inf
+        for i in range(start, stop):
+            for j in range(m):
+                at = values.at[j, values.nodes[order[i], j]]
+                low[j], high[j] = min(low[j], at), max(high[j], at)
+        for j in range(m):
+            width[j] = 0.0
+            if high[j] > low[j]:
+                width[j] = (high[j] - low[j]) / values.spans[j]
+            spot = j
+            while spot > 0 and width[by_width[spot - 1]] < width[j]:
+                by_width[spot] = by_width[spot - 1]
+                spot -= 1
+            by_width[spot] = j
+        for turn in range(passed // _CUTS, m):
+            j = by_width[turn]
+            if width[j] == 0.0:
+                break
+            skip = max(0, passed - turn * _CUTS)
+            if values.by_children[j]:
+                if skip:
+                    continue
+                cut, parts = (
+                    0,
+                    _by_children(
+                        values, k, j, order, start, stop, part, held, child_of, told[region]
+                    ),
+                )
+            else:
+                cut, parts = _at_median(
+                    values, k, relaxed, skip, j, total, order, start, stop, part, told[region]
+                )
+            if parts:
+                told[region, CANDIDATE] = turn * _CUTS + cut
+                told[region, PARTS] = parts
+                told[region, ATTRIBUTE] = j
+                break
+
+
+@njit(cache=True, nogil=True)
+def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told):
+    """A cut in two at the median: which of the candidates, and 2; or 0, 0 if none is allowed."""
+    size = stop - start
+    places, counts = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    for i in range(size):
+        places[i] = values.place[j, values.nodes[order[start + i], j]]
+        counts[i] = values.counts[order[start + i]]
+    below, upto, median = 0, 0, np.int64(-1)
+    for i in np.argsort(places):
+        if places[i] != median:
+            if 2 * upto >= total:
+                break
+            below, median = upto, places[i]
+        upto += counts[i]
+    for cut in range(skip, _CUTS):
+        taken = size  # so many of the classes at the median, in their order, go to the first part
+        first = upto
+        if relaxed and cut == 0:
+            taken, first = _most_equal(places, counts, median, below, total)
+        elif cut == (2 if relaxed else 1):
+            taken, first = 0, below
+        elif cut == 2:
+            break
+        if first < k or total - first < k:
+            continue
+        largest = np.int64(-1)
+        for i in range(size):
+            goes = places[i] < median
+            if places[i] == median and taken > 0:
+                goes = True
+                taken -= 1
+            part[start + i] = 0 if goes else 1
+            if goes and places[i] >= largest:
+                node = values.nodes[order[start + i], j]
+                if places[i] > largest or node < told[VALUE]:
+                    largest, told[VALUE] = places[i], node
+        return cut, 2
+    return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def _most_equal(places, counts, median, below, total):
+    """How many of the classes at the median make the sides most equal, and that first side."""
+    best, first, taken = abs(2 * below - total), below, 0
+    upto, seen = below, 0
+    for i in range(len(places)):
+        if places[i] == median:
+            upto += counts[i]
+            seen += 1
+            if abs(2 * upto - total) <= best:
+                best, first, taken = abs(2 * upto - total), upto, seen
+    return taken, first
+
+
+@njit(cache=True, nogil=True)
+def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
+    """A cut on the children of the lowest common ancestor: how many parts; 0 if not allowed."""
+    parents = values.parents[j]
+    above = values.nodes[order[start], j]
+    for i in range(start + 1, stop):
+        above = _lca(parents, above, values.nodes[order[i], j])
+    parts = 0
+    for i in range(start, stop):
+        node = values.nodes[order[i], j]
+        while node != above and parents[node] != above:
+            node = parents[node]
+        if held[node] == 0:
+            # Siblings in their order, by first leaf; records that have the ancestor come last.
+            spot = parts
+            while spot > 0 and (
+                child_of[spot - 1] == above
+                or (node != above and values.first[j, child_of[spot - 1]] > values.first[j, node])
+            ):
+                child_of[spot] = child_of[spot - 1]
+                spot -= 1
+            child_of[spot] = node
+            parts += 1
+        held[node] += values.counts[order[i]]
+        part[i] = node
+    allowed = parts > 1
+    for spot in range(parts):
+        allowed = allowed and held[child_of[spot]] >= k
+    for spot in range(parts):
+        held[child_of[spot]] = spot
+    if allowed:
+        for i in range(start, stop):
+            part[i] = held[part[i]]
+    for spot in range(parts):
+        held[child_of[spot]] = 0
+    told[VALUE] = above
+    return parts if allowed else 0
+
+
+@njit(cache=True, nogil=True)
+def _lca(parents, one, other):
+    """The lowest common ancestor: the smaller of two different numbers climbs."""
+    while one != other:
+        if one < other:
+            one = parents[one]
+        else:
+            other = parents[other]
+    return one
+
+
+@njit(cache=True, nogil=True)
+def divide(order, part, regions, parts, ends):
+    """Divide regions in place, part after part; classes keep their order within each.
+
+    Parameters
+    ----------
+    order, part : shape (E,)
+        The classes, and the part of each.
+    regions : shape (R, 3)
+        Where the stretch of each starts and stops.
+    parts : shape (R,)
+        The number of parts of each.
+    ends : shape (sum of parts,)
+        Is given where each part ends.
+    """
+    written = 0
+    for region in range(len(regions)):
+        start, stop = regions[region, 0], regions[region, 1]
+        held = np.zeros(parts[region] + 1, dtype=np.int64)
+        for i in range(start, stop):
+            held[part[i] + 1] += 1
+        for p in range(parts[region]):
+            held[p + 1] += held[p]
+            ends[written] = start + held[p + 1]
+            written += 1
+        before = order[start:stop].copy()
+        for i in range(stop - start):
+            p = part[start + i]
+            order[start + held[p]] = before[i]
+            held[p] += 1
+
+
+@njit(cache=True, nogil=True)
+def common_ancestors(parents, nodes, starts):
+    """The lowest common ancestor of each of several groups of nodes.
+
+    Parameters
+    ----------
+    parents : shape (N,)
+    nodes : shape (E,)
+        The nodes, group after group.
+    starts : shape (R,)
+        Where each group starts.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), int64
+    """
+    found = np.empty(len(starts), dtype=np.int64)
+    for group in range(len(starts)):
+        stop = starts[group + 1] if group + 1 < len(starts) else len(nodes)
+        above = nodes[starts[group]]
+        for i in range(starts[group] + 1, stop):
+            above = _lca(parents, above, nodes[i])
+        found[group] = above
+    return found
