@@ -144,8 +144,10 @@ class Walk:
 
     Attributes
     ----------
-    algorithm
-        Its name.
+    algorithm, title
+        Its name, and what it is called.
+    climbs
+        Whether it starts from the bottom and goes up, one level at a time; if not, it jumps.
     steps
         The nodes that it moved through; the last is the one that it releases. Empty if it could
         not be run.
@@ -158,10 +160,26 @@ class Walk:
     """
 
     algorithm: str
+    title: str
+    climbs: bool
     steps: tuple[Step, ...]
     limit: int
     evaluated: int
     problem: str = ""
+
+    @property
+    def first(self) -> int:
+        """The number of the first step: 0 where it is the bottom, 1 where it is a jump."""
+        return 0 if self.climbs else 1
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return self.first + len(self.steps) - 1
+
+    def until(self, step: int | None) -> tuple[Step, ...]:
+        """The steps up to the one of that number; all for None."""
+        return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +192,9 @@ class Explored:
         The quasi-identifiers.
     tops
         The level of each root: the node that loses everything.
-    k, limit, n_records
-        The k asked for, the records that may be suppressed, and n.
+    k, others, limit, n_records
+        The k asked for, how many models have to hold beside it, the records that may be
+        suppressed, and n.
     per_height
         The number of nodes at each sum of levels.
     assessed
@@ -198,6 +217,7 @@ class Explored:
     attributes: tuple[str, ...]
     tops: Node
     k: int
+    others: int
     limit: int
     n_records: int
     per_height: tuple[int, ...]
@@ -279,6 +299,7 @@ def explore(progress: Progress, task: Task) -> Explored:
         attributes=task.classes.attributes,
         tops=lattice.tops,
         k=task.k,
+        others=len(task.others),
         limit=limit,
         n_records=task.classes.n_records,
         per_height=tuple(nodes_per_height(trees)),
@@ -419,14 +440,15 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     # Datafly suppresses up to k records, as published, unless somebody says otherwise.
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
+    walk = Walk(name, title, module is not samarati, (), limit, 0)
     if module is samarati and size > COMPLETE:
         most = thin(max(nodes_per_height(task.classes.hierarchies)))
         problem = f"{title} would count whole heights of this lattice, up to {most} nodes each."
-        return Walk(name, (), limit, 0, problem)
+        return replace(walk, problem=problem)
     try:
         module.check(task)
     except PlanError as error:
-        return Walk(name, (), limit, 0, error.sentence)
+        return replace(walk, problem=error.sentence)
     trace = module.anonymise(task, progress).trace
     lattice = Lattice(task, limit, no_progress)
     steps = []
@@ -434,7 +456,7 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
         raised, distinct = _raised(lattice, before, node)
         suppressed = lattice.evaluate(node).suppressed
         steps.append(Step(node, raised, distinct, suppressed, lattice.anonymity(node)))
-    return Walk(name, tuple(steps), limit, trace.evaluated)
+    return replace(walk, steps=tuple(steps), evaluated=trace.evaluated)
 
 
 def _raised(lattice: Lattice, before: Node | None, node: Node) -> tuple[int | None, int]:
