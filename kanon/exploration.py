@@ -29,6 +29,7 @@ __all__ = [
     "assessed",
     "explore",
     "neighbourhood",
+    "outline",
     "ranks",
 ]
 
@@ -144,8 +145,8 @@ class Walk:
 
     Attributes
     ----------
-    algorithm, title
-        Its name, and what it is called.
+    algorithm
+        Its name.
     climbs
         Whether it starts from the bottom and goes up, one level at a time; if not, it jumps.
     steps
@@ -160,7 +161,6 @@ class Walk:
     """
 
     algorithm: str
-    title: str
     climbs: bool
     steps: tuple[Step, ...]
     limit: int
@@ -295,20 +295,40 @@ def explore(progress: Progress, task: Task) -> Explored:
         found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
         least, minimal = _searched(task, size, walking(parts - 1)), ()
     progress(1.0, "done")
-    return Explored(
-        attributes=task.classes.attributes,
-        tops=lattice.tops,
-        k=task.k,
-        others=len(task.others),
-        limit=limit,
-        n_records=task.classes.n_records,
-        per_height=tuple(nodes_per_height(trees)),
+    return replace(
+        outline(task),
         assessed=found,
         complete=complete,
         minimal=minimal,
         least=least,
         tied=_tied(task, minimal) if minimal and not limit else (),
         walks=walks,
+    )
+
+
+def outline(task: Task) -> Explored:
+    """The lattice of a task with nothing counted: its shape alone."""
+    trees = task.classes.hierarchies
+    tops = tuple(int(tree.level[tree.root]) for tree in trees)
+    none = np.zeros(0, dtype=np.int64)
+    limit = task.suppression or 0
+    nothing = np.zeros((0, len(tops)), dtype=np.int32)
+    return Explored(
+        attributes=task.classes.attributes,
+        tops=tops,
+        k=task.k,
+        others=len(task.others),
+        limit=limit,
+        n_records=task.classes.n_records,
+        per_height=tuple(nodes_per_height(trees)),
+        assessed=Assessed(nothing, none, none, none, none, 0, limit),
+        complete=False,
+        minimal=(),
+        least=None,
+        tied=(),
+        walks=tuple(
+            Walk(name, module is not samarati, (), 0, 0) for name, module in WALKERS.items()
+        ),
     )
 
 
@@ -436,14 +456,13 @@ def _tied(task: Task, minimal: Sequence[Node]) -> tuple[Node, ...]:
 
 def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
     """Run a search, and look at each node that it moved through."""
-    name, title = module.CARD.name, module.CARD.title
     # Datafly suppresses up to k records, as published, unless somebody says otherwise.
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
-    walk = Walk(name, title, module is not samarati, (), limit, 0)
+    walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
     if module is samarati and size > COMPLETE:
         most = thin(max(nodes_per_height(task.classes.hierarchies)))
-        problem = f"{title} would count whole heights of this lattice, up to {most} nodes each."
+        problem = f"{module.CARD.title} would count whole heights of this lattice, up to {most} nodes each."
         return replace(walk, problem=problem)
     try:
         module.check(task)

@@ -17,8 +17,9 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.lattice import Node
 from kanon.charts.drawn import INK, drawn
-from kanon.charts.style import escaped
+from kanon.charts.style import ALGORITHM_COLOURS, darkened, escaped
 from kanon.exploration import Assessed, Explored, Walk, ranks
+from kanon.run import short_title
 from kanon.words import counted, percent, thin
 
 __all__ = [
@@ -67,13 +68,14 @@ class WalkLook:
 
 
 WALK_LOOKS: Mapping[str, WalkLook] = {
-    "datafly": WalkLook("#E07B00", "solid", 8, "middle left"),
-    "samarati": WalkLook("#000000", "2px,3px", 3, "top center"),
-    "improved-greedy": WalkLook("#0050A0", "9px,5px", 3, "middle right"),
+    "datafly": WalkLook(ALGORITHM_COLOURS["datafly"], "solid", 8, "middle left"),
+    "samarati": WalkLook(ALGORITHM_COLOURS["samarati"], "2px,3px", 3, "top center"),
+    "improved-greedy": WalkLook(ALGORITHM_COLOURS["improved-greedy"], "9px,5px", 3, "middle right"),
 }
 """The same colour, dash and side for a search wherever its walk is drawn."""
 
-_EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#009E73", "#8A939C"
+_EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
+_EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _RING, _HALO = "#CC3399", "0 0 3px white, 0 0 3px white, 0 0 2px white"
 _SCALE = "Viridis_r"  # dark is more
 _WIDE = 900.0  # pixels of the drawing on a page, about
@@ -85,7 +87,7 @@ def lattice_chart(
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
-    height: int = 480,
+    height: int = 440,
 ) -> go.Figure:
     """Every node and edge of a lattice, and the walks of searches.
 
@@ -108,7 +110,9 @@ def lattice_chart(
     at = dict(zip(nodes, zip(x.tolist(), y.tolist(), strict=True), strict=True))
     widest = max(explored.per_height)
     size = float(np.clip(0.8 * _WIDE / widest, 5, 13))
-    data = [_edges(edges_between(nodes), at, _EDGE, 0.6)]
+    pairs = edges_between(nodes)
+    few = len(pairs) < 400
+    data = [_edges(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)]
     data += _nodes(explored, found, x, y, colouring, size)
     data.append(_rings(explored.minimal, at, size))
     lines, labels = _walks(explored, walks, step, at)
@@ -121,7 +125,7 @@ def heights_chart(
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
-    height: int = 480,
+    height: int = 440,
 ) -> go.Figure:
     """A large lattice as a bar per height, as wide as it has nodes, and the walks in it.
 
@@ -187,7 +191,7 @@ def neighbourhood_chart(
         row = heights == level
         x[row] = (np.arange(row.sum()) - (row.sum() - 1) / 2) / row.sum()
     at = dict(zip(nodes, zip(x.tolist(), heights.tolist(), strict=True), strict=True))
-    data = [_edges(edges_between(nodes), at, "rgba(27, 31, 36, 0.3)", 0.8)]
+    data = [_edges(edges_between(nodes), at, _EDGE_OF_FEW, 1)]
     data += _nodes(explored, found, x, heights, colouring, 13)
     data += _marks(explored, at, 13, chosen)
     beside = [node for node in nodes if abs(sum(node) - sum(chosen)) == 1]
@@ -399,20 +403,21 @@ def _walks(
         rims.append({**line, "mode": "lines", "line": rim, "showlegend": False})
         lines.append(
             {
-                **line, "mode": "lines+markers", "name": escaped(walk.title),
+                **line, "mode": "lines+markers", "name": short_title(name),
                 "line": {"color": look.colour, "width": look.width, "dash": look.dash},
                 "marker": {"size": 5 + look.width / 2, "color": "white",
                            "line": {"color": look.colour, "width": 2.5}},
                 "unselected": {"marker": {"opacity": 1}},
             }
         )  # fmt: skip
+        ink = darkened(look.colour)
         labels.append(
             {
-                **line, "mode": "markers+text", "marker": {"size": 12, "opacity": 0},
+                **line, "mode": "markers+text", "marker": {"size": 15, "opacity": 0},
                 "text": _numbers(walk, nodes), "textposition": look.side, "cliponaxis": False,
-                "textfont": {"size": 13, "color": look.colour, "weight": 700, "shadow": _HALO},
-                "unselected": {"textfont": {"color": look.colour}},
-                "showlegend": False, "name": f"steps of {escaped(walk.title)}",
+                "textfont": {"size": 13, "color": ink, "weight": 700, "shadow": _HALO},
+                "unselected": {"textfont": {"color": ink}},
+                "showlegend": False, "name": f"steps of {short_title(name)}",
             }
         )  # fmt: skip
     return rims + lines, labels
@@ -421,7 +426,7 @@ def _walks(
 def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:
     """The number of each step; of a node that a walk stays at, both, at the first.
 
-    >>> _numbers(Walk("samarati", "Samarati", False, (), 0, 0), [(1,), (0,), (0,)])
+    >>> _numbers(Walk("samarati", False, (), 0, 0), [(1,), (0,), (0,)])
     ['1', '2, 3', '']
     """
     found: list[str] = []
@@ -491,7 +496,10 @@ def _finding(explored: Explored) -> str:
     """The title: what was found."""
     size = thin(explored.size)
     if not explored.complete:
-        return f"{size} combinations of levels: too many to count each"
+        counted_some = any(walk.steps for walk in explored.walks)
+        return f"{size} combinations of levels" + (
+            ": too many to count each" if counted_some else ", none of them counted yet"
+        )
     some = int(explored.assessed.satisfying.sum())
     also = " and the other models" if explored.others else ""
     gone = f" with at most {counted(explored.limit, 'record')} suppressed" if explored.limit else ""
@@ -510,7 +518,7 @@ def _finished(
 ) -> go.Figure:
     """The figure around the traces."""
     half = max(explored.per_height) / 2
-    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
+    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13}, "entrywidth": 112,
               "itemclick": False, "itemdoubleclick": False}  # fmt: skip
     layout: dict[str, Any] = {"hovermode": "closest", "showlegend": True, "legend": legend,
                               "dragmode": False, "barmode": "overlay",

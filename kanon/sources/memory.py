@@ -343,6 +343,11 @@ class MemorySource:
             part[column] = labels.take(recoding.nodes[released, j])
         return part
 
+    def kept_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
+        """Of the given rows those that are not suppressed, in their order."""
+        kept: np.ndarray = rows[recoding.assigned[self._row_class[rows]] >= 0]
+        return kept
+
     def rows_in(self, recoding: Recoding, position: int) -> np.ndarray:
         """The rows of the records of one released class, rising."""
         return np.flatnonzero(recoding.assigned[self._row_class] == position)

@@ -50,7 +50,8 @@ def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
 def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler, Styler]:
     """Some rows of the original and of the release, raised cells darker the further they rose.
 
-    Identifiers are shown in neither: they never reach a release.
+    Identifiers are shown in neither: they never reach a release. Suppressed records are left out
+    of both, so that rows stand side by side.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler,
     prepared, recoding = done.prepared, done.recoding
     source = prepared.source
     rows = np.arange(prepared.classes.n_records) if rows is None else rows
+    rows = source.kept_rows(recoding, rows)
     rows = rows[: preview_rows(len(rows), len(prepared.plan.columns))]
     after = source.release_rows(recoding, rows)
     rise = source.rise_of_rows(recoding, rows)
