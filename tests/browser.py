@@ -45,6 +45,7 @@ QUESTIONS = {
     "Hierarchies": "How may each value be blurred?",
     "Metrics": "What does blurring cost?",
     "Anonymise": "What does k =",
+    "Lattice": "Which columns, how far?",
     "Compare": "Which choice is better here?",
     "Privacy": "What can still be found out about someone?",
 }

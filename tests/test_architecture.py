@@ -50,6 +50,7 @@ LEVELS = {
     "plan": 7,
     "run": 7,
     "sweep": 7,
+    "exploration": 7,
     "comparison": 7,
     "charts": 8,
     "report": 9,
@@ -59,8 +60,8 @@ LEVELS = {
     "pages": 10,
     "app": 10,
 }
-# A plan, its runs and their comparison are one room in four files.
-ONE_ROOM = {"plan": "run", "sweep": "run", "comparison": "run"}
+# A plan, its runs, their comparison and the lattice around them are one room in five files.
+ONE_ROOM = {"plan": "run", "sweep": "run", "comparison": "run", "exploration": "run"}
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

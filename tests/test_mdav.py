@@ -131,7 +131,7 @@ def test_a_group_may_take_in_the_record_that_is_farthest_from_it():
 
 
 def test_no_group_is_made_around_the_farthest_if_it_is_in_the_first():
-    """From 100 all others are equally far, in the middle of their groups; 2 is the first of them."""
+    """From 100 all others are equally far, in the middle of their groups; 2 is the first."""
     tree = groups([{"1-3": ["1", "2", "3"]}, {"0-4": ["0", "1-3", "4"]}, {"*": ["0-4", "100"]}])
     classes = table("age", [tree], ["2", "2", "1-3", "1-3", "0-4", "0-4", "100"])
     assert groups_of(Task(classes, (), 2)) == [["2", "100"], ["1-3"], ["0-4"]]

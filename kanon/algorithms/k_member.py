@@ -19,7 +19,7 @@ from kanon.kernels.clustering import ALL, CLUSTERS, LEFT, Clusters, Growing, Tab
 from kanon.recoding import Recoding
 from kanon.words import thin
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "made_clusters"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "made_clusters"]
 
 CARD = Card(
     name="k-member",
@@ -29,6 +29,8 @@ CARD = Card(
     "costs least.",
     source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
 )
+
+FAMILY = "clusters"
 
 HOW = (
     "A record is drawn at random; the seed repeats the draw. The first cluster begins with the "

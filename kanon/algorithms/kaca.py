@@ -15,7 +15,7 @@ from kanon.kernels.merge import Merging, merge_chosen
 from kanon.recoding import Recoding
 from kanon.words import thin
 
-__all__ = ["CARD", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merged"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merged"]
 
 CARD = Card(
     name="kaca",
@@ -24,6 +24,8 @@ CARD = Card(
     "hierarchies. That is repeated until all classes hold k records.",
     source="Li, Wong, Fu, Pei 2006 (DaWaK)",
 )
+
+FAMILY = "clusters"
 
 HOW = (
     "At first, records that share all quasi-identifiers form a class. As long as some class has "

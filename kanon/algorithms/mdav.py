@@ -22,6 +22,7 @@ from kanon.words import thin
 
 __all__ = [
     "CARD",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "NEEDS_HIERARCHIES",
@@ -40,6 +41,8 @@ CARD = Card(
     "the mean of the group. For numbers only.",
     source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
 )
+
+FAMILY = "clusters"
 
 HOW = (
     "Every quasi-identifier is a number, and differences count in standard deviations of their "

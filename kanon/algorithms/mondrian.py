@@ -31,6 +31,7 @@ from kanon.words import thin
 
 __all__ = [
     "CARD",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "NEEDS_HIERARCHIES",
@@ -79,6 +80,8 @@ RELEASE = Parameter(
     "or just the range from its lowest to its highest value. A column without a hierarchy gets "
     "ranges.",
 )
+
+FAMILY = "regions"
 
 HOW = (
     "The records are points in a space with one axis per quasi-identifier: numbers stand by size, "

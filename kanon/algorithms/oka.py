@@ -22,6 +22,7 @@ from kanon.words import thin
 
 __all__ = [
     "CARD",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "SLOW",
@@ -40,6 +41,8 @@ CARD = Card(
     "nearest, in one pass. Then clusters above k give their furthest records to those below.",
     source="Lin, Wei 2008 (PAIS)",
 )
+
+FAMILY = "clusters"
 
 HOW = (
     "As many records are drawn at random as there can be clusters of k; the seed repeats the "

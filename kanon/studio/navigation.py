@@ -40,7 +40,10 @@ def chosen_page() -> StreamlitPage:
                     icon=":material/shield:",
                     url_path="anonymise",
                     default=True,
-                )
+                ),
+                st.Page(
+                    "pages/lattice.py", title="Lattice", icon=":material/lan:", url_path="lattice"
+                ),
             ],
             "Understand": [
                 st.Page(

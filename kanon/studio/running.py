@@ -1,4 +1,4 @@
-"""Start, stop and collect the calculation of a session: a run, or a comparison."""
+"""Start, stop and collect the calculation of a session: a run, a comparison, or a lattice."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from kanon.errors import KanonError, PlanError
+from kanon.exploration import Explored, explore
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
@@ -23,6 +24,8 @@ from kanon.studio.configurations import (
     planned,
     wanted_lines,
 )
+from kanon.studio.lattice import Ready
+from kanon.studio.lattice_view import FoundLattice
 from kanon.studio.shared import jobs, last_job
 from kanon.studio.work import (
     Compared,
@@ -36,7 +39,16 @@ from kanon.studio.work import (
 )
 from kanon.sweep import solve_sweep
 
-__all__ = ["cancel", "collect", "compare", "comparison_outdated", "first", "outdated", "start"]
+__all__ = [
+    "cancel",
+    "collect",
+    "compare",
+    "comparison_outdated",
+    "explore_lattice",
+    "first",
+    "outdated",
+    "start",
+]
 
 
 def start() -> None:
@@ -116,6 +128,22 @@ def _with_comparison(
     compared = Compared(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
     return replace(work, comparison=compared, what_if=both)
+
+
+def explore_lattice(ready: Ready) -> None:
+    """Look at a lattice in a worker.
+
+    Parameters
+    ----------
+    ready
+        The lattice; see :func:`kanon.studio.lattice.ready`.
+    """
+    if not state.work().busy:
+        _submit("lattice", partial(_with_lattice, ready.settings), explore, ready.task)
+
+
+def _with_lattice(settings: str, work: Work, found: Explored) -> Work:
+    return replace(work, found_lattice=FoundLattice(found, settings))
 
 
 def _submit(

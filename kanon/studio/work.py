@@ -42,6 +42,7 @@ from kanon.studio.choices import (
 )
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
+from kanon.studio.lattice_view import FoundLattice, LatticeView
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 
 __all__ = [
@@ -275,6 +276,8 @@ class Work:
         below it: the measures of the small multiples and of the scatter.
     looking
         Whom and what the page Privacy looks at.
+    lattice, found_lattice
+        What the page Lattice shows, and the last lattice that a worker looked at.
     """
 
     version: int
@@ -317,7 +320,7 @@ class Work:
     table_shown: Literal["areas", "places", "alterations", "difference"] = "areas"
     pair: tuple[str, str] = ("", "")
     job: Job | None = None
-    doing: Literal["", "run", "comparison"] = ""
+    doing: Literal["", "run", "comparison", "lattice"] = ""
     then: Callable[[Work, Any], Work] | None = None
     result: Result | None = None
     comparison: Compared | None = None
@@ -339,6 +342,8 @@ class Work:
     layout: Layout | None = None
     larger: tuple[str, str] = ("mean_alteration", "l_percent")
     looking: Looking = field(default_factory=Looking)
+    lattice: LatticeView = field(default_factory=LatticeView)
+    found_lattice: FoundLattice | None = None
 
     @property
     def table(self) -> pd.DataFrame:

@@ -1,0 +1,555 @@
+"""The lattice of full-domain generalisations: nodes and edges, what they amount to, the walks.
+
+A node stands at the height that is the sum of its levels, beside those of its height in canonical
+order. A large lattice is drawn as bars, one per height, as wide as it has nodes; walks stand at the
+same places in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.algorithms.lattice import Node
+from kanon.charts.drawn import INK, drawn
+from kanon.charts.style import ALGORITHM_COLOURS, darkened, escaped
+from kanon.exploration import Assessed, Explored, Walk, ranks
+from kanon.run import short_title
+from kanon.words import counted, percent, thin
+
+__all__ = [
+    "COLOURINGS",
+    "DRAWN",
+    "WALK_LOOKS",
+    "Colouring",
+    "WalkLook",
+    "edges_between",
+    "heights_chart",
+    "heights_table",
+    "lattice_chart",
+    "lattice_table",
+    "neighbourhood_chart",
+]
+
+DRAWN = 2_000
+"""The largest lattice that is drawn with all its nodes and edges."""
+
+Colouring = Literal["loss", "reached", "satisfying"]
+
+COLOURINGS: Mapping[Colouring, str] = {
+    "loss": "Loss",
+    "reached": "k reached",
+    "satisfying": "Satisfying or not",
+}
+"""What the colour of a node may say."""
+
+
+@dataclass(frozen=True)
+class WalkLook:
+    """How the walk of a search is drawn.
+
+    Attributes
+    ----------
+    colour, dash, width
+        Of its line; a wide one is seen under a narrow one where walks share a way.
+    side
+        Where the numbers of its steps stand, so that those of walks that meet stay apart.
+    """
+
+    colour: str
+    dash: str
+    width: float
+    side: str
+
+
+WALK_LOOKS: Mapping[str, WalkLook] = {
+    "datafly": WalkLook(ALGORITHM_COLOURS["datafly"], "solid", 8, "middle left"),
+    "samarati": WalkLook(ALGORITHM_COLOURS["samarati"], "2px,3px", 3, "top center"),
+    "improved-greedy": WalkLook(ALGORITHM_COLOURS["improved-greedy"], "9px,5px", 3, "middle right"),
+}
+"""The same colour, dash and side for a search wherever its walk is drawn."""
+
+_EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
+_EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
+_RING, _HALO = "#CC3399", "0 0 3px white, 0 0 3px white, 0 0 2px white"
+_SCALE = "Viridis_r"  # dark is more
+_WIDE = 900.0  # pixels of the drawing on a page, about
+
+
+def lattice_chart(
+    explored: Explored,
+    colouring: Colouring = "loss",
+    walks: Sequence[str] = tuple(WALK_LOOKS),
+    step: int | None = None,
+    chosen: Node | None = None,
+    height: int = 440,
+) -> go.Figure:
+    """Every node and edge of a lattice, and the walks of searches.
+
+    Parameters
+    ----------
+    explored
+        The lattice; complete, and of at most :data:`DRAWN` nodes for a page.
+    colouring
+        What the colour of a node says. Its marker says whether it satisfies, whatever the colour.
+    walks
+        The names of the searches whose walks are drawn.
+    step
+        Up to which step they are drawn; None for all.
+    chosen
+        The node that is marked, with the edges to its neighbours.
+    """
+    found = explored.assessed
+    nodes = _tuples(found)
+    x, y = _places(explored, nodes)
+    at = dict(zip(nodes, zip(x.tolist(), y.tolist(), strict=True), strict=True))
+    widest = max(explored.per_height)
+    size = float(np.clip(0.8 * _WIDE / widest, 5, 13))
+    pairs = edges_between(nodes)
+    few = len(pairs) < 400
+    data = [_edges(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)]
+    data += _nodes(explored, found, x, y, colouring, size)
+    data.append(_rings(explored.minimal, at, size))
+    lines, labels = _walks(explored, walks, step, at)
+    data += [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
+    return _finished(data, explored, _finding(explored), colouring, height)
+
+
+def heights_chart(
+    explored: Explored,
+    walks: Sequence[str] = tuple(WALK_LOOKS),
+    step: int | None = None,
+    chosen: Node | None = None,
+    height: int = 440,
+) -> go.Figure:
+    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it.
+
+    Where every node was counted, the colour of a bar says how many of its nodes satisfy.
+
+    Parameters
+    ----------
+    explored, walks, step, chosen
+        See :func:`lattice_chart`; the lattice need not be complete.
+    """
+    counts, satisfying = np.array(explored.per_height, float), explored.satisfying_per_height
+    marker: dict[str, Any] = {"color": _BAR}
+    if satisfying is not None:
+        shares = 100 * np.array(satisfying) / counts
+        marker = {"color": shares, "coloraxis": "coloraxis"}
+    bars = {
+        "type": "bar", "orientation": "h", "y": np.arange(len(counts)), "x": counts,
+        "base": -counts / 2, "marker": marker, "width": 0.86, "hoverinfo": "text",
+        "hovertext": [f"height {h}: {said}" for h, said in enumerate(_said_per_height(explored))],
+        "showlegend": False,
+    }  # fmt: skip
+    wanted = {s.node for name in walks for s in explored.walk(name).until(step)}
+    wanted |= {node for node in (chosen, explored.least) if node is not None}
+    listed = sorted(wanted)
+    x, y = _places(explored, listed)
+    at = dict(zip(listed, zip(x.tolist(), y.tolist(), strict=True), strict=True))
+    lines, labels = _walks(explored, walks, step, at)
+    data = [bars, *lines, *_marks(explored, at, 9, chosen), *labels, _counts(explored)]
+    figure = _finished(data, explored, _finding(explored), None, height)
+    figure.update_layout(
+        coloraxis={
+            "colorscale": [[0, "#DDE2E7"], [0.001, "#D5EDE4"], [1, "#00664B"]],
+            "cmin": 0, "cmax": 100, "colorbar": _bar("Nodes that<br>satisfy, %"),
+        }
+    )  # fmt: skip
+    return figure
+
+
+def neighbourhood_chart(
+    explored: Explored,
+    found: Assessed,
+    chosen: Node,
+    colouring: Colouring = "loss",
+    height: int = 420,
+) -> go.Figure:
+    """The nodes straight above and below one node, with what the first step raises or lowers.
+
+    Parameters
+    ----------
+    explored
+        The lattice.
+    found
+        The neighbourhood (see :func:`kanon.exploration.neighbourhood`).
+    chosen
+        The node in its middle.
+    colouring
+        See :func:`lattice_chart`.
+    """
+    nodes = _tuples(found)
+    heights = found.heights
+    x = np.zeros(len(nodes))
+    for level in np.unique(heights):
+        row = heights == level
+        x[row] = (np.arange(row.sum()) - (row.sum() - 1) / 2) / row.sum()
+    at = dict(zip(nodes, zip(x.tolist(), heights.tolist(), strict=True), strict=True))
+    data = [_edges(edges_between(nodes), at, _EDGE_OF_FEW, 1)]
+    data += _nodes(explored, found, x, heights, colouring, 13)
+    data += _marks(explored, at, 13, chosen)
+    beside = [node for node in nodes if abs(sum(node) - sum(chosen)) == 1]
+    data.append(
+        {
+            "type": "scatter", "mode": "markers+text", "hoverinfo": "skip", "showlegend": False,
+            "marker": {"size": 20, "opacity": 0},
+            "x": [at[node][0] for node in beside], "y": [at[node][1] for node in beside],
+            "text": [_moved(explored, chosen, node) for node in beside], "cliponaxis": False,
+            "textposition": [
+                "top center" if sum(node) > sum(chosen) else "bottom center" for node in beside
+            ],
+            "textfont": {"size": 12, "color": INK, "shadow": _HALO},
+        }
+    )  # fmt: skip
+    title = f"Around the chosen node: {_levels(explored, chosen)}"
+    figure = _finished(data, explored, escaped(title, 110), colouring, height)
+    ends = [int(heights.min()), int(heights.max())]
+    figure.update_xaxes(range=[-0.56, 0.56])
+    figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)
+    return figure
+
+
+def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
+    """The edges among some nodes: from each to those that raise one column by one level.
+
+    A whole lattice has Σ_j (h_j − 1) Π_(i ≠ j) h_i of them, with h_j levels of column j.
+
+    >>> edges_between([(0, 0), (0, 1), (1, 1)])
+    [((0, 0), (0, 1)), ((0, 1), (1, 1))]
+    """
+    known = set(nodes)
+    raised = (
+        (node, (*node[:j], node[j] + 1, *node[j + 1 :])) for node in nodes for j in range(len(node))
+    )
+    return [(low, high) for low, high in raised if high in known]
+
+
+def lattice_table(explored: Explored, found: Assessed | None = None) -> pd.DataFrame:
+    """The numbers behind the picture: a row per node that was counted.
+
+    Parameters
+    ----------
+    explored
+        The lattice.
+    found
+        Other nodes of it than all that were counted.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The level of each quasi-identifier (``level_`` and its name), ``height``, ``satisfies``,
+        ``k_reached``, ``classes``, ``suppressed``, ``loss_percent``, ``minimal``, ``least_loss``,
+        and per walk the number of its last step at the node.
+    """
+    found = explored.assessed if found is None else found
+    nodes = _tuples(found)
+    minimal = set(explored.minimal)
+    table = pd.DataFrame(
+        {f"level_{name}": found.nodes[:, j] for j, name in enumerate(explored.attributes)}
+    )
+    table["height"] = found.heights
+    table["satisfies"] = found.satisfying
+    table["k_reached"] = found.reached
+    table["classes"] = found.classes
+    table["suppressed"] = found.suppressed
+    table["loss_percent"] = found.loss
+    if explored.complete:
+        table["minimal"] = [node in minimal for node in nodes]
+    table["least_loss"] = [node == explored.least for node in nodes]
+    for walk in explored.walks:
+        steps = {step.node: walk.first + place for place, step in enumerate(walk.steps)}
+        numbers = [steps.get(node) for node in nodes]
+        table[f"step_{walk.algorithm}"] = pd.array(numbers, dtype="Int64")
+    return table
+
+
+def heights_table(explored: Explored) -> pd.DataFrame:
+    """The numbers behind the bars: per height how many nodes there are, and how many satisfy."""
+    table = pd.DataFrame(
+        {"height": range(len(explored.per_height)), "nodes": list(explored.per_height)}
+    )
+    if explored.satisfying_per_height is not None:
+        table["satisfying"] = list(explored.satisfying_per_height)
+    return table
+
+
+# --- what is drawn --------------------------------------------------------------------------
+def _tuples(found: Assessed) -> list[Node]:
+    return [tuple(node) for node in found.nodes.tolist()]
+
+
+def _places(explored: Explored, nodes: Sequence[Node]) -> tuple[np.ndarray, np.ndarray]:
+    """Where nodes stand: across by their rank, the middle at 0; up by their height."""
+    heights = [sum(node) for node in nodes]
+    across = [
+        rank - (explored.per_height[height] - 1) / 2
+        for rank, height in zip(ranks(explored.tops, nodes), heights, strict=True)
+    ]
+    return np.array(across, dtype=float), np.array(heights, dtype=float)
+
+
+def _edges(
+    pairs: Sequence[tuple[Node, Node]],
+    at: Mapping[Node, tuple[float, float]],
+    colour: str,
+    width: float,
+) -> dict[str, Any]:
+    """Many edges as one line with gaps."""
+    ends = np.full((len(pairs), 3, 2), np.nan)  # the third of each is a gap
+    ends[:, :2] = np.array([(at[low], at[high]) for low, high in pairs]).reshape(-1, 2, 2)
+    x, y = ends.reshape(-1, 2).T
+    return {
+        "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
+        "line": {"color": colour, "width": width}, "showlegend": False, "name": "edges",
+    }  # fmt: skip
+
+
+def _nodes(
+    explored: Explored,
+    found: Assessed,
+    x: np.ndarray,
+    y: np.ndarray,
+    colouring: Colouring,
+    size: float,
+) -> list[dict[str, Any]]:
+    """The nodes: circles satisfy, crosses do not."""
+    hovers = np.array(_hovers(explored, found), dtype=object)
+    kinds = (
+        (~found.satisfying, "does not satisfy", "x", 0.8 * size, _NO),
+        (found.satisfying, "satisfies", "circle", size, _YES),
+    )
+    data = []
+    for chosen, name, symbol, wide, plain in kinds:
+        marker: dict[str, Any] = {"symbol": symbol, "size": wide, "line": {"width": 0}}
+        if symbol == "circle":
+            marker["line"] = {"width": 1, "color": INK}
+        if colouring == "satisfying":
+            marker["color"] = plain
+        else:
+            marker["color"], marker["coloraxis"] = _coloured(found, colouring)[chosen], "coloraxis"
+        data.append(
+            {
+                "type": "scatter", "mode": "markers", "name": name, "marker": marker,
+                "x": x[chosen], "y": y[chosen], "customdata": found.nodes[chosen],
+                "text": hovers[chosen], "hovertemplate": "%{text}<extra></extra>",
+                "unselected": {"marker": {"opacity": 1}},
+            }
+        )  # fmt: skip
+    return data
+
+
+def _coloured(found: Assessed, colouring: Colouring) -> np.ndarray:
+    return found.loss if colouring == "loss" else np.log10(np.maximum(found.reached, 1))
+
+
+def _hovers(explored: Explored, found: Assessed) -> list[str]:
+    """What each node says under the pointer."""
+    names = [escaped(name, 24) for name in explored.attributes]
+    said = []
+    for place, node in enumerate(found.nodes.tolist()):
+        levels = "<br>".join(
+            f"{name}: level {level} of {top}"
+            for name, level, top in zip(names, node, explored.tops, strict=True)
+        )
+        gone = int(found.suppressed[place])
+        said.append(
+            f"{levels}<br>reaches k = {thin(int(found.reached[place]))} · "
+            f"{counted(int(found.classes[place]), 'class', 'classes')}<br>"
+            f"{counted(gone, 'record')} in classes that are too small "
+            f"({percent(100 * gone / explored.n_records)})<br>"
+            f"loss {percent(float(found.loss[place]))}"
+        )
+    return said
+
+
+def _rings(
+    minimal: Sequence[Node], at: Mapping[Node, tuple[float, float]], size: float
+) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "name": "minimal", "hoverinfo": "skip",
+        "x": [at[node][0] for node in minimal], "y": [at[node][1] for node in minimal],
+        "marker": {"symbol": "circle-open", "size": size + 7, "color": _RING,
+                   "line": {"color": _RING, "width": 2.5}},
+        "unselected": {"marker": {"opacity": 1}},
+    }  # fmt: skip
+
+
+def _walks(
+    explored: Explored,
+    names: Sequence[str],
+    step: int | None,
+    at: Mapping[Node, tuple[float, float]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The walks as thick lines with a white rim, and the numbers of their steps."""
+    rims: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    for name in names:
+        walk, look = explored.walk(name), WALK_LOOKS[name]
+        nodes = [one.node for one in walk.until(step)]
+        if not nodes:
+            continue
+        line = {
+            "type": "scatter", "x": [at[node][0] for node in nodes],
+            "y": [at[node][1] for node in nodes], "hoverinfo": "skip",
+        }  # fmt: skip
+        rim = {"color": "rgba(255, 255, 255, 0.85)", "width": look.width + 4}
+        rims.append({**line, "mode": "lines", "line": rim, "showlegend": False})
+        lines.append(
+            {
+                **line, "mode": "lines+markers", "name": short_title(name),
+                "line": {"color": look.colour, "width": look.width, "dash": look.dash},
+                "marker": {"size": 5 + look.width / 2, "color": "white",
+                           "line": {"color": look.colour, "width": 2.5}},
+                "unselected": {"marker": {"opacity": 1}},
+            }
+        )  # fmt: skip
+        ink = darkened(look.colour)
+        labels.append(
+            {
+                **line, "mode": "markers+text", "marker": {"size": 15, "opacity": 0},
+                "text": _numbers(walk, nodes), "textposition": look.side, "cliponaxis": False,
+                "textfont": {"size": 13, "color": ink, "weight": 700, "shadow": _HALO},
+                "unselected": {"textfont": {"color": ink}},
+                "showlegend": False, "name": f"steps of {short_title(name)}",
+            }
+        )  # fmt: skip
+    return rims + lines, labels
+
+
+def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:
+    """The number of each step; of a node that a walk stays at, both, at the first.
+
+    >>> _numbers(Walk("samarati", False, (), 0, 0), [(1,), (0,), (0,)])
+    ['1', '2, 3', '']
+    """
+    found: list[str] = []
+    for place, node in enumerate(nodes):
+        number = str(walk.first + place)
+        if place and node == nodes[place - 1]:
+            found[-1], number = f"{found[-1]}, {number}", ""
+        found.append(number)
+    return found
+
+
+def _marks(
+    explored: Explored, at: Mapping[Node, tuple[float, float]], size: float, chosen: Node | None
+) -> list[dict[str, Any]]:
+    """The node of least loss, and the chosen one with its edges."""
+    data: list[dict[str, Any]] = []
+    common = {"type": "scatter", "mode": "markers", "hoverinfo": "skip",
+              "unselected": {"marker": {"opacity": 1}}}  # fmt: skip
+    if chosen is not None and chosen in at:
+        beside = [pair for node in at for pair in ((chosen, node), (node, chosen))
+                  if sum(abs(a - b) for a, b in zip(*pair, strict=True)) == 1]  # fmt: skip
+        data.append(_edges(beside, at, INK, 1.2))
+    if explored.least is not None and explored.least in at:
+        x, y = at[explored.least]
+        star = {"symbol": "star", "size": size + 9, "color": "#F0C808",
+                "line": {"color": INK, "width": 1.2}}  # fmt: skip
+        data.append({**common, "name": "least loss", "x": [x], "y": [y], "marker": star})
+    if chosen is not None and chosen in at:
+        x, y = at[chosen]
+        square = {"symbol": "square-open", "size": size + 16, "color": INK,
+                  "line": {"color": INK, "width": 3}}  # fmt: skip
+        data.append({**common, "name": "chosen", "x": [x], "y": [y], "marker": square})
+    return data
+
+
+def _counts(explored: Explored) -> dict[str, Any]:
+    """Beside each height, how many of its nodes satisfy."""
+    edge = max(explored.per_height) / 2 * 1.04 + 0.2
+    return {
+        "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
+        "x": [edge] * len(explored.per_height), "y": list(range(len(explored.per_height))),
+        "text": _said_per_height(explored), "textposition": "middle right", "cliponaxis": False,
+        "textfont": {"size": 12, "color": "#4A525A"}, "name": "counts",
+    }  # fmt: skip
+
+
+def _said_per_height(explored: Explored) -> list[str]:
+    if explored.satisfying_per_height is None:
+        return [counted(count, "node") for count in explored.per_height]
+    both = zip(explored.satisfying_per_height, explored.per_height, strict=True)
+    return [f"{thin(some)} of {thin(count)}" for some, count in both]
+
+
+def _moved(explored: Explored, chosen: Node, node: Node) -> str:
+    """What one step from the chosen node does."""
+    moved = next(j for j, level in enumerate(node) if level != chosen[j])
+    return f"{escaped(explored.attributes[moved], 14)} {node[moved]}"
+
+
+def _levels(explored: Explored, node: Node) -> str:
+    """The levels of a node in words."""
+    pairs = zip(explored.attributes, node, strict=True)
+    return ", ".join(f"{name} {level}" for name, level in pairs)
+
+
+def _finding(explored: Explored) -> str:
+    """The title: what was found."""
+    size = thin(explored.size)
+    if not explored.complete:
+        counted_some = any(walk.steps for walk in explored.walks)
+        return f"{size} combinations of levels" + (
+            ": too many to count each" if counted_some else ", none of them counted yet"
+        )
+    some = int(explored.assessed.satisfying.sum())
+    also = " and the other models" if explored.others else ""
+    gone = f" with at most {counted(explored.limit, 'record')} suppressed" if explored.limit else ""
+    found = f"{thin(some)} of {size} combinations of levels satisfy k = {thin(explored.k)}{also}"
+    minimal = len(explored.minimal)
+    are = "is" if minimal == 1 else "are"
+    return f"{found}{gone}" + (f"; {thin(minimal)} {are} minimal" if minimal else "")
+
+
+def _finished(
+    data: Sequence[Mapping[str, Any]],
+    explored: Explored,
+    title: str,
+    colouring: Colouring | None,
+    height: int,
+) -> go.Figure:
+    """The figure around the traces."""
+    half = max(explored.per_height) / 2
+    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
+              "entrywidth": 112, "itemclick": False, "itemdoubleclick": False}  # fmt: skip
+    layout: dict[str, Any] = {"hovermode": "closest", "showlegend": True, "legend": legend,
+                              "dragmode": False, "barmode": "overlay",
+                              "margin": {"l": 56, "r": 96, "t": 84, "b": 12}}  # fmt: skip
+    if colouring == "loss":
+        layout["coloraxis"] = {"colorscale": _SCALE, "cmin": 0, "cmax": 100,
+                               "colorbar": _bar("Loss, %")}  # fmt: skip
+    if colouring == "reached":
+        powers = range(int(np.log10(max(explored.n_records, 1))) + 1)
+        layout["coloraxis"] = {
+            "colorscale": _SCALE, "cmin": 0, "cmax": float(np.log10(max(explored.n_records, 2))),
+            "colorbar": {**_bar("k reached"), "tickvals": list(powers),
+                         "ticktext": [thin(10**power) for power in powers]},
+        }  # fmt: skip
+    figure = drawn(
+        data,
+        title,
+        height,
+        x={"visible": False, "range": [-half * 1.02 - 0.5, half * 1.18 + 0.6], "fixedrange": True},
+        y={
+            "title": "Height: the sum of the levels",
+            "range": [-0.6, len(explored.per_height) - 0.4],
+            "dtick": max(1, round(len(explored.per_height) / 20)),
+            "fixedrange": True,
+            "showgrid": False,
+        },
+        **layout,
+    )
+    figure.update_layout(title={"y": 1, "yanchor": "top", "yref": "container", "pad": {"t": 6}})
+    return figure
+
+
+def _bar(title: str) -> dict[str, Any]:
+    return {"title": {"text": title, "font": {"size": 13}}, "thickness": 14, "x": 1.01, "len": 0.9}

@@ -1,0 +1,444 @@
+"""Which columns, how far? The lattice of levels, the walks of searches, and a node to release."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.charts.lattice import (
+    COLOURINGS,
+    DRAWN,
+    heights_chart,
+    heights_table,
+    lattice_chart,
+    lattice_table,
+    neighbourhood_chart,
+)
+from kanon.errors import KanonError
+from kanon.run import short_title
+from kanon.studio import running, state
+from kanon.studio.frame import head, unready
+from kanon.studio.lattice import (
+    around,
+    at_once,
+    chosen_node,
+    explored_now,
+    known_lattice,
+    labels_at,
+    lattice_columns,
+    minimal_table,
+    ready,
+    release_at,
+    small,
+    taken_in,
+    usable_columns,
+    use_node,
+    with_level,
+    with_node,
+)
+from kanon.studio.lattice_said import (
+    how_lattice,
+    levels_said,
+    levels_shown,
+    size_said,
+    step_said,
+    verdict,
+)
+from kanon.studio.picture import data_button
+from kanon.studio.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain, shortened
+from kanon.words import counted, percent, thin
+
+IN_A_ROW = 6  # so many steppers
+
+
+def take_view(**fields):
+    """Change what is shown."""
+    work = state.work()
+    state.change(lattice=replace(work.lattice, **fields))
+
+
+def choices(work):
+    """Which columns, what may be suppressed, what the colour says, whose walks."""
+    columns = lattice_columns(work)
+    left, middle, right = st.columns([49, 18, 33])
+    key = f"lattice-columns-{work.version}"
+    left.pills(
+        "Quasi-identifiers in the lattice",
+        usable_columns(work),
+        selection_mode="multi",
+        key=state.seeded(key, list(columns)),
+        format_func=lambda name: plain(shortened(name)),
+        on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
+        help="The lattice of these columns alone, as if the others were no quasi-identifiers. What "
+        "fails here fails with more columns too; what satisfies here may fail with more.",
+    )
+    key = f"lattice-suppression-{work.version}"
+    middle.number_input(
+        "Suppress at most, %",
+        min_value=0.0,
+        max_value=100.0,
+        value=None,
+        step=1.0,
+        format="%.1f",
+        placeholder="none",
+        key=state.seeded(
+            key, None if work.suppression is None else round(100 * work.suppression, 6)
+        ),
+        on_change=lambda: state.change(
+            suppression=None if state.typed(key) is None else state.typed(key) / 100
+        ),
+        help="Records in classes that are too small may leave the release, up to this share; the "
+        "same setting as on Anonymise. Empty: none, but k records for Datafly, as published.",
+    )
+    right.segmented_control(
+        "Colour says",
+        list(COLOURINGS),
+        key=state.seeded("lattice-colour", work.lattice.colouring),
+        format_func=COLOURINGS.get,
+        on_change=lambda: take_view(
+            colouring=state.typed("lattice-colour") or work.lattice.colouring
+        ),
+        help="The marker always says whether a node satisfies: circles do, crosses do not.",
+    )
+
+
+def partly(work, one):
+    """That some quasi-identifiers are left out, with the one click that takes them in."""
+    columns, usable = lattice_columns(work), usable_columns(work)
+    if len(columns) == len(usable):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        why = "" if work.lattice.columns else f", so that at most {thin(DRAWN)} nodes are drawn"
+        st.caption(
+            f"Shown are {len(columns)} of {len(usable)} quasi-identifiers{why}. A release needs "
+            "levels for all.",
+            width="content",
+        )
+        st.button(
+            "Take in all",
+            type="tertiary",
+            icon=":material/select_all:",
+            on_click=lambda: state.put(taken_in(state.work(), one.outline)),
+            key="lattice-all",
+        )
+
+
+def looked_at(work, one):
+    """The lattice, as far as it was looked at; what has to be done if it was not."""
+    if at_once(one):
+        return state.remembered("lattice", one.settings, lambda: explored_now(one))
+    explored = known_lattice(work, one)
+    if explored is not None:
+        return explored
+    if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
+        running.explore_lattice(one)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Explore this lattice",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=state.work().busy,
+            on_click=running.explore_lattice,
+            args=(one,),
+            key="lattice-explore",
+        )
+        cancel_button()
+        size = counted(one.outline.size, "node")
+        st.caption(
+            f"Counts the classes at all {size}."
+            if small(one)
+            else f"{size}: too many to count each. The walks of Datafly and Improved greedy are "
+            "found, and what lies around a node.",
+            width="content",
+        )
+    if state.work().doing == "lattice":
+        progress()
+    return one.outline
+
+
+def picture(work, one, explored, node):
+    """The lattice; a click on a node chooses it."""
+    view = work.lattice
+    walks = tuple(name for name in view.walks if explored.walk(name).steps)
+    drawable = explored.complete and explored.size <= DRAWN
+    # What a figure holds decides what it is called in the browser: a click on an older one is gone.
+    key = (one.settings, view, node, explored.complete, walks)
+    if drawable:
+        figure = state.remembered(
+            "lattice-figure", key,
+            lambda: lattice_chart(explored, view.colouring, walks, view.step, node),
+        )  # fmt: skip
+        clickable("lattice-picture", figure, explored)
+        table = lattice_table
+    else:
+        figure = state.remembered(
+            "lattice-figure", key, lambda: heights_chart(explored, walks, view.step, node)
+        )
+        st.plotly_chart(figure, config={"displayModeBar": False}, key="lattice-picture")
+        table = heights_table
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(plain(size_said(one)), width="content")
+        about = f"{one.settings}|{explored.complete}|{drawable}"
+        data_button("Data", lambda: table(explored), "lattice", about, kind="tertiary")
+
+
+def clickable(key, figure, explored):
+    """A chart whose nodes can be chosen by a click; each carries its levels."""
+
+    def clicked():
+        points = (state.typed(key) or {}).get("selection", {}).get("points", [])
+        if points:  # none: something was deselected
+            state.put(with_node(state.work(), explored, points[0].get("customdata")))
+
+    st.plotly_chart(
+        figure,
+        config={"displayModeBar": False},
+        key=key,
+        on_select=clicked,
+        selection_mode="points",
+    )
+
+
+def walks(work, explored):
+    """Whose walks are drawn, up to which step, and what happened there."""
+    view = work.lattice
+    known = [walk for walk in explored.walks if walk.steps]
+    if not any(walk.steps or walk.problem for walk in explored.walks):
+        return
+    left, right = st.columns([2, 3])
+    with left:
+        titles = {walk.algorithm: short_title(walk.algorithm) for walk in explored.walks}
+        st.pills(
+            "Walks of searches",
+            list(titles),
+            selection_mode="multi",
+            key=state.seeded("lattice-walks", list(view.walks)),
+            format_func=titles.get,
+            on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
+        )
+        last = max((walk.last for walk in known), default=0)
+        if last > 0:
+            key = f"lattice-step-{last}"
+            st.slider(
+                "Up to step",
+                0,
+                last,
+                key=state.seeded(key, last if view.step is None else min(view.step, last)),
+                on_change=lambda: take_view(
+                    step=None if state.typed(key) == last else state.typed(key)
+                ),
+            )
+    with right:
+        for walk in explored.walks:
+            said = step_said(explored, walk, view.step)
+            if walk.algorithm in view.walks and said:
+                st.markdown(plain(said))
+
+
+def steppers(work, one, explored, node):
+    """The levels of the chosen node, one stepper per column; under each what the values become."""
+    st.subheader("The chosen node")
+    names = explored.attributes
+    for start in range(0, len(names), IN_A_ROW):
+        places = st.columns(min(IN_A_ROW, len(names)))
+        listed = range(start, min(start + IN_A_ROW, len(names)))
+        for place, j in zip(places, listed, strict=False):
+            name, top = names[j], explored.tops[j]
+            key = f"lattice-level-{work.version}-{list(work.roles).index(name)}-{top}"
+            with place:
+                st.number_input(
+                    f"{plain(shortened(name, 20))}, of {top}",
+                    min_value=0,
+                    max_value=max(top, 1),
+                    step=1,
+                    disabled=top == 0,
+                    key=state.seeded(key, node[j]),
+                    on_change=step_to,
+                    args=(explored, name, key),
+                )
+                labels = state.remembered(
+                    f"lattice-labels-{j}", (one.settings, j, node[j]),
+                    lambda j=j: labels_at(one, j, node[j]),
+                )  # fmt: skip
+                st.caption(plain(levels_shown(labels)))
+
+
+def step_to(explored, name, key):
+    """Choose the node with another level of one column."""
+    state.put(with_level(state.work(), explored, name, int(state.typed(key))))
+
+
+def goes_to(work, explored, node):
+    """The nodes that stand out, to be chosen from a list."""
+    known = {}
+    if explored.least is not None:
+        known[explored.least] = "least loss"
+    for one in explored.tied:
+        known[one] = f"{known[one]}; MinGen" if one in known else "MinGen"
+    for walk in explored.walks:
+        if walk.steps:
+            end, title = walk.steps[-1].node, f"end of {short_title(walk.algorithm)}"
+            known[end] = f"{known[end]}; {title}" if end in known else title
+    found = explored.assessed
+    loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
+    for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
+        known[one] = f"{known[one]}; minimal" if one in known else "minimal"
+    if not known:
+        return
+    key = f"lattice-go-{work.version}"
+    st.selectbox(
+        "Or take one that stands out",
+        list(known),
+        index=None,
+        placeholder="Choose a node",
+        key=state.seeded(key, node if node in known else None),
+        format_func=lambda one: (
+            f"{known[one]}: {levels_said(explored, one)}"
+            + (f" ({percent(loss[one])})" if one in loss else "")
+        ),
+        on_change=lambda: state.put(with_node(state.work(), explored, state.typed(key))),
+    )
+
+
+def numbers(explored, found, node):
+    """What the chosen node amounts to."""
+    place = found.places[node]
+    gone, n = int(found.suppressed[place]), explored.n_records
+    told = (
+        ("k reached ↑ better", thin(int(found.reached[place])),
+         "The size of the smallest class, once at most the allowed records are suppressed."),
+        ("Classes ↑ better", thin(int(found.classes[place])),
+         "Groups of records that look the same and satisfy what is required."),
+        ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
+         "Records in classes that are too small: they would leave the release."),
+        ("Loss ↓ better", percent(float(found.loss[place])),
+         "Of all that could be lost, as the metric counts; suppressed records lose everything."),
+        ("Height", f"{sum(node)} of {len(explored.per_height) - 1}", "The sum of the levels."),
+    )  # fmt: skip
+    for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
+        where.metric(label, value, help=said)
+
+
+def use(work, one, explored, found, node):
+    """Release the chosen node."""
+    satisfies = bool(found.satisfying[found.places[node]])
+    whole = len(explored.attributes) == len(work.quasi_identifiers)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Use this one",
+            type="primary",
+            icon=":material/shield:",
+            disabled=not (satisfies and whole) or work.busy,
+            on_click=used,
+            args=(explored, node),
+            key="lattice-use",
+        )
+        cancel_button()
+        said = verdict(explored, found, node)
+        if not whole:
+            said += " Take in all quasi-identifiers to use it: a release needs levels for all."
+        st.markdown(plain(said), width="content")
+        levels = dict(zip(explored.attributes, node, strict=True))
+        if work.node == levels and work.algorithm in ("levels", "mingen"):
+            st.page_link(
+                "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
+            )
+
+    if work.doing != "lattice":
+        progress()
+
+
+def used(explored, node):
+    """Choose the levels for the run, and start it."""
+    state.put(use_node(state.work(), explored, node))
+    running.start()
+
+
+def tables(one, explored, found, node):
+    """The first records before and after."""
+    done, (before, after) = state.remembered(
+        "lattice-preview", (one.settings, node), lambda: previewed(one, node)
+    )
+    left, right = st.columns(2)
+    left.subheader("Before")
+    left.dataframe(before, height=preview_height(done), hide_index=True, key="lattice-before")
+    right.subheader("At these levels")
+    right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
+    gone = int(found.suppressed[found.places[node]])
+    shown = preview_rows(explored.n_records - gone, len(done.prepared.plan.columns))
+    st.caption(
+        f"The first {thin(shown)} records"
+        + (f" that are not in classes that are too small ({thin(gone)} are)." if gone else ".")
+        + " Darker blue: the cell rose further in its hierarchy."
+    )
+
+
+def previewed(one, node):
+    """The release at a node, and its preview."""
+    done = release_at(one, node)
+    return done, before_and_after(done)
+
+
+def minimal(one, explored):
+    """The minimal satisfying nodes."""
+    if not explored.minimal:
+        return
+    st.subheader(f"{counted(len(explored.minimal), 'minimal node')}, least loss first")
+    table = state.remembered("lattice-minimal", one.settings, lambda: minimal_table(explored))
+    st.dataframe(
+        table,
+        height=min(38 + 35 * len(table), 320),
+        hide_index=True,
+        key="lattice-minimal",
+        column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
+    )
+    data_button("Minimal nodes", lambda: table, "minimal-nodes", one.settings, kind="tertiary")
+
+
+work = head("Which columns, how far?")
+unready(work)
+if not usable_columns(work):
+    st.info("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
+    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.stop()
+choices(work)
+try:
+    one = ready(work, state.remembered)
+    partly(work, one)
+    explored = looked_at(work, one)
+except KanonError as error:
+    st.warning(plain(error.sentence), icon=":material/error:")
+    if work.suppression and work.models:
+        st.button(
+            "Suppress nothing", on_click=state.change, kwargs={"suppression": 0.0}, key="none"
+        )
+    st.stop()
+work = state.work()
+node = chosen_node(work, explored)
+picture(work, one, explored, node)
+walks(work, explored)
+found = state.remembered(
+    "lattice-around", (one.settings, explored.complete, node), lambda: around(one, explored, node)
+)
+steppers(work, one, explored, node)
+goes_to(work, explored, node)
+numbers(explored, found, node)
+use(work, one, explored, found, node)
+if not (explored.complete and explored.size <= DRAWN):
+    clickable(
+        "lattice-neighbourhood",
+        neighbourhood_chart(explored, found, node, work.lattice.colouring),
+        explored,
+    )
+    data_button(
+        "Data of the neighbourhood",
+        lambda: lattice_table(explored, found),
+        "neighbourhood",
+        f"{one.settings}|{node}",
+        kind="tertiary",
+    )
+tables(one, explored, found, node)
+minimal(one, explored)
+with st.expander("How it is computed"):
+    st.markdown(how_lattice(one, explored))
