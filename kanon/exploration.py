@@ -463,7 +463,8 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     if module is samarati and size > COMPLETE:
         most = thin(max(nodes_per_height(task.classes.hierarchies)))
         problem = (
-            f"{module.CARD.title} would count whole heights of this lattice, up to {most} nodes each."
+            f"{module.CARD.title} would count whole heights of this lattice, up to {most} nodes "
+            "each."
         )
         return replace(walk, problem=problem)
     try:
