@@ -246,4 +246,6 @@ class MergePath:
             if np.array_equal(further, top):
                 break
             top = further
-        return Recoding.from_targets(self.classes, self.nodes[top[: self.classes.n_classes]])
+        return Recoding.from_targets(
+            self.classes, self.nodes[top[: self.classes.n_classes]], trace=Trace(steps=merges)
+        )

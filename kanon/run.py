@@ -183,8 +183,9 @@ class Run:
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def _trace(self) -> dict[str, Any]:
-        """What a full-domain algorithm found, and how many nodes it looked at."""
-        trace, found = self.recoding.trace, {}
+        """What the algorithm did: its steps, and a full-domain one its node and those counted."""
+        trace = self.recoding.trace
+        found: dict[str, Any] = {"steps": trace.steps}
         if trace.node is not None:
             levels = zip(self.prepared.classes.attributes, trace.node, strict=True)
             found["node"] = dict(levels)

@@ -24,12 +24,14 @@ from kanon.recoding import Recoding
 from kanon.run import (
     Prepared,
     algorithm_named,
+    check_task,
     finished_at,
     measured_metrics,
     prepare,
     serves_every_k,
+    uses,
 )
-from kanon.strategies import STRATEGIES, Scope
+from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 from kanon.words import counted
 
 __all__ = [
@@ -160,6 +162,8 @@ def sweep(
     check_k(ks)
     tasks = tasks_of(prepare(plan, table, folder), wanted)
     tasks[0].for_k(max(ks)).check()
+    for task in tasks:
+        check_task(plan.algorithm.name, task)
     measured = measured_metrics(plan, metrics)
     runs = [Planned(plan.algorithm.name, task) for task in tasks]
     found = solve_sweep(progress, runs, ks, measured, workers)
@@ -210,6 +214,11 @@ def configurations(
         if name not in STRATEGIES:
             known = ", ".join(STRATEGIES)
             raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
+        if LOOKS_AT[name] and not uses(plan.algorithm.name, "strategy"):
+            raise PlanError(
+                f"The algorithm {quoted(plan.algorithm.name)} looks at no sensitive column; the "
+                f"strategy {quoted(name)} needs 'gaa'."
+            )
     return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -174,5 +173,4 @@ def finished(
     share = _CLUSTERED if task.others else 1.0
     targets, steps = cluster(stretch(progress, 0.0, share))
     made = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
-    found = repaired(made, task, stretch(progress, share, 1.0))
-    return replace(found, trace=made.trace)
+    return repaired(made, task, stretch(progress, share, 1.0))

@@ -12,7 +12,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merge import LIVE, merge_chosen
 from kanon.privacy.conjunction import broken
-from kanon.recoding import Recoding
+from kanon.recoding import Recoding, Trace
 from kanon.sensitive import Sensitive
 from kanon.words import thin
 
@@ -90,7 +90,8 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
                 max(0.0, 1 - left / at_first),
                 f"{thin(left)} classes left to merge for the other models",
             )
-    return _composed(recoding, before, work.nodes, into, int(state[LIVE]))
+    trace = replace(recoding.trace, steps=recoding.trace.steps + merges)
+    return _composed(recoding, before, work.nodes, into, int(state[LIVE]), trace)
 
 
 def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
@@ -111,6 +112,7 @@ def _composed(
     nodes: np.ndarray,
     into: np.ndarray,
     live: int,
+    trace: Trace,
 ) -> Recoding:
     """The recoding of the original classes, through the release that was merged on."""
     while True:  # each round doubles how far a class looks along its chain of merges
@@ -119,6 +121,6 @@ def _composed(
             break
         into = further
     top = into[: before.n_classes]
-    found = Recoding.from_targets(recoding.classes, nodes[top][recoding.assigned])
+    found = Recoding.from_targets(recoding.classes, nodes[top][recoding.assigned], trace=trace)
     assert found.n_classes == live, "classes of the same tuple are one class"
     return found
