@@ -5,47 +5,71 @@ Numba keeps what it compiled beside the source, so that a newcomer's first run i
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from typing import Any
+
 import pandas as pd
 
 from kanon.algorithms.gaa import merge_path
+from kanon.algorithms.task import no_progress
+from kanon.errors import PlanError
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
-from kanon.plan import Plan
-from kanon.run import prepare, solve
+from kanon.plan import Plan, parameters_of
+from kanon.run import algorithms, prepare, solve
 
 __all__ = ["warm"]
 
 
-def warm() -> None:
-    """Run every compiled kernel once, on four records."""
-    table = pd.DataFrame({"sex": ["F", "F", "M", "M"], "ill": ["a", "b", "a", "a"]})
-    for algorithm in (
-        {"name": "gaa", "tie_seed": 1},
-        {"name": "gaa", "strategy": "s3"},
-        {"name": "gaa-small"},
-        {"name": "k-member"},
-        {"name": "oka"},
-    ):
-        plan = Plan.from_content(
-            {
-                "version": 1,
-                "columns": {
-                    "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                    "ill": {"role": "sensitive"},
-                },
-                "algorithm": algorithm,
-                "privacy": [
-                    {"model": "k-anonymity", "k": 2},
-                    {"model": "distinct-l-diversity", "l": 2},
-                ],
-            }
-        )
-        ready = prepare(plan, table)
-        solve(lambda fraction, text: None, plan.algorithm.name, ready.task(), [plan.metric])
-        path = merge_path(ready.task())
-        curves_along(path, [plan.metric])
-    linkage(ready.classes, ready.classes, ready.classes.attributes)
-    people_below(ready.classes, ready.classes)
+def warm(names: Collection[str] = ()) -> None:
+    """Run compiled kernels once, on eight records.
+
+    Parameters
+    ----------
+    names
+        The algorithms whose kernels are wanted; all of them if none is named.
+    """
+    table = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("abaaabab")})
+    chosen = [one for one in _settings() if not names or one["name"] in names]
+    for algorithm in chosen:
+        for model in ([], [{"model": "distinct-l-diversity", "l": 2}]):
+            plan = Plan.from_content(
+                {
+                    "version": 1,
+                    "columns": {
+                        "age": {
+                            "role": "quasi-identifier",
+                            "hierarchy": {"build": "intervals", "widths": [20]},
+                        },
+                        "ill": {"role": "sensitive"},
+                    },
+                    "algorithm": algorithm,
+                    "privacy": [{"model": "k-anonymity", "k": 2}, *model],
+                }
+            )
+            try:
+                task = prepare(plan, table).check()
+            except PlanError:  # not every algorithm meets every model
+                continue
+            solve(no_progress, plan.algorithm.name, task, [plan.metric])
+    classes = task.classes
+    curves_along(merge_path(task), [plan.metric])
+    linkage(classes, classes, classes.attributes)
+    people_below(classes, classes)
+
+
+def _settings() -> Iterator[dict[str, Any]]:
+    """Every algorithm with every choice of its own."""
+    for name in algorithms():
+        found: dict[str, Any] = {"name": name}
+        if name == "levels":
+            found["node"] = {"age": 1}
+        yield found
+        for parameter in parameters_of(name):
+            for choice in parameter.choices:
+                yield {**found, parameter.name: choice}
+    yield {"name": "gaa", "tie_seed": 1}
+    yield {"name": "gaa", "strategy": "s3"}
 
 
 if __name__ == "__main__":

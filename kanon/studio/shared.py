@@ -12,10 +12,13 @@ __all__ = ["jobs", "last_job"]
 
 
 def _load_kernels() -> None:
-    """Run in a fresh worker; imported there alone, as the imports take a second."""
+    """Run in a fresh worker; imported there alone, as the imports take a second.
+
+    The kernels of greedy merging alone: loading all of them would make the first result wait.
+    """
     from kanon.warm import warm
 
-    warm()
+    warm(["gaa"])
 
 
 @st.cache_resource(show_spinner=False)
