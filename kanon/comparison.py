@@ -35,6 +35,7 @@ __all__ = [
     "K_PRESETS",
     "L_CARD",
     "PAPER_K",
+    "SUPPRESSED_CARD",
     "TIE_SEEDS",
     "T_CARD",
     "Comparison",
@@ -100,6 +101,18 @@ T_CARD = Card(
     direction="lower",
     lowest="0 %: every class is like the whole table",
     highest="100 %: some class has nothing in common with the table",
+)
+
+SUPPRESSED_CARD = Card(
+    name="suppressed_percent",
+    title="Suppressed",
+    summary="Records that are not released, because their class is too small. They count as lost "
+    "in alteration, and are in no class.",
+    source="Samarati 2001",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every record is released",
+    highest="100 %: nothing is released",
 )
 
 COSTLESS = ("l", "t")
@@ -276,6 +289,8 @@ class Line:
         if criterion == T_CARD.name:
             name = privacy_column("t_norm1", sensitive, columns)
             return 50.0 * np.array([each[name] for each in found])
+        if criterion == SUPPRESSED_CARD.name:
+            return np.array([run.suppressed_at(ks) for run in self.runs.values()])
         return np.array([each[criterion] for each in found], dtype=float)
 
 
@@ -354,9 +369,16 @@ class Comparison:
 
     @property
     def criteria(self) -> Mapping[str, Card]:
-        """What can be shown over k: losses, minimum k, and l and t of the sensitive column."""
-        privacy = (L_CARD, T_CARD) if self.sensitive in self.sensitive_columns else ()
-        return {**CRITERIA, **{card.name: card for card in privacy}}
+        """What can be shown over k: losses, minimum k, what is suppressed, l and t."""
+        more = [SUPPRESSED_CARD] if self._suppresses else []
+        more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
+        return {**CRITERIA, **{card.name: card for card in more}}
+
+    @property
+    def _suppresses(self) -> bool:
+        """Whether some release suppresses records."""
+        runs = (run for line in self.lines for run in line.runs.values())
+        return any(isinstance(run, Points) and run.suppressed is not None for run in runs)
 
     def card(self, criterion: str) -> Card:
         """The card of a criterion, ``alteration_<metric>`` too."""

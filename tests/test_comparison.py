@@ -19,6 +19,7 @@ from kanon.comparison import (
     INTERVALS,
     K_PRESETS,
     PAPER_K,
+    SUPPRESSED_CARD,
     Comparison,
     Line,
     before_and_after,
@@ -422,6 +423,20 @@ def test_the_picture_of_a_difference_shows_its_table():
     scales = {tuple(axis.range) for axis in figure.select_yaxes()}
     assert len(scales) == 1 and sum(next(iter(scales))) == 0, "one scale, with 0 in the middle"
     assert "low" not in difference_table(both(), first, second)
+
+
+def test_what_is_suppressed_is_a_criterion_where_something_is():
+    kept = line("ncp", [1.0, 2.0, 3.0])
+    runs = {None: replace(kept.runs[None], suppressed=np.array([0.0, 2.5, 5.0]))}
+    gone = replace(kept, configuration=Configuration("ncp", algorithm="datafly"), runs=runs)
+    gone = replace(gone, name="datafly")
+    name = SUPPRESSED_CARD.name
+    none = Comparison((kept,), (METRICS["ncp"],), 6, (2, 4, 6))
+    some = Comparison((kept, gone), (METRICS["ncp"],), 6, (2, 4, 6))
+    assert name not in none.criteria and name in some.criteria
+    assert some.at(name, [6, 4])[:, 0].tolist() == [[0.0, 0.0], [5.0, 2.5]]
+    assert some.places(4).values.loc[name].tolist() == [0.0, 2.5]
+    assert some.table()[name].tolist() == [0.0, 0.0, 0.0, 0.0, 2.5, 5.0]
 
 
 # Real runs

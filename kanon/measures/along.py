@@ -12,7 +12,7 @@ from numba import njit
 from kanon.errors import PlanError
 from kanon.kernels.merge import measure_along
 from kanon.measures.alteration import mean_of
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import share, whole_potentials
 from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
 from kanon.measures.histograms import histograms_of
 from kanon.measures.summary import summary
@@ -61,6 +61,10 @@ class Curves:
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
         """The records in classes of which size for several k. Shape (len(ks), B)."""
         return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
+
+    def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
+        """The suppressed records for several k, in percent: none, as merging suppresses nobody."""
+        return np.zeros(len(ks))
 
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
@@ -111,10 +115,17 @@ class Points:
         Where every record was suppressed, what is of the smallest or worst class is not a number.
     class_sizes
         As in :class:`Curves`, a row per k.
+    suppressed
+        Per k the suppressed records, in percent; None if none are.
     """
 
     numbers: Mapping[str, np.ndarray]
     class_sizes: np.ndarray | None = None
+    suppressed: np.ndarray | None = None
+
+    def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
+        """The suppressed records for several k, in percent. Shape (len(ks),)."""
+        return np.zeros(len(ks)) if self.suppressed is None else self.suppressed[self._rows(ks)]
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
         """The records in classes of which size for several k. Shape (len(ks), B)."""
@@ -201,7 +212,15 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         most = {each.name: _worst_of(np.max, t_closeness.each(each)) for each in sensitive}
         rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
     sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
-    return Points({name: np.array([row[name] for row in rows]) for name in rows[0]}, sizes)
+    gone = [
+        share(recoding.suppressed_records, recoding.classes.n_records)
+        for recoding in recodings.values()
+    ]
+    return Points(
+        {name: np.array([row[name] for row in rows]) for name in rows[0]},
+        sizes,
+        np.array(gone) if any(gone) else None,
+    )
 
 
 def _worst_of(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> float:
