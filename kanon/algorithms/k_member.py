@@ -41,8 +41,7 @@ HOW = (
     "they increase least. Every cluster gets, in every quasi-identifier, the lowest group of the "
     "hierarchy that holds all its values. The published algorithm moves single records; here "
     "records that share all quasi-identifiers move together, so a cluster may hold more than k. "
-    "Clusters that come to look the same are one class, and clusters that break another model "
-    "than k-anonymity are merged with the nearest one."
+    "Clusters that come to look the same are one class."
 )
 """What the algorithm does, for who reads a release."""
 

@@ -33,8 +33,7 @@ HOW = (
     "with the class nearest to it, of whatever size: in every quasi-identifier, all their records "
     "get the lowest group of the hierarchy that holds the values of both. How far two classes are "
     "apart is what it costs to raise the records of both to there. Records that come to look the "
-    "same are one class from then on. Classes that break another model than k-anonymity are "
-    "merged on in the same way, smallest first."
+    "same are one class from then on."
 )
 """What the algorithm does, for who reads a release."""
 

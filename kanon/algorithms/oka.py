@@ -54,8 +54,7 @@ HOW = (
     "hierarchy that holds all its values; that is its centre. The published algorithm moves single "
     "records; here records that share all quasi-identifiers move together. So some clusters may "
     "still have fewer than k records in the end: each is merged with the nearest other one. "
-    "Clusters that come to look the same are one class, and clusters that break another model than "
-    "k-anonymity are merged with the nearest one."
+    "Clusters that come to look the same are one class."
 )
 """What the algorithm does, for who reads a release."""
 
