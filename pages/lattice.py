@@ -168,8 +168,7 @@ def looked_at(work, one):
             "found, and what lies around a node.",
             width="content",
         )
-    if state.work().doing == "lattice":
-        progress()
+    progress()
     return one.outline
 
 
@@ -197,6 +196,10 @@ def picture(work, one, explored, node):
         st.caption(plain(size_said(one)), width="content")
         about = f"{one.settings}|{explored.complete}|{drawable}"
         data_button("Data", lambda: table(explored), "lattice", about, kind="tertiary")
+        if not drawable and len(explored.assessed.nodes):
+            data_button(
+                "Counted nodes", lambda: lattice_table(explored), "nodes", about, kind="tertiary"
+            )
 
 
 def clickable(key, figure, explored):
@@ -340,7 +343,8 @@ def use(work, one, explored, found, node):
             args=(explored, node),
             key="lattice-use",
         )
-        cancel_button()
+        if explored is not one.outline:  # else it stands above
+            cancel_button()
         said = verdict(explored, found, node)
         if not whole:
             said += " Take in all quasi-identifiers to use it: a release needs levels for all."
@@ -351,7 +355,7 @@ def use(work, one, explored, found, node):
                 "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
             )
 
-    if work.doing != "lattice":
+    if explored is not one.outline:
         progress()
 
 

@@ -209,8 +209,8 @@ def neighbourhood_chart(
             "unselected": {"textfont": {"color": INK}},
         }
     )  # fmt: skip
-    title = f"Around the chosen node: {_levels(explored, chosen)}"
-    figure = _finished(data, explored, escaped(title, 110), colouring, height)
+    title = "Around the chosen node: what one step up raises, what one step down lowers"
+    figure = _finished(data, explored, title, colouring, height)
     ends = [int(heights.min()), int(heights.max())]
     figure.update_xaxes(range=[-0.56, 0.56])
     figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)
@@ -489,12 +489,6 @@ def _moved(explored: Explored, chosen: Node, node: Node) -> str:
     """What one step from the chosen node does."""
     moved = next(j for j, level in enumerate(node) if level != chosen[j])
     return f"{escaped(explored.attributes[moved], 14)} {node[moved]}"
-
-
-def _levels(explored: Explored, node: Node) -> str:
-    """The levels of a node in words."""
-    pairs = zip(explored.attributes, node, strict=True)
-    return ", ".join(f"{name} {level}" for name, level in pairs)
 
 
 def _finding(explored: Explored) -> str:
