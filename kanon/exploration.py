@@ -462,10 +462,7 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
     if module is samarati and size > COMPLETE:
         most = thin(max(nodes_per_height(task.classes.hierarchies)))
-        problem = (
-            f"{module.CARD.title} would count whole heights of this lattice, up to {most} nodes "
-            "each."
-        )
+        problem = f"It would count whole heights of this lattice, up to {most} nodes each."
         return replace(walk, problem=problem)
     try:
         module.check(task)

@@ -7,6 +7,7 @@ import streamlit as st
 from kanon.charts.lattice import (
     COLOURINGS,
     DRAWN,
+    WALK_LOOKS,
     heights_chart,
     heights_table,
     lattice_chart,
@@ -25,6 +26,7 @@ from kanon.studio.lattice import (
     known_lattice,
     labels_at,
     lattice_columns,
+    levels_in,
     minimal_table,
     ready,
     release_at,
@@ -59,22 +61,27 @@ def take_view(**fields):
 
 
 def choices(work):
-    """Which columns, what may be suppressed, what the colour says, whose walks."""
-    columns = lattice_columns(work)
-    left, middle, right = st.columns([49, 18, 33])
-    key = f"lattice-columns-{work.version}"
-    left.pills(
-        "Quasi-identifiers in the lattice",
-        usable_columns(work),
-        selection_mode="multi",
-        key=state.seeded(key, list(columns)),
-        format_func=lambda name: plain(shortened(name)),
-        on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
-        help="The lattice of these columns alone, as if the others were no quasi-identifiers. What "
-        "fails here fails with more columns too; what satisfies here may fail with more.",
-    )
-    key = f"lattice-suppression-{work.version}"
-    middle.number_input(
+    """Which columns; what may be suppressed, what the colour says, whose walks."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "Columns",
+            width=80,
+            help="The lattice of these quasi-identifiers alone, as if the others were none. What "
+            "fails here fails with more columns too; what satisfies here may fail with more.",
+        )
+        key = f"lattice-columns-{work.version}"
+        st.pills(
+            "Quasi-identifiers in the lattice",
+            usable_columns(work),
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded(key, list(lattice_columns(work))),
+            format_func=lambda name: plain(shortened(name)),
+            on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
+        )
+    left, middle, right = st.columns([20, 38, 42])
+    share = f"lattice-suppression-{work.version}"
+    left.number_input(
         "Suppress at most, %",
         min_value=0.0,
         max_value=100.0,
@@ -83,15 +90,15 @@ def choices(work):
         format="%.1f",
         placeholder="none",
         key=state.seeded(
-            key, None if work.suppression is None else round(100 * work.suppression, 6)
+            share, None if work.suppression is None else round(100 * work.suppression, 6)
         ),
         on_change=lambda: state.change(
-            suppression=None if state.typed(key) is None else state.typed(key) / 100
+            suppression=None if state.typed(share) is None else state.typed(share) / 100
         ),
         help="Records in classes that are too small may leave the release, up to this share; the "
         "same setting as on Anonymise. Empty: none, but k records for Datafly, as published.",
     )
-    right.segmented_control(
+    middle.segmented_control(
         "Colour says",
         list(COLOURINGS),
         key=state.seeded("lattice-colour", work.lattice.colouring),
@@ -100,6 +107,15 @@ def choices(work):
             colouring=state.typed("lattice-colour") or work.lattice.colouring
         ),
         help="The marker always says whether a node satisfies: circles do, crosses do not.",
+    )
+    right.pills(
+        "Walks of searches",
+        list(WALK_LOOKS),
+        selection_mode="multi",
+        key=state.seeded("lattice-walks", list(work.lattice.walks)),
+        format_func=short_title,
+        on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
+        help="Which nodes a search moved through, in its order; a number at each step.",
     )
 
 
@@ -152,8 +168,7 @@ def looked_at(work, one):
             "found, and what lies around a node.",
             width="content",
         )
-    if state.work().doing == "lattice":
-        progress()
+    progress()
     return one.outline
 
 
@@ -181,6 +196,10 @@ def picture(work, one, explored, node):
         st.caption(plain(size_said(one)), width="content")
         about = f"{one.settings}|{explored.complete}|{drawable}"
         data_button("Data", lambda: table(explored), "lattice", about, kind="tertiary")
+        if not drawable and len(explored.assessed.nodes):
+            data_button(
+                "Counted nodes", lambda: lattice_table(explored), "nodes", about, kind="tertiary"
+            )
 
 
 def clickable(key, figure, explored):
@@ -189,7 +208,7 @@ def clickable(key, figure, explored):
     def clicked():
         points = (state.typed(key) or {}).get("selection", {}).get("points", [])
         if points:  # none: something was deselected
-            state.put(with_node(state.work(), explored, points[0].get("customdata")))
+            state.put(with_node(state.work(), explored, levels_in(points[0].get("customdata"))))
 
     st.plotly_chart(
         figure,
@@ -201,39 +220,29 @@ def clickable(key, figure, explored):
 
 
 def walks(work, explored):
-    """Whose walks are drawn, up to which step, and what happened there."""
+    """Up to which step the walks are drawn, and what happened there."""
     view = work.lattice
-    known = [walk for walk in explored.walks if walk.steps]
-    if not any(walk.steps or walk.problem for walk in explored.walks):
+    told = [
+        said
+        for walk in explored.walks
+        if walk.algorithm in view.walks and (said := step_said(explored, walk, view.step))
+    ]
+    if not told:
         return
-    left, right = st.columns([2, 3])
-    with left:
-        titles = {walk.algorithm: short_title(walk.algorithm) for walk in explored.walks}
-        st.pills(
-            "Walks of searches",
-            list(titles),
-            selection_mode="multi",
-            key=state.seeded("lattice-walks", list(view.walks)),
-            format_func=titles.get,
-            on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
+    left, right = st.columns([1, 3])
+    last = max((walk.last for walk in explored.walks if walk.steps), default=0)
+    if last > 0:
+        key = f"lattice-step-{last}"
+        left.slider(
+            "Walks up to step",
+            0,
+            last,
+            key=state.seeded(key, last if view.step is None else min(view.step, last)),
+            on_change=lambda: take_view(
+                step=None if state.typed(key) == last else state.typed(key)
+            ),
         )
-        last = max((walk.last for walk in known), default=0)
-        if last > 0:
-            key = f"lattice-step-{last}"
-            st.slider(
-                "Up to step",
-                0,
-                last,
-                key=state.seeded(key, last if view.step is None else min(view.step, last)),
-                on_change=lambda: take_view(
-                    step=None if state.typed(key) == last else state.typed(key)
-                ),
-            )
-    with right:
-        for walk in explored.walks:
-            said = step_said(explored, walk, view.step)
-            if walk.algorithm in view.walks and said:
-                st.markdown(plain(said))
+    right.markdown("\n".join(f"- {plain(said)}" for said in told))
 
 
 def steppers(work, one, explored, node):
@@ -334,7 +343,8 @@ def use(work, one, explored, found, node):
             args=(explored, node),
             key="lattice-use",
         )
-        cancel_button()
+        if explored is not one.outline:  # else it stands above
+            cancel_button()
         said = verdict(explored, found, node)
         if not whole:
             said += " Take in all quasi-identifiers to use it: a release needs levels for all."
@@ -345,7 +355,7 @@ def use(work, one, explored, found, node):
                 "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
             )
 
-    if work.doing != "lattice":
+    if explored is not one.outline:
         progress()
 
 

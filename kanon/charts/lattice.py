@@ -76,6 +76,7 @@ WALK_LOOKS: Mapping[str, WalkLook] = {
 
 _EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
+_QUIET = "#4A525A"
 _RING, _HALO = "#CC3399", "0 0 3px white, 0 0 3px white, 0 0 2px white"
 _SCALE = "Viridis_r"  # dark is more
 _WIDE = 900.0  # pixels of the drawing on a page, about
@@ -205,10 +206,11 @@ def neighbourhood_chart(
                 "top center" if sum(node) > sum(chosen) else "bottom center" for node in beside
             ],
             "textfont": {"size": 12, "color": INK, "shadow": _HALO},
+            "unselected": {"textfont": {"color": INK}},
         }
     )  # fmt: skip
-    title = f"Around the chosen node: {_levels(explored, chosen)}"
-    figure = _finished(data, explored, escaped(title, 110), colouring, height)
+    title = "Around the chosen node: what one step up raises, what one step down lowers"
+    figure = _finished(data, explored, title, colouring, height)
     ends = [int(heights.min()), int(heights.max())]
     figure.update_xaxes(range=[-0.56, 0.56])
     figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)
@@ -301,7 +303,8 @@ def _edges(
     width: float,
 ) -> dict[str, Any]:
     """Many edges as one line with gaps."""
-    ends = np.full((len(pairs), 3, 2), np.nan)  # the third of each is a gap
+    # The third point of each is a gap; places are halves, so that half as many bytes are enough.
+    ends = np.full((len(pairs), 3, 2), np.nan, dtype=np.float32)
     ends[:, :2] = np.array([(at[low], at[high]) for low, high in pairs]).reshape(-1, 2, 2)
     x, y = ends.reshape(-1, 2).T
     return {
@@ -320,6 +323,8 @@ def _nodes(
 ) -> list[dict[str, Any]]:
     """The nodes: circles satisfy, crosses do not."""
     hovers = np.array(_hovers(explored, found), dtype=object)
+    # As text: of an array, a browser would tell Streamlit's selection something else.
+    keys = np.array([" ".join(map(str, node)) for node in found.nodes.tolist()], dtype=object)
     kinds = (
         (~found.satisfying, "does not satisfy", "x", 0.8 * size, _NO),
         (found.satisfying, "satisfies", "circle", size, _YES),
@@ -336,7 +341,7 @@ def _nodes(
         data.append(
             {
                 "type": "scatter", "mode": "markers", "name": name, "marker": marker,
-                "x": x[chosen], "y": y[chosen], "customdata": found.nodes[chosen],
+                "x": x[chosen], "y": y[chosen], "customdata": keys[chosen],
                 "text": hovers[chosen], "hovertemplate": "%{text}<extra></extra>",
                 "unselected": {"marker": {"opacity": 1}},
             }
@@ -354,16 +359,15 @@ def _hovers(explored: Explored, found: Assessed) -> list[str]:
     said = []
     for place, node in enumerate(found.nodes.tolist()):
         levels = "<br>".join(
-            f"{name}: level {level} of {top}"
+            f"{name} {level} of {top}"
             for name, level, top in zip(names, node, explored.tops, strict=True)
         )
         gone = int(found.suppressed[place])
         said.append(
-            f"{levels}<br>reaches k = {thin(int(found.reached[place]))} · "
-            f"{counted(int(found.classes[place]), 'class', 'classes')}<br>"
-            f"{counted(gone, 'record')} in classes that are too small "
-            f"({percent(100 * gone / explored.n_records)})<br>"
-            f"loss {percent(float(found.loss[place]))}"
+            f"{levels}<br><b>k {thin(int(found.reached[place]))}, "
+            f"loss {percent(float(found.loss[place]))}</b><br>"
+            f"{counted(int(found.classes[place]), 'class', 'classes')}, "
+            f"{counted(gone, 'record')} in too small ones"
         )
     return said
 
@@ -469,7 +473,8 @@ def _counts(explored: Explored) -> dict[str, Any]:
         "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
         "x": [edge] * len(explored.per_height), "y": list(range(len(explored.per_height))),
         "text": _said_per_height(explored), "textposition": "middle right", "cliponaxis": False,
-        "textfont": {"size": 12, "color": "#4A525A"}, "name": "counts",
+        "textfont": {"size": 12, "color": _QUIET}, "name": "counts",
+        "unselected": {"textfont": {"color": _QUIET}},
     }  # fmt: skip
 
 
@@ -484,12 +489,6 @@ def _moved(explored: Explored, chosen: Node, node: Node) -> str:
     """What one step from the chosen node does."""
     moved = next(j for j, level in enumerate(node) if level != chosen[j])
     return f"{escaped(explored.attributes[moved], 14)} {node[moved]}"
-
-
-def _levels(explored: Explored, node: Node) -> str:
-    """The levels of a node in words."""
-    pairs = zip(explored.attributes, node, strict=True)
-    return ", ".join(f"{name} {level}" for name, level in pairs)
 
 
 def _finding(explored: Explored) -> str:

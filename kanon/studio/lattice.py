@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +36,7 @@ __all__ = [
     "known_lattice",
     "labels_at",
     "lattice_columns",
+    "levels_in",
     "minimal_table",
     "ready",
     "release_at",
@@ -183,13 +184,23 @@ def chosen_node(work: Work, explored: Explored) -> Node:
     return ends[-1] if ends else explored.tops
 
 
-def with_node(work: Work, explored: Explored, node: object) -> Work:
-    """The work with another chosen node; what is none, as a browser could send, changes nothing."""
+def levels_in(clicked: object) -> tuple[int, ...]:
+    """The levels that a node of the picture carries, as a browser sends them; else nothing.
+
+    >>> levels_in("4 0 2"), levels_in({"0": 4}), levels_in("4 -1"), levels_in("²")
+    ((4, 0, 2), (), (), ())
+    """
+    parts = clicked.split() if isinstance(clicked, str) else []
+    whole = all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts)
+    return tuple(int(part) for part in parts) if whole else ()
+
+
+def with_node(work: Work, explored: Explored, node: Sequence[int] | None) -> Work:
+    """The work with another chosen node; what is no node of the lattice changes nothing."""
     tops = explored.tops
-    if not isinstance(node, list | tuple) or len(node) != len(tops):
+    if node is None or len(node) != len(tops):
         return work
-    whole = all(type(level) is int for level in node)
-    if not whole or not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
+    if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
     levels = dict(zip(explored.attributes, node, strict=True))
     return replace(work, lattice=replace(work.lattice, node=levels), problem=None, notice=None)
