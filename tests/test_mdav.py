@@ -101,6 +101,16 @@ def test_ties_go_to_the_first_in_canonical_order():
     assert groups_of(Task(square, (), 2)) == [["0 1", "1 0"], ["1 2", "2 1"]]
 
 
+def test_of_equally_near_records_the_first_joins_although_a_nearer_one_comes_later():
+    """From (4, 2, 9), the farthest, (5, 2, 0) is nearest; (4, 0, 0) and (4, 4, 0) are as near."""
+    columns = [flat(["4", "5", "9"]), flat(["0", "2", "4"]), flat(["0", "9"])]
+    rows = ["4 2 9", "4 0 0", "4 4 0", "5 2 0", "9 0 0", "9 2 0", "9 4 0"]
+    assert groups_of(Task(table("x y z", columns, rows), (), 3)) == [
+        ["4 0 0", "4 2 9", "5 2 0"],
+        ["4 4 0", "9 0 0", "9 2 0", "9 4 0"],
+    ]
+
+
 def test_differences_count_in_standard_deviations():
     """Between 0 m and 1000 m is a record's whole range, then a ninth of it."""
     rows = ["0 10", "0 20", "1000 10", "1000 20"]
@@ -123,6 +133,17 @@ def test_a_whole_class_moves_and_leftovers_join_the_nearest_mean():
     assert groups_of(task) == [["1", "2", "5"], ["40"]]
     far = Task(numbers(1, 2, 30, *[40] * 5), (), 2)
     assert groups_of(far) == [["1", "2"], ["30", "40"]]
+
+
+def test_what_joins_the_nearest_mean_goes_to_the_first_of_two():
+    task = Task(numbers(*[0] * 4, 5, *[10] * 4), (), 2)
+    assert groups_of(task) == [["0", "5"], ["10"]]
+
+
+def test_a_first_group_that_took_many_leaves_one_group_not_two():
+    """Around -20 are four; of the three that are left, fewer than 2k, none joins them."""
+    task = Task(numbers(-20, *[-5] * 3, -4, 5, 6), (), 2)
+    assert groups_of(task) == [["-20", "-5"], ["-4", "5", "6"]]
 
 
 def test_a_group_may_take_in_the_record_that_is_farthest_from_it():

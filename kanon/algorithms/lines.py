@@ -87,10 +87,14 @@ class Line:
         """The leaves in their order on the line. Shape (L,)."""
         return np.argsort(self.rank, kind="stable")
 
+    @cached_property
+    def _ranks(self) -> np.ndarray:
+        return self.rank[self.by_rank]
+
     def leaves(self, low: int, high: int) -> np.ndarray:
         """The leaves from one rank to another, in their order on the line."""
-        ranks = self.rank[self.by_rank]
-        first, last = np.searchsorted(ranks, low), np.searchsorted(ranks, high, side="right")
+        first = np.searchsorted(self._ranks, low)
+        last = np.searchsorted(self._ranks, high, side="right")
         return self.by_rank[first:last]
 
     def label(self, low: int, high: int) -> str:

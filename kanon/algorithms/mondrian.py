@@ -54,6 +54,8 @@ CARD = Card(
     source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
 )
 
+FAMILY = "regions"
+
 VARIANT = Parameter(
     name="variant",
     title="Cuts",
