@@ -10,7 +10,7 @@ from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
 from kanon.errors import KanonError
 from kanon.metrics import PUBLISHED
-from kanon.run import FAMILIES, algorithms, serves_every_k, short_title, uses
+from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.board import show_board
@@ -42,9 +42,9 @@ from kanon.words import counted, thin
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
 ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
 PRESETS = {
-    "The seven metrics": (PUBLISHED, ("s1",), ("gaa",)),
-    "S1 to S7 with NLLM": (("nllm",), SEVEN, ("gaa",)),
-    "S1 to S7 with Total": (("total",), SEVEN, ("gaa",)),
+    "Seven metrics": (PUBLISHED, ("s1",), ("gaa",)),
+    "S1–S7, NLLM": (("nllm",), SEVEN, ("gaa",)),
+    "S1–S7, Total": (("total",), SEVEN, ("gaa",)),
     "Algorithms": (("nllm",), ("s1",), ONE_EACH),
 }
 TABLES = {
@@ -151,7 +151,7 @@ def choices(work, seen):
             algorithms_offered(),
             label_visibility="collapsed",
             key=state.seeded("compare-algorithms", led_by),
-            format_func=lambda name: f"{short_title(name)} — {FAMILIES[algorithms()[name].FAMILY]}",
+            format_func=short_title,
             on_change=state.take,
             args=("algorithms", "compare-algorithms", tuple),
             width=760,
@@ -202,7 +202,7 @@ def choices(work, seen):
         yardstick_choice(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
         # One place for the buttons and for the bar, so that what stands beside them stays there.
-        with st.container(horizontal=True, vertical_alignment="center", width=480):
+        with st.container(horizontal=True, vertical_alignment="center", width=530):
             if work.busy:
                 with st.container(width=330):
                     progress()

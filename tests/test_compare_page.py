@@ -314,16 +314,16 @@ def strategies(at, *names):
 
 def test_one_click_compares_the_strategies(start):
     at = go(start(sample="census"), COMPARE)
-    settled(press(at, "S1 to S7 with NLLM"))
+    settled(press(at, "S1–S7, NLLM"))
     assert lines(at) == [f"S{number}" for number in range(1, 8)] and not problems(at)
     (areas,) = at.table
     assert list(areas.value.columns) == lines(at)
     assert work(at).interval == (3, 15_000) and work(at).counted_k == "thirteen"
     assert len(work(at).runs) == 7
-    settled(press(at, "The seven metrics"))
+    settled(press(at, "Seven metrics"))
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert len(work(at).runs) == 13, "S1 with NLLM was there"
-    press(at, "S1 to S7 with NLLM")
+    press(at, "S1–S7, NLLM")
     assert lines(at)[1] == "S2" and work(at).job is None, "all of them were made before"
 
 
@@ -331,17 +331,17 @@ def test_a_preset_has_as_many_lines_as_its_name_says(start):
     at = go(start(), COMPARE)
     strategies(at, "s1", "s3")
     at.button_group(key="compare-scopes").set_value(["table", "class"])
-    settled(press(go(at), "S1 to S7 with NLLM"))
+    settled(press(go(at), "S1–S7, NLLM"))
     assert len(lines(at)) == 7 and work(at).scopes == ("table",)
     at.button_group(key="compare-scopes").set_value(["class"])
-    settled(press(go(at), "S1 to S7 with Total"))
+    settled(press(go(at), "S1–S7, Total"))
     assert len(lines(at)) == 7 and work(at).scopes == ("class",), "the one that was chosen"
 
 
 def test_the_old_picture_stays_while_a_new_one_is_made(start):
     at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
     with held_worker():
-        press(at, "S1 to S7 with Total")
+        press(at, "S1–S7, Total")
         assert lines(at) == ["NCP", "LLM"]
         assert any("new" in one for one in captions(at))
     settled(at)
@@ -372,9 +372,9 @@ def test_without_a_sensitive_column_s1_alone_can_be_compared(start):
     at = go(start(sample="animals-v21"), COMPARE)
     assert at.button_group(key="compare-strategies").options == ["S1"]
     assert any("look at a sensitive column" in one for one in captions(at))
-    assert button(at, "S1 to S7 with NLLM").disabled
-    assert not button(at, "The seven metrics").disabled
-    settled(press(at, "The seven metrics"))
+    assert button(at, "S1–S7, NLLM").disabled
+    assert not button(at, "Seven metrics").disabled
+    settled(press(at, "Seven metrics"))
     assert len(lines(at)) == 7
 
 
