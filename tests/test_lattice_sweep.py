@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from plain_greedy import Merged
-from plain_lattice_sweep import Swept, raised, swept
+from plain_lattice_sweep import (
+    Cost,
+    Labels,
+    Swept,
+    improved,
+    in_group_order,
+    lattice,
+    raised,
+    raised_tuple,
+    swept,
+)
 from random_tables import PlainTree, Problem, algorithms, examples, problems
 from test_gaa import integer_cost, moves_up, result, scaled, worked
 from test_repair import (
@@ -21,8 +34,11 @@ from test_repair import (
     task_of,
 )
 
+import kanon.algorithms.lattice_sweep_better as better
+import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import lattice_sweep
+from kanon.algorithms.lattice_sweep_better import loss_of
 from kanon.algorithms.lattice_sweep_walk import raised_to
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
@@ -75,7 +91,7 @@ def check_fast(problem: Problem, chosen: dict, k: int) -> None:
         event("some tuples were left over")
 
 
-@examples(300)
+@examples(100)
 @given(cases(max_records=24), st.data())
 def test_the_walk_equals_the_slow_version(case, data):
     problem, chosen = case
@@ -83,7 +99,7 @@ def test_the_walk_equals_the_slow_version(case, data):
         check_fast(problem, chosen, k)
 
 
-@examples(60)
+@examples(30)
 @given(cases(max_records=24, max_attributes=4), st.data())
 def test_the_walk_is_the_same_with_next_to_no_room(case, data):
     """Groups of halves that were made for one node make room for those of the next."""
@@ -111,7 +127,7 @@ def test_a_tuple_need_not_fit_into_one_number():
         assert set(result(problem, found).values()) == {together}
 
 
-@examples(150)
+@examples(80)
 @given(tables(max_records=16), models(), st.data())
 def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data):
     problem, columns = table
@@ -144,6 +160,164 @@ def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data)
     assert rows_of(problem, released) == whole.released
     assert released_breaks(released, problem.columns, wanted) == []
     assert found.trace.evaluated == len(plain.visits)
+
+
+# The thorough effort equals the slow version
+
+
+def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
+    """Compare both; whether the slow version improved on what it began with."""
+    task = chosen_task(problem, chosen, k)
+    cost = integer_cost(problem, scaled(problem, chosen))
+    by_groups = in_group_order(problem, cost, k)
+    found = lattice_sweep._finished(task, order.in_group_order(task))
+    assert result(problem, found) == released_tuples(problem, by_groups)
+    assert found.trace.steps == sum(len(released) for _, released in by_groups.visits)
+    releases = [released_tuples(problem, each) for each in (swept(problem, cost, k), by_groups)]
+
+    def loss(release: dict) -> int:
+        return sum(int(cost(low, high)) * problem.sizes[low] for low, high in release.items())
+
+    start = min(releases, key=loss)
+    expected = improved(problem, cost, k, start)
+    thorough = lattice_sweep.anonymise(
+        chosen_task(problem, chosen, k, options={"effort": "thorough"})
+    )
+    assert result(problem, thorough) == expected
+    assert loss_of(task, thorough) == loss(expected) <= min(map(loss, releases))
+    assert thorough.counts.min() >= k
+    return loss(expected) < loss(start)
+
+
+@examples(60)
+@given(cases(max_records=24, max_attributes=3), st.data())
+def test_the_thorough_effort_equals_the_slow_version(case, data):
+    problem, chosen = case
+    k = data.draw(st.integers(1, 1 + (len(problem.rows) - 1) // 3))
+    if check_thorough(problem, chosen, k):
+        event("improved")
+
+
+@examples(15)
+@given(cases(max_records=16, max_attributes=4), st.data())
+def test_the_thorough_effort_is_the_same_with_next_to_no_room(case, data):
+    problem, chosen = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_MOST_BYTES", 1)
+        for module in (walk, order, better):
+            patch.setattr(module, "_CHUNK", 1)
+        check_thorough(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5])
+def test_the_thorough_effort_on_more_classes(seed):
+    """Enough classes that nearest ones differ, and that several changes follow each other."""
+    rng = np.random.default_rng(seed)
+    leaves = [f"v{i}" for i in range(12)]
+    groups = {leaf: f"g{i // 3}" for i, leaf in enumerate(leaves)}
+    upper = {f"g{i}": f"h{i // 2}" for i in range(4)}
+    tree = PlainTree({"*": None, "h0": "*", "h1": "*", **upper, **groups})
+    two = PlainTree({"*": None, "x": "*", "y": "*", "z": "*"})
+    rows = [
+        (leaves[a], leaves[b], "xyz"[c])
+        for a, b, c in zip(
+            rng.integers(0, 12, 70), rng.integers(0, 12, 70), rng.integers(0, 3, 70), strict=True
+        )
+    ]
+    chosen = {"metric": ["ncp", "total"][seed % 2], "attribute_weights": {}}
+    assert check_thorough(Problem((tree, tree, two), tuple(rows)), chosen, 2 + seed)
+
+
+def test_too_large_pools_and_too_much_work_are_left_out():
+    problem = two_columns()
+    chosen = {"metric": "custom"}
+    task = chosen_task(problem, chosen, 2, options={"effort": "thorough"})
+    fast = loss_of(task, lattice_sweep.anonymise(chosen_task(problem, chosen, 2)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(better, "_LARGEST", 0)
+        patch.setattr(better, "_MOST_WORK", 0)
+        found = lattice_sweep.anonymise(task)
+    assert found.counts.min() >= 2
+    assert loss_of(task, found) <= fast
+
+
+# Against all partitions
+
+
+def partitions(items: list) -> Iterator[list[list]]:
+    """All ways to part some items."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for parts in partitions(rest):
+        yield [[first], *parts]
+        for place, part in enumerate(parts):
+            yield [*parts[:place], [first, *part], *parts[place + 1 :]]
+
+
+def least(problem: Problem, cost: Cost, k: int, items: list[tuple[Labels, int]]) -> int:
+    """The least loss of any way to part some tuples with their records into parts of k."""
+
+    def loss(part: list[tuple[Labels, int]]) -> int:
+        high = part[0][0]
+        for labels, _ in part:
+            high = tuple(t.lca(x, y) for t, x, y in zip(problem.trees, high, labels, strict=True))
+        return sum(int(cost(labels, high)) * records for labels, records in part)
+
+    return min(
+        sum(map(loss, parts))
+        for parts in partitions(items)
+        if all(sum(records for _, records in part) >= k for part in parts)
+    )
+
+
+@examples(120)
+@given(cases(max_records=7), st.data())
+def test_between_the_lower_bound_and_the_best_of_all_partitions(case, data):
+    """The bound holds even if records with the same values are parted."""
+    problem, chosen = case
+    k = data.draw(st.integers(1, len(problem.rows)))
+    cost = integer_cost(problem, scaled(problem, chosen))
+    task = chosen_task(problem, chosen, k)
+    bound = lattice_sweep.lower_bound(task)
+    of_records = least(problem, cost, k, [(labels, 1) for labels in problem.rows])
+    of_classes = least(problem, cost, k, list(problem.sizes.items()))
+    fast = loss_of(task, lattice_sweep.anonymise(task))
+    thorough = chosen_task(problem, chosen, k, options={"effort": "thorough"})
+    best = loss_of(task, lattice_sweep.anonymise(thorough))
+    assert 0 <= bound <= of_records <= of_classes <= best <= fast
+    if bound == best:
+        event("the bound is reached")
+    if best < fast:
+        event("thorough is better")
+
+
+@examples(80)
+@given(cases(max_records=20), st.data())
+def test_the_lower_bound_equals_its_definition(case, data):
+    problem, chosen = case
+    k = data.draw(st.integers(1, len(problem.rows)))
+    cost = integer_cost(problem, scaled(problem, chosen))
+    expected = 0
+    for labels, records in problem.sizes.items():
+        losses = []
+        for levels in lattice(problem):
+            target = raised_tuple(problem, labels, levels)
+            group = sum(
+                size
+                for other, size in problem.sizes.items()
+                if raised_tuple(problem, other, levels) == target
+            )
+            if group >= k:
+                losses.append(int(cost(labels, target)))
+        expected += min(losses) * records
+    task = chosen_task(problem, chosen, k)
+    assert lattice_sweep.lower_bound(task) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_MOST_BYTES", 1)
+        patch.setattr(order, "_CHUNK", 1)
+        assert lattice_sweep.lower_bound(task) == expected
 
 
 # Worked by hand
@@ -276,5 +450,19 @@ def test_other_models_are_asked_of_every_group():
     }  # fmt: skip
     source = source_of(problem, columns)
     task = task_of(source, guide, [DistinctLDiversity(2, "ill")])
-    found = lattice_sweep.anonymise(Task(**{**vars(task), "k": 2}))
+    found = lattice_sweep.anonymise(replace(task, k=2))
     assert result(problem, found) == {("a",): ("*",), ("b",): ("*",), ("c",): ("c",)}
+
+
+def test_the_thorough_effort_refuses_other_models():
+    tree = PlainTree({"*": None, "a": "*", "b": "*"}, {"a": 1, "b": 1})
+    problem = Problem((tree,), (("a",), ("b",)))
+    columns = {"ill": ["A", "B"], "pay": [1.0, 1.0]}
+    guide = {
+        "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1",
+        "scope": "table", "sensitive": "ill",
+    }  # fmt: skip
+    task = task_of(source_of(problem, columns), guide, [DistinctLDiversity(2, "ill")])
+    with pytest.raises(PlanError, match="effort 'fast'"):
+        lattice_sweep.check(replace(task, options={"effort": "thorough"}))
+    lattice_sweep.check(replace(task, options={"effort": "fast"}))

@@ -14,7 +14,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 from kanon.words import counted
 
-__all__ = ["with_the_rest"]
+__all__ = ["in_one_width", "with_the_rest"]
 
 
 def with_the_rest(
@@ -51,7 +51,7 @@ def with_the_rest(
     before = Recoding.from_targets(classes, targets, suppressed=remain)
     nodes, counts = before.nodes.copy(), before.counts.copy()
     into = before.assigned.copy()
-    parents, depths = _in_one_width(task)
+    parents, depths = in_one_width(task)
     joined, costs = np.empty_like(nodes), np.empty_like(counts)
     aside = []
     left = np.flatnonzero(remain).tolist()
@@ -99,7 +99,7 @@ def _meet(task: Task, members: np.ndarray) -> bool:
     return not broken(task.others, whole)[0]
 
 
-def _in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
+def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
     """The parents and potentials of all hierarchies, in arrays as wide as the largest."""
     trees = task.classes.hierarchies
     shape = len(trees), max(tree.n_nodes for tree in trees)

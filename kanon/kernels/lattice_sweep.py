@@ -16,19 +16,41 @@ import numpy as np
 from numba import njit
 
 __all__ = [
+    "ALIVE",
+    "CHANGES",
     "NEXT",
+    "NONE",
+    "PLACE",
     "RECORDS",
     "REMAINING",
     "STEPS",
+    "WORK",
     "Grouping",
     "Halves",
     "Lattice",
+    "Losses",
+    "Ordered",
+    "Pool",
+    "Shared",
+    "Trees",
     "Walk",
+    "bound_some",
+    "dissolve_some",
+    "fill_halves",
+    "first_keys",
+    "forget",
     "group_node",
+    "heaped",
+    "order_some",
     "reach_some",
     "release",
+    "share_all",
+    "split_some",
     "walk_some",
 ]
+
+NONE = 2**62
+"""More than any loss: there is none."""
 
 _loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
 """For loops that make no arrays: whoever calls them holds those that they work on. Counting
@@ -39,6 +61,10 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 REMAINING, RECORDS, NEXT, STEPS = range(4)
 """The places in ``Walk.state``: how many classes and records remain, how many nodes were visited,
 how many groups were released."""
+
+PLACE, WORK, CHANGES, ALIVE, _TOP = range(5)
+"""The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
+how many changes were made, how many classes there are, from which number on none was ever used."""
 
 
 class Lattice(NamedTuple):
@@ -115,6 +141,128 @@ class Grouping(NamedTuple):
     of: np.ndarray
     size: np.ndarray
     keys: np.ndarray
+
+
+class Losses(NamedTuple):
+    """What raising costs, and what it costs the groups of a node.
+
+    Attributes
+    ----------
+    left
+        For every place of ``Lattice.raised`` the potential of the node there: what raising it on
+        to the root costs.
+    own
+        Per class the potential of its tuple, (E,).
+    first
+        Per group its first class.
+    total
+        Per group the potential of its records as they are, added up.
+    target
+        Per group the potential of the tuple that it is raised to; only of those that reach k.
+    mean
+        Per group the loss per record, rounded down; :data:`NONE` for those below k.
+    """
+
+    left: np.ndarray
+    own: np.ndarray
+    first: np.ndarray
+    total: np.ndarray
+    target: np.ndarray
+    mean: np.ndarray
+
+
+class Ordered(NamedTuple):
+    """A sweep by groups instead of nodes.
+
+    Attributes
+    ----------
+    key
+        Per node of the lattice the least mean loss of its groups that reach k, as it was when
+        they were grouped last; :data:`NONE` if there was none.
+    heap
+        The nodes by key, least first, then by number; the first ``state[NEXT]`` of the array.
+    live, at, state
+        As in a :class:`Walk`, but for ``state[NEXT]``. A fifth place counts the groupings.
+    """
+
+    key: np.ndarray
+    heap: np.ndarray
+    live: np.ndarray
+    at: np.ndarray
+    state: np.ndarray
+
+
+class Trees(NamedTuple):
+    """The hierarchies, in arrays as wide as the largest of them.
+
+    Attributes
+    ----------
+    parents, levels, depths
+        Per quasi-identifier the parent (-1 for roots), level and potential of every node, (m, N).
+    """
+
+    parents: np.ndarray
+    levels: np.ndarray
+    depths: np.ndarray
+
+
+class Shared(NamedTuple):
+    """Which tuples share a released class. Released classes have numbers; a number is used again.
+
+    Attributes
+    ----------
+    own
+        Per tuple its potential, (E,).
+    following
+        Per tuple another one of the same class; -1 for the last, (E,).
+    head
+        Per released class its first tuple; -1 for a number that is not used, (E,).
+    size, loss
+        Per released class its number of records and its loss.
+    nodes
+        Per released class the lowest common ancestors of its tuples, (E, m).
+    state
+        See :data:`PLACE`.
+    """
+
+    own: np.ndarray
+    following: np.ndarray
+    head: np.ndarray
+    size: np.ndarray
+    loss: np.ndarray
+    nodes: np.ndarray
+    state: np.ndarray
+
+
+class Pool(NamedTuple):
+    """Room for the tuples of some released classes.
+
+    Attributes
+    ----------
+    members, spare
+        The tuples, and room for as many.
+    chosen, best
+        Which of them are in the group that is looked at, and in the best so far.
+    above
+        Rows of one number per quasi-identifier.
+    ends
+        The parts that the pool was split into, and those that are still to be split: where each
+        begins and ends, (2, E + 2, 2).
+    near, costs
+        The nearest classes of one, and what merging it with them costs.
+    undone
+        Per tuple that was moved what its new class was before: its number, its loss, its tuple.
+    """
+
+    members: np.ndarray
+    spare: np.ndarray
+    chosen: np.ndarray
+    best: np.ndarray
+    above: np.ndarray
+    ends: np.ndarray
+    near: np.ndarray
+    costs: np.ndarray
+    undone: np.ndarray
 
 
 class Walk(NamedTuple):
@@ -217,7 +365,8 @@ def group_node(lattice, halves, table, node, live, size):
     node
         The number of the node.
     live
-        The classes, the first ``size``: the same as before, or some of those.
+        The classes, the first ``size``: the same as before, or some of those; otherwise all
+        halves have to be there, or be forgotten before.
 
     Returns
     -------
@@ -330,3 +479,614 @@ def walk_some(lattice, halves, table, walk, k, most):
             release(lattice, table, walk, groups, k)
         work += (walk.state[NEXT] - before) * remaining
     return False
+
+
+@_loop
+def fill_halves(lattice, halves, table, live, size):
+    """Group the classes by every node of both halves, where there is room for all of them.
+
+    Returns
+    -------
+    bool
+        Whether there is: then any of these classes may be grouped.
+    """
+    m = lattice.levels.shape[0]
+    if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
+        forget(halves)
+        return False
+    for part in range(lattice.parts[0]):
+        _number(lattice, 0, lattice.split, part, live, size, table, halves.ones[part])
+        halves.ones_of[part] = part
+    for part in range(lattice.parts[1]):
+        _number(lattice, lattice.split, m, part, live, size, table, halves.others[part])
+        halves.others_of[part] = part
+    return True
+
+
+@_loop
+def forget(halves):
+    """Forget all groups of halves."""
+    halves.ones_of[:] = -1
+    halves.others_of[:] = -1
+
+
+@_loop
+def _left_at(lattice, losses, node, each):
+    """The potential of what a node makes of a class."""
+    found = 0
+    for j in range(lattice.levels.shape[0] - 1, -1, -1):
+        level = node % lattice.levels[j]
+        node //= lattice.levels[j]
+        place = lattice.start[j] + level * lattice.width[j] + lattice.nodes[each, j]
+        found += losses.left[place]
+    return found
+
+
+@_loop
+def _weigh(lattice, table, losses, node, k, live, size, groups):
+    """What the groups of a node cost per record; returns the least."""
+    for group in range(groups):
+        losses.first[group] = -1
+        losses.total[group] = 0
+    for i in range(size):
+        each, group = live[i], table.of[i]
+        losses.total[group] += lattice.counts[each] * losses.own[each]
+        if losses.first[group] < 0:
+            losses.first[group] = each
+    least = NONE
+    for group in range(groups):
+        losses.mean[group] = NONE
+        records = table.size[group]
+        if records >= k:
+            target = _left_at(lattice, losses, node, losses.first[group])
+            losses.target[group] = target
+            losses.mean[group] = (losses.total[group] - records * target) // records
+            least = min(least, losses.mean[group])
+    return least
+
+
+@_loop
+def _of_large_parts(lattice, halves, table, full, node, k, live):
+    """The classes whose groups by the first half alone reach k; returns how many.
+
+    No other class is in a group that reaches k at any node with these levels.
+    """
+    size = lattice.counts.shape[0]
+    for each in range(size):
+        live[each] = each
+    if not full:
+        forget(halves)
+    # The last node with these levels raises all other quasi-identifiers to their roots.
+    last = (node // lattice.parts[1] + 1) * lattice.parts[1] - 1
+    group_node(lattice, halves, table, last, live, size)
+    left = 0
+    for each in range(size):
+        if table.size[table.of[each]] >= k:
+            live[left] = each
+            left += 1
+    return left
+
+
+@_loop
+def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
+    """The least mean loss of the groups of every node, all classes being there.
+
+    Parameters
+    ----------
+    full
+        Whether all halves are there.
+    live
+        Room for one number per class.
+    key
+        Per node; filled.
+    begun
+        The node to go on with, and how many classes are in ``live``; both change.
+    most
+        How many classes may be grouped, about, before this returns.
+    """
+    work = 0
+    while begun[0] < key.shape[0] and work <= most:
+        node = begun[0]
+        if node % lattice.parts[1] == 0:
+            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            work += lattice.counts.shape[0]
+        size = begun[1]
+        groups = group_node(lattice, halves, table, node, live, size)
+        key[node] = _weigh(lattice, table, losses, node, k, live, size, groups)
+        work += size + 1
+        begun[0] += 1
+
+
+@_loop
+def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
+    """The largest potential that each class keeps in any group of k records at any node.
+
+    Parameters
+    ----------
+    best
+        Per class; raised where a larger one is found. All others as in :func:`first_keys`.
+    """
+    work = 0
+    while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
+        node = begun[0]
+        if node % lattice.parts[1] == 0:
+            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            work += lattice.counts.shape[0]
+        size = begun[1]
+        groups = group_node(lattice, halves, table, node, live, size)
+        for group in range(groups):
+            losses.target[group] = -1
+        for i in range(size):
+            each, group = live[i], table.of[i]
+            if table.size[group] >= k:
+                if losses.target[group] < 0:
+                    losses.target[group] = _left_at(lattice, losses, node, each)
+                best[each] = max(best[each], losses.target[group])
+        work += size + 1
+        begun[0] += 1
+
+
+@_loop
+def _before(key, one, other):
+    """Whether a node comes before another: by key, then by number."""
+    return key[one] < key[other] or (key[one] == key[other] and one < other)
+
+
+@_loop
+def _sink(key, heap, size, place):
+    """Let the node at a place of the heap sink to where it belongs."""
+    node = heap[place]
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and _before(key, heap[below + 1], heap[below]):
+            below += 1
+        if not _before(key, heap[below], node):
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = node
+
+
+@_loop
+def heaped(key, heap):
+    """Put the nodes that have a group into a heap; returns how many they are."""
+    size = 0
+    for node in range(key.shape[0]):
+        if key[node] < NONE:
+            heap[size] = node
+            size += 1
+    for place in range(size // 2 - 1, -1, -1):
+        _sink(key, heap, size, place)
+    return size
+
+
+@_loop
+def order_some(lattice, halves, table, losses, ordered, k, most):
+    """Take the node with the cheapest group, release it, and so on.
+
+    The node is grouped again: some of its records may have been released since. Its groups that
+    cost no more than the cheapest of any other node are released; it is put back with the cheapest
+    that it still has.
+
+    Parameters
+    ----------
+    most
+        How many classes may be grouped, about, before this returns.
+
+    Returns
+    -------
+    bool
+        Whether it has ended: no node has a group of k records left.
+    """
+    key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
+    work = 0
+    while state[NEXT] > 0 and state[RECORDS] >= k:
+        if work > most:
+            return False
+        node, size = heap[0], state[REMAINING]
+        limit = NONE - 1
+        for place in range(1, min(3, state[NEXT])):
+            limit = min(limit, key[heap[place]])
+        groups = group_node(lattice, halves, table, node, live, size)
+        least = _weigh(lattice, table, losses, node, k, live, size, groups)
+        work += size
+        state[4] += 1
+        if least <= limit:
+            least = NONE
+            for group in range(groups):
+                if losses.mean[group] <= limit:
+                    state[STEPS] += 1
+                else:
+                    least = min(least, losses.mean[group])
+            left = 0
+            for i in range(size):
+                each = live[i]
+                if losses.mean[table.of[i]] <= limit:
+                    ordered.at[each] = node
+                    state[RECORDS] -= lattice.counts[each]
+                else:
+                    live[left] = each
+                    left += 1
+            state[REMAINING] = left
+        key[node] = least
+        if least == NONE:
+            state[NEXT] -= 1
+            heap[0] = heap[state[NEXT]]
+        _sink(key, heap, state[NEXT], 0)
+    return True
+
+
+@_loop
+def _meet(parents, low, high):
+    """The lowest common ancestor: the smaller of two numbers cannot be above the larger."""
+    while low != high:
+        if low < high:
+            low = parents[low]
+        else:
+            high = parents[high]
+    return low
+
+
+@_loop
+def _take(shared, pool, each, size):
+    """Add the tuples of a released class to the pool; returns how many it holds then."""
+    member = shared.head[each]
+    while member >= 0:
+        pool.members[size] = member
+        size += 1
+        member = shared.following[member]
+    return size
+
+
+@_loop
+def _sort(members, size):
+    """Sort the first numbers; they are few, or some rising rows of them."""
+    gap = size // 2
+    while gap > 0:
+        for i in range(gap, size):
+            member, place = members[i], i
+            while place >= gap and members[place - gap] > member:
+                members[place] = members[place - gap]
+                place -= gap
+            members[place] = member
+        gap //= 2
+
+
+@_loop
+def _merge_cost(trees, low, records, shared, other, limit):
+    """What raising a tuple and a released class to what they share costs; or ``limit`` or more."""
+    cost = 0
+    for j in range(low.shape[0]):
+        one, two = low[j], shared.nodes[other, j]
+        if one != two:
+            both = trees.depths[j, _meet(trees.parents[j], one, two)]
+            cost += (trees.depths[j, one] - both) * records
+            cost += (trees.depths[j, two] - both) * shared.size[other]
+            if cost >= limit:
+                break
+    return cost
+
+
+@_loop
+def dissolve_some(lattice, trees, shared, pool, todo, most):
+    """Dissolve classes if what their tuples cost elsewhere is less than what they cost now.
+
+    Every tuple, in canonical order, joins the class for which that costs least (the first by
+    number on a tie), which is raised to what both share. If all together do not cost less than
+    the class did, everything stays.
+
+    Parameters
+    ----------
+    todo
+        The classes to try, in this order, from ``state[PLACE]`` on.
+    most
+        How much may be done, about, before this returns.
+
+    Returns
+    -------
+    bool
+        Whether all were tried.
+    """
+    state, ends = shared.state, shared.state[WORK] + most
+    m = lattice.levels.shape[0]
+    while state[PLACE] < todo.shape[0]:
+        if state[WORK] > ends:
+            return False
+        given = todo[state[PLACE]]
+        state[PLACE] += 1
+        if shared.head[given] < 0 or shared.loss[given] == 0 or state[ALIVE] < 2:
+            continue
+        size = _take(shared, pool, given, 0)
+        _sort(pool.members, size)
+        left, moved = shared.loss[given], 0
+        while moved < size and left > 0:
+            member = pool.members[moved]
+            low, records = lattice.nodes[member], lattice.counts[member]
+            taker, cost = -1, left
+            for other in range(state[_TOP]):
+                if other != given and shared.head[other] >= 0:
+                    found = _merge_cost(trees, low, records, shared, other, cost)
+                    if found < cost:
+                        taker, cost = other, found
+            state[WORK] += state[_TOP]
+            if taker < 0:
+                break
+            pool.undone[moved, 0] = taker
+            pool.undone[moved, 1] = cost
+            for j in range(m):
+                node = shared.nodes[taker, j]
+                pool.undone[moved, 2 + j] = node
+                shared.nodes[taker, j] = _meet(trees.parents[j], low[j], node)
+            shared.size[taker] += records
+            shared.loss[taker] += cost
+            left -= cost
+            moved += 1
+        if moved == size:  # then something is left: what was too dear was not taken
+            shared.head[given] = -1
+            state[ALIVE] -= 1
+            state[CHANGES] += 1
+            for i in range(size):
+                member, taker = pool.members[i], pool.undone[i, 0]
+                shared.following[member] = shared.head[taker]
+                shared.head[taker] = member
+        else:
+            for i in range(moved - 1, -1, -1):
+                taker = pool.undone[i, 0]
+                shared.size[taker] -= lattice.counts[pool.members[i]]
+                shared.loss[taker] -= pool.undone[i, 1]
+                for j in range(m):
+                    shared.nodes[taker, j] = pool.undone[i, 2 + j]
+    return True
+
+
+@_loop
+def _nearest(lattice, trees, shared, pool, given, wanted):
+    """Find the classes that a class costs least to merge with; returns how many.
+
+    The first by number come first on a tie.
+    """
+    low, records, found = shared.nodes[given], shared.size[given], 0
+    for other in range(shared.state[_TOP]):
+        if other == given or shared.head[other] < 0:
+            continue
+        limit = pool.costs[found - 1] if found == wanted else NONE
+        cost = _merge_cost(trees, low, records, shared, other, limit)
+        if cost < limit:
+            place = min(found, wanted - 1)
+            while place > 0 and pool.costs[place - 1] > cost:
+                pool.costs[place] = pool.costs[place - 1]
+                pool.near[place] = pool.near[place - 1]
+                place -= 1
+            pool.costs[place] = cost
+            pool.near[place] = other
+            found = min(found + 1, wanted)
+    shared.state[WORK] += shared.state[_TOP]
+    return found
+
+
+@_loop
+def _common(lattice, trees, pool, begins, ends, wanted, row):
+    """The lowest common ancestors of those members that were chosen so; their potential."""
+    m, first, left = lattice.levels.shape[0], True, 0
+    above = pool.above[row]
+    for i in range(begins, ends):
+        if pool.chosen[i] == wanted:
+            for j in range(m):
+                node = lattice.nodes[pool.members[i], j]
+                if first:
+                    above[j] = node
+                elif above[j] != node:
+                    above[j] = _meet(trees.parents[j], node, above[j])
+            first = False
+    for j in range(m):
+        left += trees.depths[j, above[j]]
+    return left
+
+
+@_loop
+def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
+    """Find the best way to part some members in two, one of them a group of the lattice.
+
+    Returns
+    -------
+    int
+        By how much the loss falls; 0 if no way is better. ``pool.best`` tells the group.
+    """
+    m, size, records, total = lattice.levels.shape[0], ends - begins, 0, 0
+    for i in range(begins, ends):
+        member = pool.members[i]
+        records += lattice.counts[member]
+        total += lattice.counts[member] * shared.own[member]
+        pool.chosen[i] = 0
+    loss = total - records * _common(lattice, trees, pool, begins, ends, 0, 0)
+    if records < 2 * k or size < 2 or loss == 0:
+        return 0
+    nodes = 1
+    top, now = pool.above[1], pool.above[2]
+    for j in range(m):
+        top[j] = trees.levels[j, pool.above[0, j]]
+        nodes *= top[j] + 1
+        now[j] = 0
+    if nodes * size > largest:
+        return 0
+    shared.state[WORK] += nodes * size
+    best, live = loss, pool.members[begins:ends]
+    if not full:
+        forget(halves)
+    for _ in range(nodes - 1):  # the last one makes one group of all
+        node = 0
+        for j in range(m):
+            node = node * lattice.levels[j] + now[j]
+        groups = group_node(lattice, halves, table, node, live, size)
+        for group in range(groups):
+            inside = table.size[group]
+            if inside < k or records - inside < k:
+                continue
+            part = 0
+            for i in range(size):
+                pool.chosen[begins + i] = table.of[i] == group
+                if table.of[i] == group:
+                    part += lattice.counts[live[i]] * shared.own[live[i]]
+            cost = part - inside * _common(lattice, trees, pool, begins, ends, 1, 3)
+            if cost < best:
+                rest = _common(lattice, trees, pool, begins, ends, 0, 3)
+                cost += total - part - (records - inside) * rest
+            if cost < best:
+                best = cost
+                for i in range(begins, ends):
+                    pool.best[i] = pool.chosen[i]
+        j = m - 1
+        while j >= 0 and now[j] == top[j]:
+            now[j] = 0
+            j -= 1
+        if j >= 0:
+            now[j] += 1
+    return loss - best
+
+
+@_loop
+def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest):
+    """Part the pool in two, and each part again, as long as that is better.
+
+    Returns
+    -------
+    parts, gain : int
+        How many parts there are, which ``pool.ends[0]`` tells, and by how much they cost less
+        than all members in one.
+    """
+    done, waiting = pool.ends[0], pool.ends[1]
+    parts, gain, left, middle = 0, 0, 1, 0
+    waiting[0, 0], waiting[0, 1] = 0, size
+    while left > 0:
+        left -= 1
+        begins, ends = waiting[left, 0], waiting[left, 1]
+        better = _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest)
+        if better == 0:
+            done[parts, 0], done[parts, 1] = begins, ends
+            parts += 1
+            continue
+        gain += better
+        place = begins
+        for wanted in (1, 0):
+            for i in range(begins, ends):
+                if pool.best[i] == wanted:
+                    pool.spare[place] = pool.members[i]
+                    place += 1
+            if wanted == 1:
+                middle = place
+        for i in range(begins, ends):
+            pool.members[i] = pool.spare[i]
+        waiting[left, 0], waiting[left, 1] = middle, ends
+        waiting[left + 1, 0], waiting[left + 1, 1] = begins, middle
+        left += 2
+    return parts, gain
+
+
+@_loop
+def _share(lattice, trees, shared, pool, each, begins, ends):
+    """Make a released class of some members of the pool."""
+    total = 0
+    shared.head[each] = -1
+    shared.size[each] = 0
+    for i in range(begins, ends):
+        member = pool.members[i]
+        shared.following[member] = shared.head[each]
+        shared.head[each] = member
+        shared.size[each] += lattice.counts[member]
+        total += lattice.counts[member] * shared.own[member]
+        pool.chosen[i] = 0
+    left = _common(lattice, trees, pool, begins, ends, 0, 0)
+    shared.loss[each] = total - shared.size[each] * left
+    for j in range(lattice.levels.shape[0]):
+        shared.nodes[each, j] = pool.above[0, j]
+
+
+@_loop
+def share_all(lattice, trees, shared, pool, starts):
+    """Make the released classes: of the members of the pool from each start up to the next."""
+    for each in range(starts.shape[0] - 1):
+        _share(lattice, trees, shared, pool, each, starts[each], starts[each + 1])
+    shared.state[ALIVE] = starts.shape[0] - 1
+    shared.state[_TOP] = starts.shape[0] - 1
+
+
+@_loop
+def split_some(
+    lattice, halves, table, trees, shared, pool, full, k, todo, wanted, together, largest, most
+):
+    """Merge classes with their nearest ones, and split them again if that costs less.
+
+    The tuples of the classes are pooled, in canonical order. The pool is parted in two in the best
+    way of which one part is a group at some node of the lattice, and each part again.
+
+    Parameters
+    ----------
+    full
+        Whether all halves are there.
+    todo
+        The classes to begin with, in this order, each ``wanted`` times, from ``state[PLACE]`` on.
+    wanted
+        How many of the nearest classes are pooled with it: with each of them in turn, or,
+        ``together``, with all of them at once.
+    largest
+        A pool is parted only if its number of tuples times the nodes below what they share is at
+        most this.
+    most
+        How much may be done, about, before this returns.
+
+    Returns
+    -------
+    bool
+        Whether all were tried.
+    """
+    state, ends = shared.state, shared.state[WORK] + most
+    rounds = 1 if together else wanted
+    while state[PLACE] < todo.shape[0] * rounds:
+        if state[WORK] > ends:
+            return False
+        given, turn = todo[state[PLACE] // rounds], state[PLACE] % rounds
+        state[PLACE] += 1
+        if shared.head[given] < 0 or shared.loss[given] == 0:
+            continue
+        if turn == 0:
+            found = _nearest(lattice, trees, shared, pool, given, wanted)
+            for place in range(found, wanted):
+                pool.near[place] = -1
+        first, last = (0, wanted) if together else (turn, turn + 1)
+        size, before, pooled = _take(shared, pool, given, 0), shared.loss[given], 1
+        for place in range(first, last):
+            other = pool.near[place]
+            if other >= 0 and other != given and shared.head[other] >= 0:
+                size = _take(shared, pool, other, size)
+                before += shared.loss[other]
+                pooled += 1
+        if pooled == 1:
+            continue
+        _sort(pool.members, size)
+        total, records = 0, 0
+        for i in range(size):
+            pool.chosen[i] = 0
+            records += lattice.counts[pool.members[i]]
+            total += lattice.counts[pool.members[i]] * shared.own[pool.members[i]]
+        whole = total - records * _common(lattice, trees, pool, 0, size, 0, 0)
+        parts, gain = _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
+        if whole - gain >= before:
+            continue
+        state[CHANGES] += 1
+        state[ALIVE] += parts - pooled
+        shared.head[given] = -1
+        for place in range(first, last):
+            if pool.near[place] >= 0:
+                shared.head[pool.near[place]] = -1
+        free = 0
+        for part in range(parts):
+            each = given
+            if part > 0:
+                while free == given or shared.head[free] >= 0:
+                    free += 1
+                each = free
+            _share(lattice, trees, shared, pool, each, pool.ends[0, part, 0], pool.ends[0, part, 1])
+            state[_TOP] = max(state[_TOP], each + 1)
+    return True
