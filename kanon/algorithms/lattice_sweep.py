@@ -1,0 +1,229 @@
+"""The lattice sweep: visit the nodes of the lattice, release what reaches k, go on with the rest.
+
+The effort ``thorough`` goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kanon.algorithms.lattice_sweep_better import improved, loss_of
+from kanon.algorithms.lattice_sweep_joining import with_the_rest
+from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
+from kanon.algorithms.lattice_sweep_walk import Swept, n_nodes, walked
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.cards import Card, Parameter
+from kanon.errors import PlanError, Unsatisfiable
+from kanon.privacy.k_anonymity import KAnonymity, too_few_records
+from kanon.recoding import Recoding, Trace
+from kanon.words import thin
+
+__all__ = [
+    "CARD",
+    "EFFORT",
+    "GUARANTEES",
+    "HOW",
+    "MOST_NODES",
+    "PARAMETERS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+    "lower_bound",
+]
+
+CARD = Card(
+    name="lattice-sweep",
+    title="Lattice sweep",
+    summary="Goes through all combinations of levels, those that lose least first, and releases "
+    "every group of the remaining records that is large enough. Each record is generalised only "
+    "as far as its own group needs, and none is suppressed.",
+    source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
+)
+
+HOW = (
+    "Every combination of levels, one per quasi-identifier, says how far values are generalised. "
+    "The combinations are tried in the order of what they would cost if the whole table were "
+    "generalised so, the cheapest first. At each, the records that have not been released yet are "
+    "looked at: those that look the same at these levels, and are at least k, and meet every other "
+    "privacy model asked for, are released so. The rest goes on to the next combination. What is "
+    "left at the end, mostly fewer than k records, joins the released class that costs least to "
+    "widen. So records of one table may be generalised to different levels, and two released "
+    "classes may cover the same original values. With the effort 'thorough' groups are released "
+    "one by one in the order of their cost per record; then classes are dissolved into others, and "
+    "neighbouring classes are merged and split anew, wherever that lowers the total loss."
+)
+"""What the algorithm does, for who reads a release."""
+
+GUARANTEES = (
+    "Every released class holds at least k records and meets every other model, no record is "
+    "suppressed, and the loss is stated beside a bound that no release by these hierarchies "
+    "without suppression can go below; it need not be the least loss possible."
+)
+"""What it guarantees."""
+
+SLOW = (
+    "Time grows with the number of combinations of levels (at most ten million) times the number "
+    "of different records that remain; models beyond k-anonymity are asked at every combination, "
+    "which takes many times as long, and 'thorough' weighs every group of the whole table first."
+)
+"""When it is slow."""
+
+EFFORT = Parameter(
+    name="effort",
+    title="Effort",
+    choices={"fast": "Fast: one walk", "thorough": "Thorough: improve what was found"},
+    default="fast",
+    help="How long to look for a release of less loss; 'thorough' takes many times as long and "
+    "knows no model but k-anonymity.",
+)
+PARAMETERS = (EFFORT,)
+USES = ("metric", "attribute_weights")
+
+MOST_NODES = 10**7
+"""The largest lattice that is walked through."""
+
+_SHARES = (0.05, 0.5)
+"""The share of the time of a thorough run after the walk, and after the sweep in group order."""
+
+
+def check(task: Task) -> None:
+    """Check that the task can be run.
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records, or no release can meet a model.
+    PlanError
+        The lattice is too large, or the effort is 'thorough' and there are other models than
+        k-anonymity.
+    """
+    task.check()
+    wanted = _least_k(task)
+    if wanted > task.classes.n_records:
+        raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
+    size = n_nodes(task.classes.hierarchies)
+    if size > MOST_NODES:
+        raise PlanError(
+            f"The lattice of these hierarchies has {thin(size)} nodes, and the lattice sweep goes "
+            f"through at most {thin(MOST_NODES)}; use GAA instead, which needs no lattice, or take "
+            "fewer quasi-identifiers or levels."
+        )
+    if task.option(EFFORT) == "thorough" and task.others:
+        raise PlanError(
+            "The lattice sweep with effort 'thorough' moves records between classes by their "
+            f"number alone, so it cannot keep {task.others[0].title}; use effort 'fast', which "
+            "asks every model before it releases a class."
+        )
+
+
+def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+    """Sweep the lattice.
+
+    The nodes are visited by the loss of raising the whole table to them (ties: the canonical order
+    of levels). At each, every group of the remaining records that reaches k and meets every other
+    model is released. What is left at the end joins, in canonical order and whole, the released
+    class that costs least to widen and still meets every model; if none does, it is merged on as
+    greedy merging does.
+
+    With effort ``thorough`` a second sweep releases single groups by their mean loss, the cheapest
+    first; the better of both is improved: classes are dissolved into others, and classes are
+    merged with their nearest ones and split again, where that costs less. Nothing is random.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    PlanError
+        See :func:`check`.
+
+    Examples
+    --------
+    Four women and four men: at level (0, 1) the four male felids are four, at (0, 2) the women.
+
+    >>> import numpy as np
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy import Hierarchy
+    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
+    >>> race = Hierarchy.from_entries([
+    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),
+    ...     ("Lion", "Felid", 1), ("Dog", "Mammal", 4)])
+    >>> trees = (gender, race)
+    >>> classes = EquivalenceClasses(("gender", "race"), trees,
+    ...     np.array([[0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32), np.array([2, 2, 2, 2]))
+    >>> depths = scaled_potentials(potentials(metric_named("custom"), trees), 8)
+    >>> release = anonymise(Task(classes, depths, k=4))
+    >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
+    [['F', 'Mammal'], ['M', 'Felid']]
+    >>> release.trace.evaluated, release.trace.steps
+    (3, 2)
+    """
+    check(task)
+    task = replace(task, k=_least_k(task))
+    if task.option(EFFORT) == "fast":
+        return _finished(task, walked(task, progress), progress)
+    first, second = _SHARES
+    walk = _finished(task, walked(task, _part(progress, 0, first)))
+    order = _finished(task, in_group_order(task, _part(progress, first, second)))
+    best = min(walk, order, key=lambda each: loss_of(task, each))
+    grouped = walk.trace.evaluated + order.trace.evaluated
+    best = replace(best, trace=replace(best.trace, evaluated=grouped))
+    return improved(best, task, _part(progress, second, 1))
+
+
+def lower_bound(task: Task, progress: Progress = no_progress) -> int:
+    """A loss that no release without suppression can go below, in units of ``task.potentials``.
+
+    The sum over all records of the least loss of any group of at least k records, at any node of
+    the lattice, that holds the record. One level per quasi-identifier makes a node; g raises a
+    value v to the highest ancestor-or-self of at most that level, or leaves v where its own level
+    is higher.
+
+    *It holds for every local recoding by the hierarchies.* Take any release in which every record
+    is raised to a tuple t of nodes above its values, at least k records to each t. Choose the node
+    of the lattice with the levels of t: l_j = level(t_j). Levels rise strictly along a path, so for
+    every value v at or below t_j the highest ancestor of level at most l_j is t_j itself: g(v) =
+    t_j. So all records that the release raised to t are in one group at that node, which is raised
+    to t too; it has at least k records, and costs each of them what the release costs it. The least
+    loss over all such groups is at most that. Summing over the records proves it. Classes may stand
+    at different nodes; further models only leave fewer releases.
+
+    It need not be reached: the best groups of two records may exclude each other.
+
+    Parameters
+    ----------
+    task
+        The classes, costs and k.
+    progress
+        Told how far it is.
+
+    Returns
+    -------
+    int
+        At least 0: some release might leave everything as it is. At most the loss of any release.
+
+    Raises
+    ------
+    Unsatisfiable, PlanError
+        See :func:`check`.
+    """
+    check(replace(task, options={}))
+    return least_loss(replace(task, k=_least_k(task)), progress)
+
+
+def _least_k(task: Task) -> int:
+    """The records that every class has to hold: ``task.k``, or more if a model says so."""
+    return max([task.k, *(model.k for model in task.models if isinstance(model, KAnonymity))])
+
+
+def _finished(task: Task, swept: Swept, progress: Progress = no_progress) -> Recoding:
+    """The release after a sweep, with what it left over."""
+    trace = Trace(evaluated=swept.visited, steps=swept.released)
+    return with_the_rest(task, swept.targets, swept.remain, trace, progress)
+
+
+def _part(progress: Progress, begins: float, ends: float) -> Callable[[float, str], None]:
+    """Progress of a part of the work, as that of the whole."""
+    return lambda part, text: progress(begins + part * (ends - begins), text)

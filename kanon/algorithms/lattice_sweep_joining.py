@@ -1,0 +1,110 @@
+"""The tuples that a sweep left over join the released classes that they cost least."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kanon.algorithms.repair import repaired
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.kernels.lattice_sweep_joining import joining_costs
+from kanon.privacy.conjunction import broken
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.recoding import Recoding, Trace
+from kanon.words import counted
+
+__all__ = ["in_one_width", "with_the_rest"]
+
+
+def with_the_rest(
+    task: Task,
+    targets: np.ndarray,
+    remain: np.ndarray,
+    trace: Trace,
+    progress: Progress = no_progress,
+) -> Recoding:
+    """The release after every class that is left over joined a released one.
+
+    They come in canonical order, each whole. It joins the released class for which that costs
+    least, the first in canonical order on a tie: what all its records and those of the released
+    class pay to be raised to what both share. If a model other than k-anonymity would break, the
+    class that costs next to least is asked. What no class can take is merged on at the end, by
+    :func:`kanon.algorithms.repair.repaired`.
+
+    Parameters
+    ----------
+    task
+        The classes, costs, k and models.
+    targets : numpy.ndarray, shape (E, m)
+        Per class the tuple it was released as.
+    remain : numpy.ndarray, shape (E,), bool
+        The classes that are left over; not all of them.
+    trace
+        What was done so far.
+    progress
+        Told how far it is.
+    """
+    classes = task.classes
+    if not remain.any():
+        return Recoding.from_targets(classes, targets, trace=trace)
+    before = Recoding.from_targets(classes, targets, suppressed=remain)
+    nodes, counts = before.nodes.copy(), before.counts.copy()
+    into = before.assigned.copy()
+    parents, depths = in_one_width(task)
+    joined, costs = np.empty_like(nodes), np.empty_like(counts)
+    aside = []
+    left = np.flatnonzero(remain).tolist()
+    for done, each in enumerate(left):
+        joining_costs(
+            nodes, counts, classes.nodes[each], classes.counts[each], parents, depths, joined, costs
+        )
+        ranked = np.lexsort((*nodes.T[::-1], costs))
+        for chosen in ranked[counts[ranked] > 0].tolist():
+            same = (nodes == joined[chosen]).all(axis=1) & (counts > 0)
+            same[chosen] = True
+            members = np.append(np.flatnonzero((into >= 0) & same[into]), each)
+            if not task.others or _meet(task, members):
+                nodes[chosen] = joined[chosen]
+                counts[same] = 0
+                counts[chosen] = classes.counts[members].sum()
+                into[members] = chosen
+                break
+        else:
+            aside.append(each)
+        progress((done + 1) / len(left), f"{counted(len(left) - done - 1, 'class', 'classes')} "
+                 "left over to join others")  # fmt: skip
+    final = nodes[into]
+    final[aside] = classes.nodes[aside]
+    release = Recoding.from_targets(classes, final, trace=trace)
+    if not aside:
+        return release
+    models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
+    whole = replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
+    return replace(repaired(release, whole, progress), trace=trace)
+
+
+def _meet(task: Task, members: np.ndarray) -> bool:
+    """Whether some classes, as one, meet the models beside k-anonymity."""
+    classes, as_one = task.classes, np.zeros(len(members), dtype=np.int64)
+    whole = replace(
+        classes,
+        nodes=classes.nodes[members[:1]],
+        counts=classes.counts[members].sum(keepdims=True),
+        sensitive=tuple(
+            replace(each.only(members).grouped(as_one, 1), total=each.total)
+            for each in classes.sensitive
+        ),
+    )
+    return not broken(task.others, whole)[0]
+
+
+def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The parents and potentials of all hierarchies, in arrays as wide as the largest."""
+    trees = task.classes.hierarchies
+    shape = len(trees), max(tree.n_nodes for tree in trees)
+    parents, depths = np.full(shape, -1, dtype=np.int32), np.zeros(shape, dtype=np.int64)
+    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
+        parents[j, : tree.n_nodes] = tree.parent
+        depths[j, : tree.n_nodes] = depth
+    return parents, depths

@@ -1,0 +1,125 @@
+"""What the lattice sweep knows of single groups: the cheapest first, and what no release beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kanon.algorithms.lattice_sweep_walk import (
+    Swept,
+    lattice_above,
+    now_and_then,
+    room_for_groups,
+    room_for_halves,
+    targets_at,
+)
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.kernels.lattice_sweep import (
+    RECORDS,
+    STEPS,
+    Grouping,
+    Halves,
+    Lattice,
+    Losses,
+    Ordered,
+    bound_some,
+    fill_halves,
+    first_keys,
+    forget,
+    heaped,
+    order_some,
+)
+from kanon.words import counted, thin
+
+__all__ = ["in_group_order", "least_loss"]
+
+_CHUNK = 1_000_000
+"""Classes that are grouped between two reports of progress, about."""
+
+_KEYS = 0.8
+"""The share of the time of a sweep in group order that passes before the first release, about."""
+
+
+def _room(task: Task) -> tuple[Lattice, list[np.ndarray], Halves, Grouping, Losses, bool]:
+    """The lattice, and room to group all classes; whether all halves could be grouped before."""
+    lattice, raised = lattice_above(task.classes)
+    halves, table = room_for_halves(lattice), room_for_groups(task.classes.n_classes)
+    everything = np.arange(task.classes.n_classes, dtype=np.int32)
+    full = bool(fill_halves(lattice, halves, table, everything, len(everything)))
+    return lattice, raised, halves, table, _losses(task, raised), full
+
+
+def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
+    size = task.classes.n_classes
+    left = [depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)]
+    own = np.zeros(size, dtype=np.int64)
+    for nodes, depth in zip(task.classes.nodes.T, task.potentials, strict=True):
+        own += depth[nodes]
+    return Losses(
+        np.concatenate(left),
+        own,
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+    )
+
+
+def in_group_order(task: Task, progress: Progress = no_progress) -> Swept:
+    """Release groups of the lattice by their mean loss, the cheapest first.
+
+    Every node keeps the least mean loss of its groups with k records, as it was when it was
+    grouped last. The node with the least (the first in canonical order on a tie) is grouped
+    again; its groups that cost no more than the least of all other nodes are released, and it
+    keeps the least of the others. It ends when no node has a group of k remaining records.
+
+    Parameters
+    ----------
+    task
+        The classes, costs and k; other models are not looked at.
+    progress
+        Told how far it is.
+    """
+    classes = task.classes
+    size, n = classes.n_classes, classes.n_records
+    lattice, raised, halves, table, losses, full = _room(task)
+    told = now_and_then(progress)
+    live = np.arange(size, dtype=np.int32)
+    key = np.zeros(int(lattice.parts.prod()), dtype=np.int64)
+    begun, of = np.zeros(2, dtype=np.int64), thin(len(key))
+    while begun[0] < len(key):
+        first_keys(lattice, halves, table, losses, full, task.k, live, key, begun, _CHUNK)
+        told(_KEYS * begun[0] / len(key), f"{counted(int(begun[0]), 'node')} of {of} weighed")
+    if not full:
+        forget(halves)
+    heap = np.zeros(len(key), dtype=np.int64)
+    ordered = Ordered(
+        key,
+        heap,
+        np.arange(size, dtype=np.int32),
+        np.full(size, -1, dtype=np.int64),
+        np.array([size, n, heaped(key, heap), 0, 0], dtype=np.int64),
+    )
+    state = ordered.state
+    while not order_some(lattice, halves, table, losses, ordered, task.k, _CHUNK):
+        told(1 - (1 - _KEYS) * state[RECORDS] / n, f"{counted(int(state[RECORDS]), 'record')} left")
+    remain = ordered.at < 0
+    targets = targets_at(classes.nodes, ordered.at, raised, remain)
+    return Swept(targets, remain, len(key) + int(state[4]), int(state[STEPS]))
+
+
+def least_loss(task: Task, progress: Progress = no_progress) -> int:
+    """The sum over all records of the least loss of any group of k records that holds them.
+
+    See :func:`kanon.algorithms.lattice_sweep.lower_bound`.
+    """
+    lattice, _, halves, table, losses, full = _room(task)
+    told = now_and_then(progress)
+    live = np.zeros(task.classes.n_classes, dtype=np.int32)
+    best = np.zeros(task.classes.n_classes, dtype=np.int64)
+    begun, nodes = np.zeros(2, dtype=np.int64), int(lattice.parts.prod())
+    while begun[0] < nodes:
+        bound_some(lattice, halves, table, losses, full, task.k, live, best, begun, _CHUNK)
+        told(begun[0] / nodes, f"{counted(int(begun[0]), 'node')} of {thin(nodes)} weighed")
+    return int(task.classes.counts @ (losses.own - best))

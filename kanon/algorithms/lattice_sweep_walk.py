@@ -1,0 +1,277 @@
+"""A walk along the nodes of a lattice, which releases every group of the rest that it can."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy import Hierarchy
+from kanon.kernels.lattice_sweep import (
+    NEXT,
+    RECORDS,
+    REMAINING,
+    STEPS,
+    Grouping,
+    Halves,
+    Lattice,
+    Walk,
+    reach_some,
+    release,
+    walk_some,
+)
+from kanon.privacy.conjunction import broken
+from kanon.words import counted, thin
+
+__all__ = [
+    "Swept",
+    "by_loss",
+    "lattice_above",
+    "n_nodes",
+    "now_and_then",
+    "raised_to",
+    "room_for_groups",
+    "room_for_halves",
+    "targets_at",
+    "walked",
+]
+
+_CHUNK = 2_000_000
+"""Classes that are grouped between two reports of progress, about: some hundredths of a second."""
+
+_MOST_BYTES = 64_000_000
+"""How much memory the groups of halves take at most, but for one place each."""
+
+_OFTEN = 0.1
+"""Seconds between two reports of progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Where a walk ended.
+
+    Attributes
+    ----------
+    targets : numpy.ndarray, shape (E, m), int32
+        Per class the tuple it was released as; its own as long as it remains.
+    remain : numpy.ndarray, shape (E,), bool
+        The classes that were not released.
+    visited
+        How many nodes were grouped.
+    released
+        How many groups were released.
+    """
+
+    targets: np.ndarray
+    remain: np.ndarray
+    visited: int
+    released: int
+
+
+def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
+    """The number of nodes of the lattice: the product of the heights."""
+    return math.prod(tree.height for tree in hierarchies)
+
+
+def raised_to(tree: Hierarchy) -> np.ndarray:
+    """What every node of a hierarchy becomes at every level. Shape (h, N), int32.
+
+    The highest ancestor-or-self whose level is at most that level; the node itself if its own
+    level is higher.
+
+    >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+    ...                                ("b", "A", None), ("c", "*", None)])
+    >>> [[tree.labels[v] for v in row] for row in raised_to(tree)]
+    [['a', 'b', 'c', 'A', '*'], ['A', 'A', 'c', 'A', '*'], ['*', '*', '*', '*', '*']]
+    """
+    found = np.empty((tree.height, tree.n_nodes), dtype=np.int32)
+    now = np.arange(tree.n_nodes, dtype=np.int32)
+    for level in range(tree.height):
+        # Parents' levels are higher than their children's: below this level all was done before.
+        above = tree.parent[now]
+        rises = (above >= 0) & (tree.level[above] <= level)
+        now = np.where(rises, above, now)
+        found[level] = now
+    return found
+
+
+def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray]]:
+    """The classes and the lattice of levels above them, as the kernels know it.
+
+    Returns
+    -------
+    lattice
+    raised : list of numpy.ndarray
+        Per quasi-identifier :func:`raised_to`.
+    """
+    raised = [raised_to(tree) for tree in classes.hierarchies]
+    levels = [len(table) for table in raised]
+    # The more even the halves, the fewer groups have to be made and kept.
+    split = min(
+        range(len(levels) + 1),
+        key=lambda place: max(math.prod(levels[:place]), math.prod(levels[place:])),
+    )
+    parts = [math.prod(levels[:split]), math.prod(levels[split:])]
+    sizes = [table.size for table in raised]
+    lattice = Lattice(
+        classes.nodes,
+        classes.counts,
+        np.concatenate([table.ravel() for table in raised]),
+        np.array([sum(sizes[:j]) for j in range(len(sizes))], dtype=np.int64),
+        np.array([table.shape[1] for table in raised], dtype=np.int64),
+        np.array(levels, dtype=np.int64),
+        split,
+        np.array(parts, dtype=np.int64),
+    )
+    return lattice, raised
+
+
+def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
+    """The nodes of the lattice by the loss of raising the whole table to them, least first.
+
+    Returns
+    -------
+    numpy.ndarray, int64
+        Numbers of nodes: their levels as digits, so that ties stand in the order of the levels.
+    """
+    losses = np.zeros(1, dtype=np.int64)
+    for nodes, depth, table in zip(task.classes.nodes.T, task.potentials, raised, strict=True):
+        per_level = [(depth[nodes] - depth[row[nodes]]) @ task.classes.counts for row in table]
+        losses = (losses[:, None] + np.array(per_level, dtype=np.int64)).ravel()
+    return np.argsort(losses, kind="stable")
+
+
+def room_for_halves(lattice: Lattice, most_bytes: int = _MOST_BYTES) -> Halves:
+    """Room for the groups of both halves, bounded."""
+    size = len(lattice.counts)
+    most = max(1, most_bytes // (8 * max(size, 1)))
+    one, other = (min(int(part), most) for part in lattice.parts)
+    return Halves(
+        np.zeros((one, size), dtype=np.int32),
+        np.zeros((other, size), dtype=np.int32),
+        np.full(one, -1, dtype=np.int64),
+        np.full(other, -1, dtype=np.int64),
+    )
+
+
+def room_for_groups(size: int) -> Grouping:
+    """Room to group so many classes."""
+    places = 1 << max(4, (2 * size - 1).bit_length())
+    return Grouping(
+        np.zeros(places, dtype=np.int64),
+        np.zeros(places, dtype=np.int32),
+        np.zeros(places, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(size, dtype=np.int32),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+    )
+
+
+def targets_at(
+    nodes: np.ndarray, at: np.ndarray, raised: Sequence[np.ndarray], own: np.ndarray
+) -> np.ndarray:
+    """What nodes of the lattice make of tuples. Shape (E, m), int32.
+
+    Parameters
+    ----------
+    nodes
+        The tuples.
+    at : numpy.ndarray, shape (E,)
+        Per tuple the node; anything where ``own`` says so.
+    raised
+        Per quasi-identifier :func:`raised_to`.
+    own : numpy.ndarray, shape (E,), bool
+        Which tuples stay as they are.
+    """
+    targets = nodes.copy()
+    rest = np.where(own, 0, at)
+    for j in range(len(raised) - 1, -1, -1):
+        rest, level = np.divmod(rest, len(raised[j]))
+        targets[:, j] = np.where(own, nodes[:, j], raised[j][level, nodes[:, j]])
+    return targets
+
+
+def now_and_then(progress: Progress) -> Callable[[float, str], None]:
+    """Pass progress on, but not more often than anybody can see."""
+    last = -math.inf
+
+    def told(fraction: float, text: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _OFTEN:
+            last = now
+            progress(fraction, text)
+
+    return told
+
+
+def walked(task: Task, progress: Progress = no_progress) -> Swept:
+    """Walk along the nodes by loss; at each, release every group of what remains that may be.
+
+    A group is released if it has k records and meets every other model. The walk ends where fewer
+    than k records remain, at the latest after the node that raises everything to the roots.
+
+    Parameters
+    ----------
+    task
+        The classes, costs, k and models; that a release exists was checked.
+    progress
+        Told how far the walk is.
+    """
+    classes, k = task.classes, task.k
+    lattice, raised = lattice_above(classes)
+    order = by_loss(task, raised)
+    halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
+    walk = Walk(
+        order,
+        np.arange(classes.n_classes, dtype=np.int32),
+        np.full(classes.n_classes, -1, dtype=np.int64),
+        np.array([classes.n_classes, classes.n_records, 0, 0], dtype=np.int64),
+    )
+    told, state, done = now_and_then(progress), walk.state, False
+    while not done:
+        if task.others:
+            groups = int(reach_some(lattice, halves, table, walk, k, _CHUNK))
+            done = groups < 0
+            if groups > 0:
+                _refuse(task, walk, table, groups)
+                release(lattice, table, walk, groups, k)
+        else:
+            done = bool(walk_some(lattice, halves, table, walk, k, _CHUNK))
+        told(
+            state[NEXT] / len(order),
+            f"{counted(int(state[NEXT]), 'node')} of {thin(len(order))}, "
+            f"{counted(int(state[RECORDS]), 'record')} left",
+        )
+    remain = walk.at < 0
+    targets = targets_at(classes.nodes, walk.at, raised, remain)
+    return Swept(targets, remain, int(state[NEXT]), int(state[STEPS]))
+
+
+def _refuse(task: Task, walk: Walk, table: Grouping, groups: int) -> None:
+    """Empty the groups that have k records and break another model: so they are not released."""
+    live = walk.live[: walk.state[REMAINING]]
+    of, sizes = table.of[: len(live)], table.size[:groups]
+    asked = np.flatnonzero(sizes >= task.k)
+    place = np.full(groups, -1)
+    place[asked] = np.arange(len(asked))
+    members = np.flatnonzero(place[of] >= 0)
+    group = place[of[members]]
+    _, first = np.unique(group, return_index=True)
+    seen = replace(
+        task.classes,
+        nodes=task.classes.nodes[live[members[first]]],
+        counts=sizes[asked],
+        sensitive=tuple(
+            # Shares are compared with those of the whole table.
+            replace(each.only(live[members]).grouped(group, len(asked)), total=each.total)
+            for each in task.classes.sensitive
+        ),
+    )
+    sizes[asked[broken(task.others, seen)]] = 0

@@ -1,0 +1,47 @@
+"""What a tuple costs to take into each of many classes, all of it raised to what both share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["joining_costs"]
+
+
+@njit(cache=True, nogil=True)
+def joining_costs(
+    nodes: np.ndarray,
+    counts: np.ndarray,
+    tuple_: np.ndarray,
+    count: int,
+    parents: np.ndarray,
+    depths: np.ndarray,
+    joined: np.ndarray,
+    costs: np.ndarray,
+) -> None:
+    """The cost of merging each class with one tuple: its records and those of the tuple pay.
+
+    Parameters
+    ----------
+    nodes, counts : (R, m), (R,)
+        The classes.
+    tuple_, count
+        The tuple, and how many records have it.
+    parents, depths : (m, N)
+        Per quasi-identifier the parent and the potential of every node.
+    joined, costs : (R, m), (R,)
+        Filled with the lowest common ancestors, and with the costs.
+    """
+    for i in range(nodes.shape[0]):
+        cost = 0
+        for j in range(nodes.shape[1]):
+            low, high = tuple_[j], nodes[i, j]
+            while low != high:  # the smaller of two numbers cannot be above the larger
+                if low < high:
+                    low = parents[j, low]
+                else:
+                    high = parents[j, high]
+            joined[i, j] = high
+            cost += (depths[j, tuple_[j]] - depths[j, high]) * count
+            cost += (depths[j, nodes[i, j]] - depths[j, high]) * counts[i]
+        costs[i] = cost
