@@ -1,4 +1,4 @@
-"""The plain scan of the tests, under the name that the tests import it by.
+"""The plain references of the tests, under the names that the tests import them by.
 
 Numba's cache stands beside the source and remembers the name of the module. Imported as
 ``tests.plain_scan`` it could not load what the tests have compiled, nor they what this has.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from benchmarks.fresh import ROOT
 from kanon.recoding import MergePath
 
-__all__ = ["scan"]
+__all__ = ["Mondrian", "scan"]
 
 sys.path.append(str(ROOT / "tests"))
 
 scan: Callable[..., MergePath] = importlib.import_module("plain_scan").scan
+Mondrian: Callable[..., Any] = importlib.import_module("plain_mondrian").Mondrian

@@ -54,8 +54,6 @@ CARD = Card(
     source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
 )
 
-FAMILY = "regions"
-
 VARIANT = Parameter(
     name="variant",
     title="Cuts",
