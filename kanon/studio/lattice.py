@@ -134,7 +134,7 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
         raise PlanError("No quasi-identifier has a usable hierarchy yet.")
     inside = narrowed(work, columns)
     plan = plan_of(inside)
-    settings = settings_of(inside, plan)
+    settings = f"{settings_of(inside, plan)}-k{plan.k}"
 
     def make() -> Ready:
         prepared = prepare(plan, work.kept)
