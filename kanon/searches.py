@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms import datafly, improved_greedy, samarati
-from kanon.algorithms.lattice import largest_level, n_nodes, nodes_per_height
+from kanon.algorithms.lattice import check_size, largest_level, n_nodes, nodes_per_height
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.comparison import PAPER_K
 from kanon.errors import PlanError
@@ -121,13 +121,8 @@ class Tally(NamedTuple):
     more: int
 
 
-def check_searches(task: Task) -> None:
+def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
     """Check that the searches can be measured, before a worker starts.
-
-    Parameters
-    ----------
-    task
-        Its k and models do not matter.
 
     Raises
     ------
@@ -135,8 +130,7 @@ def check_searches(task: Task) -> None:
         The lattice is too large to be searched completely, or the table has fewer records than the
         smallest k.
     """
-    samarati.check(replace(task, models=()))
-    n_records = task.classes.n_records
+    check_size(hierarchies, samarati.CARD.title)
     if n_records < PAPER_K[0]:
         raise PlanError(
             f"The searches are run for k = {PAPER_K[0]} and more, and the table has "
@@ -190,8 +184,8 @@ def measure_searches(
     'It starts with 3 quasi-identifiers, and the table has 2.'
     """
     task = replace(task, models=(), node=None, suppression=task.suppression or 0)
-    check_searches(task)
     classes = task.classes
+    check_searches(classes.hierarchies, classes.n_records)
     some = [k for k in ks if k <= classes.n_records]
     numbers = numbers_of_columns(len(classes.attributes), classes.n_records)
     clock = _Clock(progress, (len(some) + len(numbers)) * sum(_SHARES.values()))

@@ -60,7 +60,7 @@ EVALUATED = Card(
 # --- what came out, in sentences --------------------------------------------------------------
 def loss_finding(found: Searches) -> str:
     """At how many k Improved greedy loses less than each of the others."""
-    parts = []
+    parts: list[str] = []
     for other in _OTHERS:
         less = tally(found, iloss.CARD.name, _OURS, other).less
         of = f" of {len(found.ks)} k" if not parts else ""
@@ -269,7 +269,7 @@ def _axis(
 ) -> None:
     """The y axis of a panel: from and to, in powers of ten if it is logarithmic."""
     number = "" if panel == 0 else str(panel + 1)
-    kind = {"type": "log", "dtick": 1 if ends[1] - ends[0] > 1.6 else "D2"} if log else {}
+    kind = {"type": "log", **_ticks(ends)} if log else {}
     figure.layout[f"yaxis{number}"].update(range=list(ends), ticksuffix=" ", **kind, **more)
 
 
@@ -282,6 +282,22 @@ def _decades(values: Any) -> list[float]:
     logs = np.log10(np.asarray(values, dtype=float))
     low, high = float(logs.min()) - 0.15, float(logs.max()) + 0.15
     return [low, max(high, low + 0.5)]
+
+
+def _ticks(ends: Sequence[float]) -> dict[str, Any]:
+    """The ticks of a logarithmic axis: powers of ten; of a short one their 2 and 5 times too.
+
+    >>> _ticks([-1.2, -0.5])["ticktext"], _ticks([0.0, 3.2])["ticktext"][-1] == thin(1000)
+    (['0.1', '0.2'], True)
+    """
+    powers = range(int(np.floor(ends[0])), int(np.ceil(ends[1])) + 1)
+    steps = (1, 2, 5) if ends[1] - ends[0] < 1.6 else (1,)
+    every = [step * 10.0**power for power in powers for step in steps]
+    shown = [value for value in every if ends[0] <= np.log10(value) <= ends[1]]
+    return {
+        "tickvals": shown,
+        "ticktext": [thin(value) if value >= 1 else f"{value:.10g}" for value in shown],
+    }
 
 
 def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
@@ -317,9 +333,7 @@ def _apart(wanted: Sequence[float], room: float) -> list[float]:
             before, more = groups.pop()
             middle, size = (middle * size + before * more) / (size + more), size + more
         groups.append((middle, size))
-    places = [
-        middle + room * (j - (size - 1) / 2) for middle, size in groups for j in range(size)
-    ]
+    places = [middle + room * (j - (size - 1) / 2) for middle, size in groups for j in range(size)]
     found = [0.0] * len(wanted)
     for i, place in zip(order, places, strict=True):
         found[i] = place
