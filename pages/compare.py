@@ -27,6 +27,7 @@ from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.keeping import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.searches_panel import show_searches
 from kanon.studio.standings import (
     bands_table,
     grouped_table,
@@ -52,6 +53,7 @@ TABLES = {
     "places": "At this k, by criterion",
     "alterations": "At this k, by metric",
     "difference": "Two of them",
+    "searches": "Searches of the lattice",
 }
 COUNTED = {
     "fourteen": "14 k, for metrics",
@@ -484,18 +486,26 @@ def take_pair(key, place, pair):
     state.change(pair=(typed, other) if place == 0 else (other, typed))
 
 
-def tables(work, comparison, k, key, about):
-    """The numbers behind the curves, one table at a time."""
+def table_choice(work, compared):
+    """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
+    offered = list(TABLES) if compared else ["searches"]
     st.segmented_control(
         "Numbers",
-        list(TABLES),
-        key=state.seeded("compare-table", work.table_shown),
+        offered,
+        key=state.seeded(
+            "compare-table", work.table_shown if work.table_shown in offered else None
+        ),
         format_func=TABLES.get,
         on_change=lambda: state.change(
-            table_shown=state.typed("compare-table") or state.work().table_shown
+            table_shown=state.typed("compare-table")
+            or ("areas" if not compared else work.table_shown)
         ),
         label_visibility="collapsed",
     )
+
+
+def tables(work, comparison, k, key, about):
+    """The numbers behind the curves, one table at a time."""
     if work.table_shown == "areas":
         areas(work, comparison, key, about)
     elif work.table_shown == "places":
@@ -528,12 +538,14 @@ comparison, key, about = seen.comparison, seen.key, seen.key
 if comparison is None:
     comparison, key, about = last_made(work)
 old = seen.comparison is None or work.doing == "comparison"
-st.html(f"<style>.st-key-compared {{ opacity: {0.45 if old else 1}; }}</style>")
-if comparison is not None and (seen.lines or seen.problem):
+faint = f"{{ opacity: {0.45 if old else 1}; }}"
+st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
+shown = comparison is not None and bool(seen.lines or seen.problem)
+if shown:
     comparison = comparison.including(work.k)
+    key, about = (key, comparison.ks), f"{about}|{comparison.ks}"
+    k = comparison.nearest(work.k)
     with st.container(key="compared"):
-        key, about = (key, comparison.ks), f"{about}|{comparison.ks}"
-        k = comparison.nearest(work.k)
         show_board(comparison, k, lambda found: state.change(k=found), key, about)
         if k != work.k:
             st.caption(
@@ -541,6 +553,11 @@ if comparison is not None and (seen.lines or seen.problem):
                 "Press Compare to compute it."
             )
         data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
+table_choice(work, shown)
+if work.table_shown == "searches":
+    show_searches(work)
+elif shown:
+    with st.container(key="compared-numbers"):
         tables(work, comparison, k, key, about)
         with st.expander("How it is computed"):
             made = work.comparison

@@ -52,6 +52,7 @@ LEVELS = {
     "sweep": 7,
     "exploration": 7,
     "comparison": 7,
+    "searches": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -60,8 +61,10 @@ LEVELS = {
     "pages": 10,
     "app": 10,
 }
-# A plan, its runs, their comparison and the lattice around them are one room in five files.
-ONE_ROOM = {"plan": "run", "sweep": "run", "comparison": "run", "exploration": "run"}
+# A plan, its runs, their comparison, the lattice around them and its searches side by side are one
+# room in six files.
+ROOM = ("plan", "sweep", "comparison", "exploration", "searches")
+ONE_ROOM = dict.fromkeys(ROOM, "run")
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

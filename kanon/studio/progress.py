@@ -34,5 +34,6 @@ def _bar() -> None:
         st.rerun()
     seconds = round(job.remaining or 0)
     left = f" · about {seconds} s left" if seconds else ""
-    what = {"comparison": "Comparing: ", "lattice": "The lattice: "}.get(state.work().doing, "")
-    st.progress(job.progress, text=plain(f"{what}{job.text}{left}"))
+    what = {"comparison": "Comparing: ", "lattice": "The lattice: ", "searches": "The searches: "}
+    doing = what.get(state.work().doing, "")
+    st.progress(job.progress, text=plain(f"{doing}{job.text}{left}"))

@@ -1,4 +1,4 @@
-"""Start, stop and collect the calculation of a session: a run, a comparison, or a lattice."""
+"""Start, stop and collect a session's calculation: a run, a comparison, a lattice, searches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kanon.exploration import Explored, explore
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
+from kanon.searches import Searches, check_searches, measure_searches
 from kanon.studio import state
 from kanon.studio.configurations import (
     Job,
@@ -26,10 +27,12 @@ from kanon.studio.configurations import (
 )
 from kanon.studio.lattice import Ready
 from kanon.studio.lattice_view import FoundLattice
+from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs, last_job
 from kanon.studio.work import (
     Compared,
     Result,
+    Searched,
     Work,
     comparison_settings,
     plan_of,
@@ -47,6 +50,7 @@ __all__ = [
     "explore_lattice",
     "first",
     "outdated",
+    "run_searches",
     "start",
 ]
 
@@ -144,6 +148,26 @@ def explore_lattice(ready: Ready) -> None:
 
 def _with_lattice(settings: str, work: Work, found: Explored) -> Work:
     return replace(work, found_lattice=FoundLattice(found, settings))
+
+
+def run_searches() -> None:
+    """Measure the three searches of the lattice in a worker; what cannot run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        plan = plan_of_searches(work)
+        task = prepare(plan, work.table).task()
+        check_searches(task.classes.hierarchies, task.classes.n_records)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_searches, settings_of_searches(work))
+    _submit("searches", then, measure_searches, task, plan.metric)
+
+
+def _with_searches(settings: str, work: Work, found: Searches) -> Work:
+    return replace(work, searched=Searched(found, settings))
 
 
 def _submit(

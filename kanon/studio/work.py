@@ -24,6 +24,7 @@ from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
 from kanon.schema import Role, singles_out, suggest_roles
+from kanon.searches import Searches
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
@@ -51,6 +52,7 @@ __all__ = [
     "MatrixView",
     "Pinned",
     "Result",
+    "Searched",
     "Work",
     "adult_work",
     "built",
@@ -123,6 +125,14 @@ class Compared:
     settings: str
     seconds: float
     key: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The three searches of the lattice, measured, and the settings that they were run with."""
+
+    searches: Searches
+    settings: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +254,8 @@ class Work:
         Which table of a comparison is shown, and the names of the two lines whose difference is.
     job, doing, then
         The calculation under way, what it is for, and the work that comes of it and its result.
-    result, comparison
-        The last finished run, and the last finished comparison.
+    result, comparison, searched
+        The last finished run, comparison, and measurement of the searches.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     problem_at
@@ -317,13 +327,14 @@ class Work:
     rounded: bool = False
     interval: tuple[int, int] | None = None
     counted_k: str = "fourteen"
-    table_shown: Literal["areas", "places", "alterations", "difference"] = "areas"
+    table_shown: Literal["areas", "places", "alterations", "difference", "searches"] = "areas"
     pair: tuple[str, str] = ("", "")
     job: Job | None = None
-    doing: Literal["", "run", "comparison", "lattice"] = ""
+    doing: Literal["", "run", "comparison", "lattice", "searches"] = ""
     then: Callable[[Work, Any], Work] | None = None
     result: Result | None = None
     comparison: Compared | None = None
+    searched: Searched | None = None
     problem: str | None = None
     notice: str | None = None
     problem_at: str = ""
@@ -478,6 +489,7 @@ def reread(work: Work) -> Work:
             then=None,
             result=None,
             comparison=None,
+            searched=None,
             what_if=None,
             imports=(),
             problem=again.problem,

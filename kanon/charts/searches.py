@@ -1,0 +1,340 @@
+"""Three searches of one lattice: what they lose and take over k, and over quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from kanon.algorithms import datafly, improved_greedy, samarati
+from kanon.cards import Card
+from kanon.charts.lattice import WALK_LOOKS
+from kanon.charts.measured import titled
+from kanon.charts.style import darkened, lay_out
+from kanon.measures import iloss, iloss_mean, level_of_generalisation
+from kanon.run import short_title
+from kanon.searches import K_OVER_COLUMNS, SEARCHES, Searches, tally, times_as_long
+from kanon.words import counted, thin
+
+__all__ = [
+    "MARKERS",
+    "effort_finding",
+    "loss_finding",
+    "order_said",
+    "over_columns_chart",
+    "over_columns_table",
+    "over_k_chart",
+    "over_k_table",
+]
+
+MARKERS = {
+    datafly.CARD.name: "circle",
+    improved_greedy.CARD.name: "diamond",
+    samarati.CARD.name: "square",
+}
+"""One marker per search, by its name in Plotly; colour and dash are those of its walk.
+
+In the order in which they are drawn, from large to small: where searches agree, all are seen.
+"""
+
+_SIZES = dict(zip(MARKERS, ((12, 6.0), (10, 3.0), (6, 2.5)), strict=True))
+
+_OURS, _OTHERS = improved_greedy.CARD.name, (samarati.CARD.name, datafly.CARD.name)
+_COMPARABLE = 1.25
+"""So many times as long is comparable: runs of one search differ by that much."""
+
+_BOUND, _FAINT = "#6B747C", "#AEB6BD"
+_HEIGHT, _TOP, _FOOT = 400, 104, 54  # pixels
+_HEAD, _BELOW = {"size": 14}, {"standoff": 6, "font": {"size": 14}}
+
+SECONDS = Card("seconds", "Time", "How long the search took.", "", "s", "lower", "", "")
+EVALUATED = Card(
+    "nodes_evaluated", "Nodes evaluated", "Whose classes were counted.", "", "", "lower", "", ""
+)
+
+
+# --- what came out, in sentences --------------------------------------------------------------
+def loss_finding(found: Searches) -> str:
+    """At how many k Improved greedy loses less than each of the others."""
+    parts: list[str] = []
+    for other in _OTHERS:
+        less = tally(found, iloss.CARD.name, _OURS, other).less
+        of = f" of {len(found.ks)} k" if not parts else ""
+        parts.append(f"less than {short_title(other)} at {less}{of}")
+    return f"{short_title(_OURS)} loses {' and '.join(parts)}"
+
+
+def order_said(found: Searches) -> list[str]:
+    """Whether Improved greedy loses less in comparable time or less: per other search a sentence.
+
+    In loss that holds where it never loses more and somewhere less; in time where it takes at most
+    a quarter longer in the median over k.
+    """
+    said = []
+    for other in _OTHERS:
+        less, equal, more = tally(found, iloss.CARD.name, _OURS, other)
+        factor = times_as_long(found, _OURS, other)
+        if not more:
+            loss = "holds in loss" if less else "in loss both are equal"
+        else:
+            loss = "holds mostly in loss" if less > more else "does not hold in loss"
+        in_time = "holds in time" if factor <= _COMPARABLE else "does not hold in time"
+        said.append(
+            f"Against {short_title(other)}: loses less at {less} of {len(found.ks)} k, as much at "
+            f"{equal}, more at {more}, and takes {_times(factor)} as long (median over k). "
+            f"So it {loss} and {in_time}."
+            if less or more
+            else f"Against {short_title(other)}: loses as much at each of "
+            f"{counted(len(found.ks), 'k', 'k')}, and takes {_times(factor)} as long (median over "
+            f"k). So {loss}, and it {in_time}."
+        )
+    return said
+
+
+def effort_finding(found: Searches) -> str:
+    """How many nodes each search evaluates of the largest lattice."""
+    most = found.over_columns["columns"].max()
+    last = found.over_columns[found.over_columns["columns"] == most].set_index("algorithm")
+    nodes = last["nodes_evaluated"]
+    listed = [f"{short_title(name)} {thin(nodes[name])}" for name in SEARCHES]
+    whole = counted(int(last["lattice_nodes"].iloc[0]), "node")
+    return f"Of {whole} with {most} quasi-identifiers, evaluated: {', '.join(listed)}"
+
+
+def _times(factor: float) -> str:
+    """How many times, in two digits.
+
+    >>> _times(0.3141), _times(31.41), _times(1.04)
+    ('0.31 times', '31 times', '1.0 times')
+    """
+    digits = 2 if factor < 1 else 1 if factor < 10 else 0
+    return f"{factor:.{digits}f} times"
+
+
+# --- the numbers ------------------------------------------------------------------------------
+def over_k_table(found: Searches) -> pd.DataFrame:
+    """The numbers over k, and what they were made with: for downloading."""
+    table = found.over_k.rename(columns={"alteration": f"alteration_{found.metric.name}"})
+    return table.assign(quasi_identifiers=len(found.attributes), suppression_limit=found.limit)
+
+
+def over_columns_table(found: Searches) -> pd.DataFrame:
+    """The numbers over quasi-identifiers, and what they were made with: for downloading."""
+    return found.over_columns.assign(suppression_limit=found.limit)
+
+
+# --- the pictures -----------------------------------------------------------------------------
+def over_k_chart(found: Searches) -> go.Figure:
+    """Loss, level of generalisation and time over k: a panel each, a line per search.
+
+    The largest level that there is stands beside the levels.
+    """
+    cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
+    figure = _panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
+                      f"{titled(SECONDS)}, log scale"], loss_finding(found), 0.075)  # fmt: skip
+    ks = found.ks
+    for panel, card in enumerate(cards):
+        for name in MARKERS:
+            values = found.along(card.name, name)
+            figure.add_trace(
+                _line(name, panel, ks, values, panel == 0)
+                | {
+                    "customdata": found.along(iloss.CARD.name, name),
+                    "hovertemplate": {
+                        iloss_mean.CARD: "%{y:.4f}, iloss %{customdata:,.0f} cells",
+                        level_of_generalisation.CARD: "%{y} levels",
+                        SECONDS: "%{y:.3g} s",
+                    }[card],
+                }
+            )
+    ends = [float(np.log10(ks[0] / 1.15)), float(np.log10(ks[-1] * 1.2))]
+    ticks = [k for k in (3, 10, 100, 1000, 10_000) if k <= ks[-1]]
+    figure.update_xaxes(
+        type="log", range=ends, tickvals=ticks, ticktext=[thin(k) for k in ticks],
+        title={"text": "k (log scale)", **_BELOW}, hoverformat=",d",
+    )  # fmt: skip
+    top = sum(found.tops)
+    most = found.over_k[iloss_mean.CARD.name].max()
+    _axis(figure, 0, [0, max(0.02, 1.12 * most)])
+    _axis(figure, 1, [0, 1.12 * max(top, 1)], tickformat="d")
+    _axis(figure, 2, _decades(found.over_k["seconds"]), log=True)
+    figure.add_shape(
+        type="line", xref="x2 domain", x0=0, x1=1, yref="y2", y0=top, y1=top,
+        line={"color": _BOUND, "width": 1.5, "dash": "dash"},
+    )  # fmt: skip
+    figure.add_annotation(
+        text=f"all roots: {top}", xref="x2 domain", x=0, yref="y2", y=top, yanchor="bottom",
+        xanchor="left", showarrow=False, font={"size": 12, "color": _BOUND},
+    )  # fmt: skip
+    _label_ends(figure, 2, [(name, found.along("seconds", name)[-1]) for name in SEARCHES])
+    return figure
+
+
+def over_columns_chart(found: Searches) -> go.Figure:
+    """Time and nodes evaluated over the number of quasi-identifiers, at k = 10.
+
+    Beside the nodes stand the bounds, dashed, and all nodes of the lattice, dotted.
+
+    Raises
+    ------
+    ValueError
+        The experiment could not be made; ``found.lacking`` says why.
+    """
+    if found.lacking:
+        raise ValueError(found.lacking)
+    table = found.over_columns
+    figure = _panels([f"{titled(SECONDS)}, log scale", f"{titled(EVALUATED)}, log scale"],
+                     effort_finding(found), 0.09, right=190)  # fmt: skip
+    numbers = sorted({int(number) for number in table["columns"]})
+    ends = {}
+    for name in MARKERS:
+        own = table[table["algorithm"] == name].sort_values("columns")
+        bound = {
+            "xaxis": "x2", "yaxis": "y2", "x": own["columns"], "y": own["most_evaluated"],
+            "name": f"{short_title(name)} at most", "mode": "lines+markers", "showlegend": False,
+            "line": {"color": _BOUND, "width": 1.5, "dash": "dash"}, "cliponaxis": False,
+            "marker": {"symbol": f"{MARKERS[name]}-open", "size": 7, "color": _BOUND},
+            "hovertemplate": "%{y:,}", "meta": "bound",
+        }  # fmt: skip
+        figure.add_scatter(**bound)
+        for panel, column in enumerate(("seconds", "nodes_evaluated")):
+            number = "%{y:.3g} s" if panel == 0 else "%{y:,}"
+            figure.add_trace(
+                _line(name, panel, own["columns"], own[column], panel == 0)
+                | {"hovertemplate": number}
+            )
+        ends[name] = own["nodes_evaluated"].iloc[-1]
+        ends[f"{name}-bound"] = own["most_evaluated"].iloc[-1]
+    whole = table.drop_duplicates("columns").sort_values("columns")
+    figure.add_scatter(
+        xaxis="x2", yaxis="y2", x=whole["columns"], y=whole["lattice_nodes"], mode="lines",
+        name="The whole lattice", showlegend=False, hovertemplate="%{y:,}", meta="lattice",
+        line={"color": _FAINT, "width": 2, "dash": "dot"},
+    )  # fmt: skip
+    ends["lattice"] = whole["lattice_nodes"].iloc[-1]
+    figure.update_xaxes(
+        range=[numbers[0] - 0.25, numbers[-1] + 0.25], tickvals=numbers,
+        title={"text": f"quasi-identifiers, at k = {K_OVER_COLUMNS}", **_BELOW},
+    )  # fmt: skip
+    _axis(figure, 0, _decades(table["seconds"]), log=True)
+    _axis(figure, 1, _decades([1, table["lattice_nodes"].max()]), log=True)
+    _label_ends(figure, 1, list(ends.items()))
+    return figure
+
+
+def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) -> go.Figure:
+    """A row of empty panels under their heads, with room for the legend above."""
+    figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
+    for head in figure.layout.annotations:
+        head.update(font=_HEAD, xanchor="left", x=head.x - _width(heads, space) / 2)
+    lay_out(figure, title, _HEIGHT)
+    figure.update_layout(title={"yref": "container", "yanchor": "top", "y": 1 - 8 / _HEIGHT})
+    figure.update_xaxes(tickfont={"size": 13}, tickangle=0)
+    figure.update_yaxes(tickfont={"size": 13})
+    legend = {
+        "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "yanchor": "top",
+        "y": 1 - 38 / _HEIGHT, "font": {"size": 14}, "itemclick": False, "itemdoubleclick": False,
+    }  # fmt: skip
+    margin = {"l": 56, "r": right, "t": _TOP, "b": _FOOT}
+    return figure.update_layout(
+        showlegend=True, legend=legend, margin=margin, hovermode="x unified"
+    )
+
+
+def _width(heads: Sequence[str], space: float) -> float:
+    """The share of the width that a panel takes."""
+    return (1 - space * (len(heads) - 1)) / len(heads)
+
+
+def _line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
+    """A search in a panel; a wide line is seen under the narrow ones of others."""
+    look, number = WALK_LOOKS[name], "" if panel == 0 else str(panel + 1)
+    size, width = _SIZES[name]
+    return {
+        "type": "scatter", "xaxis": f"x{number}", "yaxis": f"y{number}", "x": x, "y": y,
+        "name": short_title(name), "legendgroup": name, "showlegend": first, "meta": name,
+        "mode": "lines+markers", "cliponaxis": False,
+        "line": {"color": look.colour, "dash": look.dash, "width": width},
+        "marker": {"symbol": MARKERS[name], "size": size, "color": look.colour,
+                   "line": {"color": "white", "width": 1}},
+    }  # fmt: skip
+
+
+def _axis(
+    figure: go.Figure, panel: int, ends: Sequence[float], log: bool = False, **more: Any
+) -> None:
+    """The y axis of a panel: from and to, in powers of ten if it is logarithmic."""
+    number = "" if panel == 0 else str(panel + 1)
+    kind = {"type": "log", **_ticks(ends)} if log else {}
+    figure.layout[f"yaxis{number}"].update(range=list(ends), ticksuffix=" ", **kind, **more)
+
+
+def _decades(values: Any) -> list[float]:
+    """A logarithmic range around some values, half a decade at least.
+
+    >>> [round(end, 2) for end in _decades([10, 1000])]
+    [0.85, 3.15]
+    """
+    logs = np.log10(np.asarray(values, dtype=float))
+    low, high = float(logs.min()) - 0.15, float(logs.max()) + 0.15
+    return [low, max(high, low + 0.5)]
+
+
+def _ticks(ends: Sequence[float]) -> dict[str, Any]:
+    """The ticks of a logarithmic axis: powers of ten; of a short one their 2 and 5 times too.
+
+    >>> _ticks([-1.2, -0.5])["ticktext"], _ticks([0.0, 3.2])["ticktext"][-1] == thin(1000)
+    (['0.1', '0.2'], True)
+    """
+    powers = range(int(np.floor(ends[0])), int(np.ceil(ends[1])) + 1)
+    steps = (1, 2, 5) if ends[1] - ends[0] < 1.6 else (1,)
+    every = [step * 10.0**power for power in powers for step in steps]
+    shown = [value for value in every if ends[0] <= np.log10(value) <= ends[1]]
+    return {
+        "tickvals": shown,
+        "ticktext": [thin(value) if value >= 1 else f"{value:.10g}" for value in shown],
+    }
+
+
+def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
+    """Name lines at the right of a panel, each beside its last point, none upon another."""
+    number = "" if panel == 0 else str(panel + 1)
+    low, high = figure.layout[f"yaxis{number}"].range
+    wanted = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
+    room = 17 / (_HEIGHT - _TOP - _FOOT)
+    for (key, _), y in zip(ends, _apart(wanted, room), strict=True):
+        if key in WALK_LOOKS:
+            text, colour = short_title(key), darkened(WALK_LOOKS[key].colour)
+        elif key == "lattice":
+            text, colour = "all nodes", _BOUND
+        else:
+            text, colour = f"{short_title(key.removesuffix('-bound'))} at most", _BOUND
+        figure.add_annotation(
+            text=text, xref=f"x{number} domain", x=1, xshift=8, xanchor="left", showarrow=False,
+            yref=f"y{number} domain", y=y, yanchor="middle", font={"size": 13, "color": colour},
+        )  # fmt: skip
+
+
+def _apart(wanted: Sequence[float], room: float) -> list[float]:
+    """Places as near to those wanted as they can be, each at least so far from the next.
+
+    >>> [round(place, 3) for place in _apart([0.5, 0.5, 0.1], 0.1)]
+    [0.45, 0.55, 0.1]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    groups: list[tuple[float, int]] = []  # the middle of labels that touch, and how many they are
+    for i in order:
+        middle, size = wanted[i], 1
+        while groups and middle - groups[-1][0] < room * (size + groups[-1][1]) / 2 - 1e-9:
+            before, more = groups.pop()
+            middle, size = (middle * size + before * more) / (size + more), size + more
+        groups.append((middle, size))
+    places = [middle + room * (j - (size - 1) / 2) for middle, size in groups for j in range(size)]
+    found = [0.0] * len(wanted)
+    for i, place in zip(order, places, strict=True):
+        found[i] = place
+    return found

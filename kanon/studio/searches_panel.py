@@ -1,0 +1,109 @@
+"""The three searches of the lattice on the page Compare."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.charts.searches import (
+    order_said,
+    over_columns_chart,
+    over_columns_table,
+    over_k_chart,
+    over_k_table,
+)
+from kanon.errors import KanonError
+from kanon.searches import Searches, check_searches
+from kanon.studio import running, state
+from kanon.studio.picture import data_button, picture
+from kanon.studio.progress import progress
+from kanon.studio.searches import (
+    columns_table,
+    current_searches,
+    how_searches,
+    lattice_said,
+    limit_said,
+    settings_of_searches,
+)
+from kanon.studio.text import plain
+from kanon.studio.work import Work
+
+__all__ = ["show_searches"]
+
+_OUTDATED = (
+    "Settings have changed since the searches were run; run them again to renew what is below."
+)
+
+
+def show_searches(work: Work) -> None:
+    """Draw the experiment, or what has to be done before there is one."""
+    try:
+        settings = settings_of_searches(work)
+        check_searches(list(work.trees.values()), len(work.kept))
+    except KanonError as error:
+        st.info(plain(error.sentence))
+        return
+    found = current_searches(work, settings)
+    with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
+        st.button(
+            "Run the three searches",
+            type="primary" if found is None else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy,
+            on_click=running.run_searches,
+            key="searches-start",
+        )
+        if work.doing == "searches":
+            st.button(
+                "Cancel the searches",
+                icon=":material/stop:",
+                on_click=running.cancel,
+                key="searches-cancel",
+            )
+        st.caption(plain(lattice_said(work)), width="stretch")
+    if work.doing == "searches":
+        progress()
+    shown = found if found is not None or work.searched is None else work.searched.searches
+    if shown is None:
+        st.info(
+            "Datafly, Samarati and Improved greedy have not been run against each other on this "
+            "table yet. They are run over k, and over the number of quasi-identifiers at k = 10."
+        )
+    else:
+        if found is None and work.doing != "searches":
+            st.warning(_OUTDATED, icon=":material/history:")
+        faint = 0.45 if found is None or work.doing == "searches" else 1
+        st.html(f"<style>.st-key-searches-shown {{ opacity: {faint}; }}</style>")
+        with st.container(key="searches-shown"):
+            assert work.searched is not None
+            _results(shown, work.searched.settings)
+    with st.expander("How it is computed"):
+        st.markdown(how_searches(work))
+
+
+def _results(found: Searches, about: str) -> None:
+    """Both pictures, what they say, and the lattices behind them."""
+    about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
+    drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
+    picture(drawn, lambda: over_k_table(found), "searches-over-k", about)
+    st.markdown(
+        "**The claim for Improved greedy** (Babu et al. 2013, in our words): it loses less in "
+        "comparable time or less. **On this table:**\n\n"
+        + "\n".join(f"- {plain(one)}" for one in order_said(found))
+    )
+    st.caption(plain(limit_said(found)))
+    if found.lacking:
+        st.info(
+            plain(
+                f"The experiment over the number of quasi-identifiers is left out. {found.lacking}"
+            )
+        )
+        return
+    if found.over_columns["columns"].nunique() > 1:
+        drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
+        st.plotly_chart(drawn, config={"displayModeBar": False}, key="searches-over-columns")
+    st.caption("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in.")
+    st.table(columns_table(found))
+    data_button(
+        "Data over quasi-identifiers", lambda: over_columns_table(found),
+        "searches-over-quasi-identifiers", about, kind="tertiary",
+    )  # fmt: skip
