@@ -21,9 +21,11 @@ from kanon.errors import MetricError, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy
 
 __all__ = [
+    "BESIDE",
     "INTERMEDIATES",
     "METRICS",
     "MULTIPLIERS",
+    "OTHER_LEAVES",
     "PUBLISHED",
     "RECORDS",
     "Metric",
@@ -66,6 +68,15 @@ INTERMEDIATES: Mapping[str, Callable[[Hierarchy], np.ndarray]] = {
     "leaves-normalised": _leaves_normalised,
 }
 """The first phase: one number per node, whose difference along an edge is the intermediate cost."""
+
+OTHER_LEAVES = "other-leaves"
+"""The intermediate cost of ``general-loss``, which is none of the documents'."""
+
+
+def _other_leaves(tree: Hierarchy) -> np.ndarray:
+    """F(v) = (nl(v) - 1) / (nl(root) - 1); 0 if the root has one leaf."""
+    return (tree.leaves_below - 1) / max(tree.n_leaves - 1, 1)
+
 
 RECORDS = "records"
 """The intermediate cost of ``entropy``: it looks at a table, so it is none of those to compose."""
@@ -160,17 +171,34 @@ _ENTROPY = Metric(
     multiplier="none",
 )
 
+_GENERAL_LOSS = Metric(
+    Card(
+        "general-loss",
+        "General loss",
+        "Counts the share of all other values that could now be meant: losing a value completely "
+        "costs 1 in every column.",
+        "Iyengar 2002 (KDD)",
+    ),
+    intermediate=OTHER_LEAVES,
+    multiplier="none",
+)
+
 _CUSTOM = Metric(
     Card("custom", "Custom", "Counts the weights drawn on the edges.", "your own"),
     intermediate="",
     multiplier="none",
 )
 
-METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (*_SEVEN, _ENTROPY, _CUSTOM)}
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric for metric in (*_SEVEN, _ENTROPY, _GENERAL_LOSS, _CUSTOM)
+}
 """Every named metric. A new metric is one row here."""
 
 PUBLISHED: tuple[str, ...] = tuple(metric.name for metric in _SEVEN)
 """The seven metrics of the documents, in their order."""
+
+BESIDE: tuple[str, ...] = ("entropy", "general-loss")
+"""Metrics that other papers define, for every table: they guide and measure beside the seven."""
 
 
 def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Metric:
@@ -196,6 +224,13 @@ def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
     return MULTIPLIERS[metric.multiplier](heights)
 
 
+_COUNTED = {
+    "harmonic-levels": "levels",
+    "leaves-normalised": "leaves",
+    OTHER_LEAVES: "leaves",
+}
+
+
 def characteristics(metric: Metric) -> dict[str, str]:
     """What sets a metric apart from others, in words; empty for drawn weights.
 
@@ -212,7 +247,7 @@ def characteristics(metric: Metric) -> dict[str, str]:
     if not metric.intermediate:
         return {}
     return {
-        "counts": metric.intermediate.removeprefix("harmonic-").removesuffix("-normalised"),
+        "counts": _COUNTED.get(metric.intermediate, metric.intermediate),
         "multiplier": metric.multiplier,
         "normalised": "no" if metric.intermediate in ("leaves", RECORDS) else "yes",
     }
@@ -270,7 +305,7 @@ def potentials(
         if records is None:
             raise MetricError(f"The metric {quoted(metric.name)} needs the records of a table.")
         return tuple(map(_bits_to_root, hierarchies, records))
-    height_of = INTERMEDIATES[metric.intermediate]
+    height_of = {**INTERMEDIATES, OTHER_LEAVES: _other_leaves}[metric.intermediate]
     found = []
     for tree, factor in zip(hierarchies, multipliers(metric, hierarchies), strict=True):
         if tree.height == 1:  # a single node: nothing can be lost

@@ -275,7 +275,7 @@ FINISHED_K = (
 FAMILIES: Mapping[str, str] = {
     "merging": "merges classes",
     "levels": "one level per column",
-    "regions": "cuts the table",
+    "regions": "parts of the table",
     "clusters": "gathers like records",
 }
 """How an algorithm goes about it, in the order of the pick lists."""

@@ -129,15 +129,6 @@ def choices(work, seen):
             on_change=state.take,
             args=("compared", "compare-metrics", tuple),
         )
-        st.button(
-            "Compare",
-            type="primary" if seen.comparison is None else "secondary",
-            icon=":material/play_arrow:",
-            disabled=work.busy or not (seen.lines or seen.problem),
-            on_click=running.compare,
-            key="compare",
-        )
-        cancel_button()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Algorithms",
@@ -156,8 +147,17 @@ def choices(work, seen):
             format_func=short_title,
             on_change=state.take,
             args=("algorithms", "compare-algorithms", tuple),
-            width=760,
+            width=520,
         )
+        st.button(
+            "Compare",
+            type="primary" if seen.comparison is None else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy or not (seen.lines or seen.problem),
+            on_click=running.compare,
+            key="compare",
+        )
+        cancel_button()
     with st.container(horizontal=True, vertical_alignment="center"):
         told = "  \n".join(plain(STRATEGIES[name].title) for name in STRATEGIES)
         scopes = "  \n".join(plain(f"{card.title}: {card.summary}") for card in SCOPES.values())

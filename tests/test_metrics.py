@@ -44,7 +44,7 @@ def matrix_of(plain: PlainTree, metric: str = "custom") -> tuple[np.ndarray, lis
 
 def test_the_seven_metrics_are_there():
     assert set(SEVEN) == set(PUBLISHED)
-    assert set(METRICS) == {*SEVEN, "entropy", "custom"}
+    assert set(METRICS) == {*SEVEN, "entropy", "general-loss", "custom"}
 
 
 @pytest.mark.parametrize("name", SEVEN)
@@ -155,7 +155,7 @@ def test_an_unknown_metric_is_named_with_the_known_ones():
         metric_named("entropie")
     assert caught.value.sentence == (
         "The metric 'entropie' is unknown; known are "
-        "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy, custom."
+        "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy, general-loss, custom."
     )
 
 

@@ -22,6 +22,7 @@ from kanon.words import thin
 __all__ = [
     "CARD",
     "EFFORT",
+    "FAMILY",
     "GUARANTEES",
     "HOW",
     "MOST_NODES",
@@ -41,6 +42,8 @@ CARD = Card(
     "as far as its own group needs, and none is suppressed.",
     source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
 )
+
+FAMILY = "regions"
 
 HOW = (
     "Every combination of levels, one per quasi-identifier, says how far values are generalised. "

@@ -38,11 +38,12 @@ METRIC_COLOURS: Mapping[str, str] = {
     "wllm": "#56B4E9",
     "wnllm": "#5B5B5B",
     "entropy": "#332288",
+    "general-loss": "#117733",
     "custom": "#8C6D31",
 }
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
-_COMPOSED_COLOURS = ("#117733", "#882255", "#999933", "#44AA99", "#661100")
+_COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100")
 
 STRATEGY_COLOURS: Mapping[str, str] = {
     "s1": "#555555",

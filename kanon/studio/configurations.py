@@ -26,7 +26,7 @@ from kanon.comparison import (
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points
-from kanon.metrics import METRICS, PUBLISHED, Metric
+from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared, algorithms, check_task, prepare, serves_every_k, uses
@@ -478,7 +478,8 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.composed).items():
         metrics.setdefault(name, metric)
-    metrics.setdefault("entropy", METRICS["entropy"])
+    for name in BESIDE:
+        metrics.setdefault(name, METRICS[name])
     if "custom" in usable_metrics(work) and _all_drawn(lines):
         metrics.setdefault("custom", METRICS["custom"])
     ready: dict[int, Prepared] = {}

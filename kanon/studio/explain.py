@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kanon.algorithms.lattice import n_nodes
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
-from kanon.metrics import RECORDS, Metric, multipliers
+from kanon.metrics import OTHER_LEAVES, RECORDS, Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
@@ -36,6 +36,7 @@ _INTERMEDIATES = {
     "levels": "the share of levels that it rose",
     "leaves": "the number of values that it could now mean besides",
     "leaves-normalised": "the share of all values that it could now mean besides",
+    OTHER_LEAVES: "the share of all other values that it could now mean besides",
     RECORDS: "log2 of how many times as many records it could now mean, in bits",
     "": "the weights drawn on the edges that it rose along",
 }
@@ -155,6 +156,7 @@ _FORMULAS = {
     "levels": "(level(x′) − level(x)) / (h − 1)",
     "leaves": "nl(x′) − nl(x)",
     "leaves-normalised": "(nl(x′) − nl(x)) / nl(root)",
+    OTHER_LEAVES: "(nl(x′) − nl(x)) / (nl(root) − 1)",
     RECORDS: "log2(count(x′) / count(x)), 0 if nobody is at x or below",
 }
 _FACTORS = {

@@ -19,7 +19,7 @@ from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points
-from kanon.metrics import PUBLISHED, Metric, metric_named
+from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
@@ -753,7 +753,7 @@ def usable_metrics(work: Work) -> list[str]:
     """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
     trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, "entropy", *work.composed, *(["custom"] if drawn else [])]
+    return [*PUBLISHED, *BESIDE, *work.composed, *(["custom"] if drawn else [])]
 
 
 def usable_strategies(work: Work) -> list[str]:
