@@ -43,7 +43,7 @@ METRIC_COLOURS: Mapping[str, str] = {
 }
 """One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
 
-_COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100")
+_COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100", "#BB5566", "#224466")
 
 STRATEGY_COLOURS: Mapping[str, str] = {
     "s1": "#555555",
