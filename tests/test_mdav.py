@@ -367,14 +367,14 @@ def members(found: np.ndarray) -> list[list[int]]:
     return [np.flatnonzero(found == group).tolist() for group in range(found.max() + 1)]
 
 
-@examples(300)
+@examples(150)
 @given(tasks(max_attributes=1))
 def test_one_column_gives_the_groups_of_exact_distances(task):
     expected = plain(points_of(task), task.classes.counts.tolist(), task.k)
     assert members(mdav.partition(task)) == [sorted(group) for group in expected]
 
 
-@examples(300)
+@examples(150)
 @given(tasks())
 def test_the_groups_are_those_of_the_slow_version(task):
     expected = plain(points_of(task), task.classes.counts.tolist(), task.k, float)
@@ -402,7 +402,7 @@ def test_the_groups_are_those_of_the_slow_version(task):
             assert (tree.first[target], tree.last[target]) == (min(inside), max(inside) + 1)
 
 
-@examples(200)
+@examples(100)
 @given(tasks())
 def test_every_release_meets_k_and_values_only_move_up(task):
     recoding = mdav.anonymise(task)
@@ -450,13 +450,13 @@ def test_many_records_are_grouped_and_progress_rises():
     nodes, counts, _ = group_tuples(rows, np.ones(len(rows), dtype=np.int64), [1001, 1001])
     classes = EquivalenceClasses(("x", "y"), (column, column), nodes, counts)
     parts = []
-    recoding = mdav.anonymise(Task(classes, (), 50), lambda part, text: parts.append(part))
-    assert recoding.min_k >= 50
-    assert len(parts) > 1
+    recoding = mdav.anonymise(Task(classes, (), 20), lambda part, text: parts.append(part))
+    assert recoding.min_k >= 20
+    assert len([part for part in parts if part < 1]) > 1
     assert parts == sorted(parts)
     assert parts[-1] == 1
     # Records do not often share all values, so groups are hardly larger than k.
-    assert recoding.trace.steps > 380
+    assert recoding.trace.steps > 950
 
 
 # Through a plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from plain_mondrian import Mondrian, leaves_of, positions
 from random_tables import examples, trees
 
+from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import Line
 from kanon.algorithms.task import Task
@@ -35,6 +37,7 @@ from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
+from kanon.sources.reading import read_table
 from kanon.values import MISSING_LABEL
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
@@ -416,7 +419,7 @@ def plain(task: Task) -> Mondrian:
     )
 
 
-@examples(400)
+@examples(300)
 @given(tasks())
 def test_the_cuts_are_those_of_the_plain_recursion(task):
     expected = plain(task)
@@ -473,7 +476,7 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
     return f"[{texts[0]}, {texts[-1]}]", *ends
 
 
-@examples(200)
+@examples(120)
 @given(tasks())
 def test_every_release_meets_the_models_and_values_only_move_up(task):
     recoding = mondrian.anonymise(task)
@@ -500,7 +503,7 @@ def regions_of(task: Task) -> list[list[int]]:
     return [list(region) for region in sorted(found)]
 
 
-@examples(200)
+@examples(120)
 @given(tasks(variant="strict", models=()))
 def test_strict_no_region_can_be_cut_and_none_overlap(task):
     """No cut anywhere leaves k records on both sides, not only none at the median."""
@@ -522,7 +525,7 @@ def test_strict_no_region_can_be_cut_and_none_overlap(task):
         )
 
 
-@examples(150)
+@examples(100)
 @given(tasks(leaves_only=True, variant="strict", models=()))
 def test_strict_no_region_is_larger_than_the_paper_says(task):
     """At most 2 d (k - 1) + m records, m the most that stand at one point."""
@@ -585,6 +588,42 @@ def test_many_regions_need_several_stretches_and_progress_rises():
     sizes = [sum(cut.sizes) for cut in mondrian.cuts(task_of(classes, 50))]
     assert sizes[0] == 40_000
     assert len(sizes) == recoding.trace.steps
+
+
+# Adult
+
+
+def adult_task(path: Path, records: int) -> Task:
+    """Eight quasi-identifiers of Adult; the salary class is sensitive."""
+    whole = read_table(path).table
+    sample = whole if records == len(whole) else whole.sample(records, random_state=1)
+    return adult_with_sensitive(sample, "salary-class", "ncp", 2).task()
+
+
+def check_against_plain(task: Task) -> None:
+    expected = plain(task)
+    assert [[part.tolist() for part in cut.parts] for cut in mondrian.cuts(task)] == [
+        cut.parts for cut in expected.cuts
+    ]
+    recoding = mondrian.anonymise(task)
+    assert recoding.min_k >= task.k
+    assert not broken(task.others, recoding.released).any()
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("models", [(), (TCloseness(0.5, "salary-class", "norm1"),)])
+def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, models):
+    task = adult_task(adult_path, 1_500)
+    check_against_plain(replace(task, k=5, models=models, options={"variant": variant}))
+
+
+@pytest.mark.adult
+@pytest.mark.nightly
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("k", [5, 100])
+def test_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, k):
+    check_against_plain(replace(adult_task(adult_path, 30_162), k=k, options={"variant": variant}))
 
 
 # Through a plan

@@ -179,6 +179,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         tree, released[ranged] = ranges_beside(column.line, wanted)
         targets[:, j] = released[group]
         trees.append(tree)
+        progress(1.0, f"{thin(len(starts))} groups, values of {j + 1} columns of {len(columns)}")
     trace = Trace(steps=len(starts))
     return Recoding.from_targets(task.classes, targets, hierarchies=tuple(trees), trace=trace)
 

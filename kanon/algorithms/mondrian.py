@@ -239,6 +239,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
             tree, released = _as_ranges(line, nodes, starts)
         targets[order, j] = np.repeat(released, lengths)
         trees.append(tree)
+        progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
     ranged = any(map(operator.is_not, trees, task.classes.hierarchies))
     return Recoding.from_targets(
         task.classes,
