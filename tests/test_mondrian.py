@@ -658,3 +658,21 @@ def test_a_plan_without_hierarchies():
     assert measures["alteration"]["ncp"] == pytest.approx(
         100 * (4 * 1 / 4 + 2 * 2 / 3 + 2 * 1 / 3) / (4 * (3 / 4 + 2 / 3))
     )
+
+
+def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
+    """Missing cells stand last, and a range may hold them; ``*`` is everything."""
+    content = {
+        "version": 1,
+        "columns": {"age": {"role": "quasi-identifier"}},
+        "read": {"missing": "as-value"},
+        "algorithm": {"name": "mondrian"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    plan = Plan.from_content(content)
+    frame = pd.DataFrame({"age": [1, 2, None, 4]})
+    last = f"[4, 4] or {MISSING_LABEL}"
+    assert run(plan, frame).released()["age"].tolist() == ["[1, 2]", "[1, 2]", last, last]
+    again = pd.DataFrame({"age": ["1", "2", "*", "9", "10"]})
+    # It stands at 5.5, the median, and goes with what is below.
+    assert run(plan, again).released()["age"].tolist() == ["*", "*", "*", "[9, 10]", "[9, 10]"]

@@ -17,7 +17,7 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 from kanon.values import numbers
 
-__all__ = ["LeafRange", "RangedHierarchy", "flat", "is_flat", "with_ranges"]
+__all__ = ["LeafRange", "RangedHierarchy", "as_flat", "flat", "is_flat", "with_ranges"]
 
 _LEVEL_OF_WHOLE = 2
 """The level of the root of a column without a hierarchy: a range is between it and a value."""
@@ -145,11 +145,23 @@ def flat(values: Sequence[str]) -> Hierarchy:
     >>> tree = flat(["10", "9", "30"])
     >>> tree.labels, tree.height
     (('9', '10', '30', '*'), 3)
+
+    A value ``*`` is the root itself.
+
+    >>> flat(["2", "*", "1"]).labels
+    ('1', '2', '*')
     """
-    sizes = numbers(list(values))
-    order = sorted(values) if sizes is None else [values[i] for i in np.argsort(sizes)]
+    leaves = [value for value in values if value != ROOT_LABEL]
+    sizes = numbers(leaves)
+    order = sorted(leaves) if sizes is None else [leaves[i] for i in np.argsort(sizes)]
     entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
-    tree = Hierarchy.from_entries(entries)
+    return as_flat(Hierarchy.from_entries(entries))
+
+
+def as_flat(tree: Hierarchy) -> Hierarchy:
+    """The stand-in of a column that has the leaves of a tree, all of them right under the root."""
+    if tree.n_nodes == 1:
+        return tree
     level = tree.level.copy()
     level[tree.root] = _LEVEL_OF_WHOLE
     level.setflags(write=False)

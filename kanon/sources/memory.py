@@ -13,6 +13,7 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
+from kanon.hierarchy.ranges import as_flat, is_flat
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
@@ -257,7 +258,8 @@ def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -
             f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
             "which leaves no place for them; drop those records instead."
         )
-    return add_leaf(tree, MISSING_LABEL)
+    found = add_leaf(tree, MISSING_LABEL)
+    return as_flat(found) if is_flat(tree) else found
 
 
 def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
