@@ -716,6 +716,19 @@ def test_a_large_lattice_is_walked_along_or_refused(algorithm):
         algorithm.anonymise(task)
 
 
+def test_incognito_refuses_too_many_subsets():
+    """Twenty-two columns that are kept or lost: 4 million nodes, 31 thousand million in subsets."""
+    tree = PlainTree({"*": None, "a": "*", "b": "*"})
+    problem = Problem((tree,) * 22, (("a",) * 22,) * 3)
+    task = task_of(problem, 3, 0, {})
+    with pytest.raises(PlanError) as caught:
+        incognito.check(task)
+    for part in (thin(3**22), "Incognito", "'optimal'", "'flash'"):
+        assert part in caught.value.sentence
+    ola.check(task)
+    assert optimal.anonymise(task).trace.node == (0,) * 22
+
+
 def test_chosen_levels_of_a_large_lattice_are_released():
     release = levels.anonymise(task_of(large(), 3, 0, {}, node=(5,) * 9))
     assert release.counts.tolist() == [40]

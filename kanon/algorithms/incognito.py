@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from bisect import bisect_right
+from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
@@ -18,7 +20,9 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
+from kanon.errors import PlanError
 from kanon.recoding import Recoding
+from kanon.words import thin
 
 __all__ = [
     "CARD",
@@ -61,6 +65,9 @@ USES = ("metric", "attribute_weights", "suppression")
 
 PARAMETERS = (LOSS,)
 
+_MOST_COMBINATIONS = 5 * 10**7
+"""So many combinations of levels in all subsets together are looked at."""
+
 Subsets = dict[tuple[int, ...], np.ndarray]
 """Per subset of the quasi-identifiers an array of its lattice's shape."""
 
@@ -71,9 +78,16 @@ def check(task: Task) -> None:
     Raises
     ------
     PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`.
+        See :func:`kanon.algorithms.search.check_full_domain`; or the subsets are too many.
     """
     check_full_domain(task, CARD.title)
+    combined = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
+    if combined > _MOST_COMBINATIONS:
+        raise PlanError(
+            f"The subsets of these quasi-identifiers have {thin(combined)} combinations of levels, "
+            f"and {CARD.title} goes through at most {thin(_MOST_COMBINATIONS)}. Use 'optimal' or "
+            "'flash', which find the same levels; or take fewer quasi-identifiers."
+        )
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -111,27 +125,30 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 def _satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
     """Which levels satisfy for each of the subsets of a size, given those of all smaller ones."""
-    found, places, of_height = {}, [], []
-    for subset in subsets:
-        shape = tuple(lattice.shape[j] for j in subset)
+    shapes = [tuple(lattice.shape[j] for j in subset) for subset in subsets]
+    ends = list(accumulate(map(math.prod, shapes), initial=0))
+    flat = np.zeros(ends[-1], dtype=bool)  # all of them one after the other
+    found = {
+        subset: flat[start:end].reshape(shape)
+        for subset, shape, (start, end) in zip(subsets, shapes, pairwise(ends), strict=True)
+    }
+    queue, of_height = [], []
+    for subset, shape, start in zip(subsets, shapes, ends[:-1], strict=True):
         candidates = np.ones(shape, dtype=bool)
         for place in range(len(subset)):
             without = (*subset[:place], *subset[place + 1 :])
             candidates &= np.expand_dims(smaller[without], place)
-        found[subset] = np.zeros(shape, dtype=bool)
-        places.append(np.flatnonzero(candidates))
+        queue.append(np.flatnonzero(candidates) + start)
         of_height.append(heights(shape)[candidates])
-    ends = np.cumsum([len(each) for each in places])
-    for number in lattice.one_by_one(np.argsort(np.concatenate(of_height), kind="stable")):
-        which = int(np.searchsorted(ends, number, side="right"))
-        subset, here = subsets[which], found[subsets[which]]
-        place = places[which][number - ends[which]]
-        if here.reshape(-1)[place]:
+    order = np.argsort(np.concatenate(of_height), kind="stable")
+    for number in lattice.one_by_one(np.concatenate(queue)[order]):
+        if flat[number]:
             continue
-        levels = tuple(int(level) for level in np.unravel_index(place, here.shape))
-        node = list(lattice.tops)
-        for j, level in zip(subset, levels, strict=True):
-            node[j] = level
+        which = bisect_right(ends, number) - 1
+        node, rest = list(lattice.tops), number - ends[which]
+        for j in reversed(subsets[which]):
+            rest, node[j] = divmod(rest, lattice.shape[j])
         if lattice.satisfies(tuple(node)):
-            here[lattice.up_set(levels)] = True
+            levels = tuple(node[j] for j in subsets[which])
+            found[subsets[which]][lattice.up_set(levels)] = True
     return found
