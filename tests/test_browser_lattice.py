@@ -28,10 +28,10 @@ def levels(page):
 
 
 def nodes_that_satisfy(page):
-    """The circles of the picture: the second trace of nodes, after the edges and the crosses."""
+    """The circles of the picture: the second trace, after the crosses."""
     chart = page.locator(".st-key-lattice-picture .js-plotly-plot")
-    chart.locator(".scatterlayer .trace").nth(2).wait_for()
-    return chart.locator(".scatterlayer .trace").nth(2).locator(".points path")
+    chart.locator(".scatterlayer .trace").nth(1).wait_for()
+    return chart.locator(".scatterlayer .trace").nth(1).locator(".points path")
 
 
 def click(page, node):
