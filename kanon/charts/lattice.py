@@ -74,7 +74,7 @@ WALK_LOOKS: Mapping[str, WalkLook] = {
 }
 """The same colour, dash and side for a search wherever its walk is drawn."""
 
-_EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.22)", "#C3CAD2", "#332288", "#8A939C"
+_EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _QUIET = "#4A525A"
 _RING, _HALO = "#CC3399", "0 0 3px white, 0 0 3px white, 0 0 2px white"
