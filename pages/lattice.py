@@ -30,6 +30,7 @@ from kanon.studio.lattice import (
     minimal_table,
     ready,
     release_at,
+    rows_shown,
     small,
     taken_in,
     usable_columns,
@@ -46,7 +47,7 @@ from kanon.studio.lattice_said import (
     verdict,
 )
 from kanon.studio.picture import data_button
-from kanon.studio.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.preview import before_and_after, preview_height
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain, shortened
 from kanon.words import counted, percent, thin
@@ -376,9 +377,8 @@ def tables(one, explored, found, node):
     right.subheader("At these levels")
     right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
     gone = int(found.suppressed[found.places[node]])
-    shown = preview_rows(explored.n_records - gone, len(done.prepared.plan.columns))
     st.caption(
-        f"The first {thin(shown)} records"
+        f"The first {counted(len(after.data), 'record')}"
         + (f" that are not in classes that are too small ({thin(gone)} are)." if gone else ".")
         + " Darker blue: the cell rose further in its hierarchy."
     )
@@ -387,7 +387,7 @@ def tables(one, explored, found, node):
 def previewed(one, node):
     """The release at a node, and its preview."""
     done = release_at(one, node)
-    return done, before_and_after(done)
+    return done, before_and_after(done, rows_shown(done))
 
 
 def minimal(one, explored):

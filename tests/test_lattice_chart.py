@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -106,11 +107,16 @@ def test_colours_are_the_numbers(hospital):
 
 def test_edges_join_the_places_of_their_nodes(hospital):
     figure = lattice_chart(hospital)
-    one = traces(figure, "edges")[0]
-    ends = np.column_stack([one.x, one.y]).reshape(-1, 3, 2)
-    assert np.isnan(ends[:, 2]).all()
+    (path,) = [shape.path for shape in figure.layout.shapes]
+    ends = np.array(re.findall(r"M(.+?),(.+?)L(.+?),(.+?)(?=M|$)", path), float).reshape(-1, 2, 2)
+    assert len(ends) == path.count("M") == 4 * 4 * 1 + 2 * (3 * 4 * 2)  # sex; age and zip
     assert (ends[:, 1, 1] - ends[:, 0, 1] == 1).all()
-    assert len(ends) == 4 * 4 * 1 + 2 * (3 * 4 * 2)  # sex; age and zip
+    places = {
+        (x, y)
+        for name in ("satisfies", "does not satisfy")
+        for x, y in zip(trace(figure, name).x, trace(figure, name).y, strict=True)
+    }
+    assert {tuple(end) for end in ends.reshape(-1, 2).tolist()} == places
 
 
 def test_minimal_least_and_chosen_nodes_are_marked(hospital):
@@ -124,8 +130,9 @@ def test_minimal_least_and_chosen_nodes_are_marked(hospital):
     star, square = trace(figure, "least loss"), trace(figure, "chosen")
     assert (star.x[0], star.y[0]) == places[hospital.least]
     assert (square.x[0], square.y[0]) == places[1, 0, 1]
-    around = np.column_stack([traces(figure, "edges")[1].x, traces(figure, "edges")[1].y])
-    beside = {tuple(end) for end in around.tolist() if not math.isnan(end[0])} - {places[1, 0, 1]}
+    edges = trace(figure, "edges of the chosen")
+    beside = {end for end in zip(edges.x, edges.y, strict=True) if None not in end}
+    beside -= {places[1, 0, 1]}
     near = [(0, 0, 1), (2, 0, 1), (1, 1, 1), (1, 0, 0)]
     assert beside == {places[node] for node in near}
     assert not traces(lattice_chart(hospital), "chosen")

@@ -40,6 +40,7 @@ __all__ = [
     "minimal_table",
     "ready",
     "release_at",
+    "rows_shown",
     "small",
     "taken_in",
     "usable_columns",
@@ -53,6 +54,10 @@ _AT_ONCE = 30_000_000
 
 _SLOWER = 50
 """How much longer that takes with models beside k, about."""
+
+
+_ROWS = 40
+"""The rows of a preview."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +238,12 @@ def release_at(one: Ready, node: Node) -> Run:
     lattice = Lattice(one.task, one.task.suppression or 0, no_progress)
     lattice.evaluate(node)
     return Run(one.prepared, lattice.release(node, [node]), 0.0)
+
+
+def rows_shown(done: Run) -> np.ndarray:
+    """The first rows of a release: few, as they are drawn anew with every node."""
+    rows = np.arange(done.prepared.classes.n_records)
+    return done.prepared.source.rows_left(done.recoding, rows)[:_ROWS]
 
 
 def use_node(work: Work, explored: Explored, node: Node) -> Work:
