@@ -36,7 +36,7 @@ _CHUNK = 500_000
 _LARGEST = 2_000_000
 """A pool is parted only if its tuples times the nodes below what they share are at most this."""
 
-_MOST_WORK = 400_000_000
+_MOST_WORK = 250_000_000
 """Tuples grouped and classes compared after which nothing new is begun: some five seconds."""
 
 _ROUNDS = 3

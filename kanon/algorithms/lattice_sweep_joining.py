@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kanon.algorithms.lattice_sweep_walk import now_and_then
 from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.kernels.lattice_sweep_joining import joining_costs
@@ -49,15 +50,17 @@ def with_the_rest(
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
     before = Recoding.from_targets(classes, targets, suppressed=remain)
+    given = np.array(classes.nodes, dtype=np.int32, order="C")
     nodes, counts = before.nodes.copy(), before.counts.copy()
     into = before.assigned.copy()
     parents, depths = in_one_width(task)
     joined, costs = np.empty_like(nodes), np.empty_like(counts)
+    told = now_and_then(progress)
     aside = []
     left = np.flatnonzero(remain).tolist()
     for done, each in enumerate(left):
         joining_costs(
-            nodes, counts, classes.nodes[each], classes.counts[each], parents, depths, joined, costs
+            nodes, counts, given[each], classes.counts[each], parents, depths, joined, costs
         )
         ranked = np.lexsort((*nodes.T[::-1], costs))
         for chosen in ranked[counts[ranked] > 0].tolist():
@@ -72,8 +75,11 @@ def with_the_rest(
                 break
         else:
             aside.append(each)
-        progress((done + 1) / len(left), f"{counted(len(left) - done - 1, 'class', 'classes')} "
-                 "left over to join others")  # fmt: skip
+        waiting = len(left) - done - 1
+        told(
+            (done + 1) / len(left),
+            f"{counted(waiting, 'class', 'classes')} left over to join others",
+        )
     final = nodes[into]
     final[aside] = classes.nodes[aside]
     release = Recoding.from_targets(classes, final, trace=trace)
@@ -81,7 +87,7 @@ def with_the_rest(
         return release
     models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
     whole = replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
-    return replace(repaired(release, whole, progress), trace=trace)
+    return repaired(release, whole, progress)
 
 
 def _meet(task: Task, members: np.ndarray) -> bool:

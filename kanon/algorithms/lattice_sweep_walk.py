@@ -47,7 +47,7 @@ _CHUNK = 2_000_000
 _MOST_BYTES = 64_000_000
 """How much memory the groups of halves take at most, but for one place each."""
 
-_OFTEN = 0.1
+_OFTEN = 0.05
 """Seconds between two reports of progress."""
 
 
@@ -119,8 +119,9 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray
     parts = [math.prod(levels[:split]), math.prod(levels[split:])]
     sizes = [table.size for table in raised]
     lattice = Lattice(
-        classes.nodes,
-        classes.counts,
+        # Copies of one kind: whether an array can be written is part of its type for Numba.
+        np.array(classes.nodes, dtype=np.int32, order="C"),
+        np.array(classes.counts, dtype=np.int64),
         np.concatenate([table.ravel() for table in raised]),
         np.array([sum(sizes[:j]) for j in range(len(sizes))], dtype=np.int64),
         np.array([table.shape[1] for table in raised], dtype=np.int64),
@@ -225,6 +226,8 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
         Told how far the walk is.
     """
     classes, k = task.classes, task.k
+    told = now_and_then(progress)
+    told(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
     lattice, raised = lattice_above(classes)
     order = by_loss(task, raised)
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
@@ -234,7 +237,7 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
         np.full(classes.n_classes, -1, dtype=np.int64),
         np.array([classes.n_classes, classes.n_records, 0, 0], dtype=np.int64),
     )
-    told, state, done = now_and_then(progress), walk.state, False
+    state, done = walk.state, False
     while not done:
         if task.others:
             groups = int(reach_some(lattice, halves, table, walk, k, _CHUNK))

@@ -1,0 +1,161 @@
+"""The lattice sweep on Adult by general loss: what it loses, how long it takes, against GAA."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.case import Case, CaseError
+from benchmarks.fresh import in_fresh_process
+from benchmarks.markdown import aim, seconds, spread, table, thousands
+from benchmarks.plans import adult_path, full_task
+from benchmarks.timing import Timed, alternately
+from kanon.algorithms import gaa, lattice_sweep
+from kanon.algorithms.lattice_sweep_better import loss_of
+from kanon.algorithms.task import Task
+from kanon.metrics import scaled_potentials
+from kanon.recoding import Recoding
+from kanon.sources.opening import open_table
+
+__all__ = ["CASE", "general_task", "in_its_own"]
+
+KS = (5, 100)
+
+LOSSES = {("fast", 5): 0.0530, ("fast", 100): 0.1960, ("thorough", 5): 0.0495,
+          ("thorough", 100): 0.1898}  # fmt: skip
+LONGEST = {("fast", 5): 0.3, ("fast", 100): 1.5, ("thorough", 5): 20.0, ("thorough", 100): 20.0}
+"""The losses and seconds that are aimed at."""
+
+MEMORY, SILENCE = 500.0, 0.2
+"""MB that a process may take, and seconds that it may be silent."""
+
+
+def general_task(k: int) -> Task:
+    """Adult with the hierarchies that lie beside its file, by general loss.
+
+    The loss of a cell is (nl - 1) / (nl(root) - 1), as Iyengar has it: no metric of the plans.
+    """
+    path = adult_path()
+    given = open_table(path).table
+    trees = {
+        str(column): str(path.with_name(f"adult_hierarchy_{column}.csv"))
+        for column in given.columns
+    }
+    missing = [file for file in trees.values() if not Path(file).is_file()]
+    if missing:
+        raise CaseError(f"Beside adult.csv {Path(missing[0]).name} is missing.")
+    task = full_task(given, trees, "ncp")
+    depths = [
+        (tree.n_leaves - tree.leaves_below) / max(1, tree.n_leaves - 1)
+        for tree in task.classes.hierarchies
+    ]
+    return replace(task, k=k, potentials=scaled_potentials(depths, task.classes.n_records))
+
+
+def per_cell(task: Task, loss: int) -> float:
+    """A loss in scaled units as the mean over all cells, between 0 and 1."""
+    return loss / (task.classes.n_cells * max(float(depth.max()) for depth in task.potentials))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A release, and how long it took."""
+
+    loss: float
+    seconds: Timed
+
+
+def in_its_own(effort: str, k: int) -> dict[str, float]:
+    """Runs in a process that does nothing else, the least of three each.
+
+    Returns
+    -------
+    dict
+        ``processor``: the seconds that the processor worked for it. ``silence``: the longest time
+        between two reports of progress, in seconds.
+    """
+    task = replace(general_task(k), options={"effort": effort})
+    lattice_sweep.anonymise(task)  # compiles, or loads what was compiled
+    spent, silent = [], []
+    for _ in range(3):
+        told = [time.perf_counter()]
+        started = time.process_time()
+        lattice_sweep.anonymise(task, lambda *_, told=told: told.append(time.perf_counter()))
+        spent.append(time.process_time() - started)
+        silent.append(float(np.diff([*told, time.perf_counter()]).max()))
+    return {"processor": min(spent), "silence": min(silent)}
+
+
+def _run() -> str:
+    rows, ends = [], []
+    for k in KS:
+        task = general_task(k)
+        works: dict[str, Callable[[], Recoding]] = {
+            "GAA": lambda task=task: gaa.anonymise(task),
+            "fast": lambda task=task: lattice_sweep.anonymise(task),
+            "thorough": lambda task=task: lattice_sweep.anonymise(
+                replace(task, options={"effort": "thorough"})
+            ),
+        }
+        timed, releases = alternately(*works.values(), repetitions=2)
+        found = {
+            name: Found(per_cell(task, loss_of(task, release)), each)
+            for name, release, each in zip(works, releases, timed, strict=True)
+        }
+        if min(int(release.counts.min()) for release in releases) < k:
+            raise CaseError(f"A release has a class of fewer than {k} records.")
+        for name, each in found.items():
+            rows.append(
+                [
+                    f"{name}, k = {k}",
+                    f"{each.loss:.4f}",
+                    f"{each.loss / found['GAA'].loss:.2f}",
+                    spread(each.seconds),
+                    f"{each.seconds.best / found['GAA'].seconds.best:.1f}",
+                ]
+            )
+        bound = per_cell(task, lattice_sweep.lower_bound(task))
+        rows.append([f"lower bound, k = {k}", f"{bound:.4f}", "", "", ""])
+        for effort in ("fast", "thorough"):
+            own, peak = in_fresh_process(
+                "benchmarks.cases.adult_lattice_sweep", "in_its_own", effort, k
+            )
+            loss, longest, each = LOSSES[effort, k], LONGEST[effort, k], found[effort]
+            ends.append(
+                aim(
+                    f"{effort}, k = {k}: loss at most {loss:.4f} in less than {longest:g} seconds "
+                    f"of one core, below {MEMORY:.0f} MB, never silent for {SILENCE} s",
+                    f"{each.loss:.4f} in {seconds(own['processor'])} s, {peak:.0f} MB, "
+                    f"{own['silence']:.2f} s",
+                    each.loss <= loss
+                    and own["processor"] < longest
+                    and peak < MEMORY
+                    and own["silence"] < SILENCE,
+                )
+            )
+    classes = general_task(KS[0]).classes
+    return "\n\n".join(
+        [
+            f"{thousands(classes.n_records)} records, {thousands(classes.n_classes)} classes, nine "
+            "quasi-identifiers, the hierarchies beside the table; nothing suppressed. The loss is "
+            "the mean over all cells of (nl − 1)/(nl(root) − 1), which guides all runs. No release "
+            "can go below the lower bound; whether one can reach it is not known. "
+            "Seconds of one core are what the processor worked, in a process of its own: the best "
+            "of three runs.",
+            table(["run", "loss", "× GAA", "seconds", "× GAA"], rows),
+            *ends,
+        ]
+    )
+
+
+CASE = Case(
+    name="adult-lattice-sweep",
+    about="the lattice sweep on Adult by general loss, fast and thorough: against GAA",
+    classes=19_502,
+    run=_run,
+    needs_adult=True,
+)
