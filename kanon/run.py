@@ -23,7 +23,7 @@ from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable, 
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.measures.along import Curves, Points, curves_along, points_of
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import share, whole_potentials
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
@@ -352,6 +352,9 @@ class Solution:
     finished
         Per k its release, where the path had to be merged on for other models than k-anonymity, or
         where there is no path and several k were computed.
+    bound
+        Of an algorithm that knows one, a cost for the task's k that no release without suppression
+        can go below, in percent of all that could be lost, as what guided it counts; else None.
     """
 
     path: MergePath | None
@@ -359,6 +362,7 @@ class Solution:
     curves: Curves | Points | None
     seconds: float
     finished: Mapping[int, Recoding] = field(default_factory=dict)
+    bound: float | None = None
 
     @property
     def known(self) -> tuple[int, ...] | None:
@@ -411,16 +415,25 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         done = {task.k: recoding, **_others_near(progress, module, task)}
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None
-        return Solution(None, recoding, points, seconds, several)
+        return Solution(None, recoding, points, seconds, several, _bound(module, task, progress))
     task.check()
-    share = _MERGED if task.others else 1.0
+    merged = _MERGED if task.others else 1.0
     path = module.merge_path(
-        replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
+        replace(task, k=task.classes.n_records), lambda part, text: progress(merged * part, text)
     )
     done = finished_at(path, task, [task.k, *FINISHED_K], progress)
     seconds = time.perf_counter() - started
     curves = points_of(done, metrics) if done else curves_along(path, metrics)
     return Solution(path, None, curves, seconds, done)
+
+
+def _bound(module: ModuleType, task: Task, progress: Progress) -> float | None:
+    """The least cost of any release without suppression, if an algorithm knows a bound."""
+    if not hasattr(module, "lower_bound"):
+        return None
+    nodes, counts = task.classes.nodes, task.classes.counts
+    possible = sum(int(depth[nodes[:, j]] @ counts) for j, depth in enumerate(task.potentials))
+    return share(float(module.lower_bound(task, progress)), float(possible))
 
 
 PATIENCE = 3.0

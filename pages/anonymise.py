@@ -11,6 +11,7 @@ from kanon.studio.cheaper import cheaper
 from kanon.studio.explain import (
     how_algorithm,
     how_alteration,
+    least_possible,
     what_leaves,
     what_was_checked,
     which_levels,
@@ -218,8 +219,8 @@ if result is not None:
         text.markdown(
             state.remembered("leaves", (result.settings, "leaves"), lambda: what_leaves(done))
         )
-        if levels := which_levels(done):
-            text.markdown(levels)
+        for said in filter(None, [which_levels(done), least_possible(result, k)]):
+            text.markdown(said)
         text.page_link(
             "pages/privacy.py",
             label="What can still be found out about someone?",

@@ -33,6 +33,7 @@ from kanon.errors import (
     quoted,
 )
 from kanon.hierarchy.build import suppression
+from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import finished, prepare, run, serves_every_k, solve
@@ -885,6 +886,15 @@ def test_one_run_serves_every_k_or_says_so():
         assert found.at(2).min_k >= 2
         assert finished(prepared, found.at(2), 0.0).released().shape == (6, 4)
     assert told
+
+
+def test_a_lower_bound_is_in_percent_of_the_same_whole_as_the_alteration():
+    prepared = prepare(Plan.from_content(plan_with()), PEOPLE)
+    metric = metric_named(prepared.plan.algorithm.metric)
+    found = solve(lambda part, text: None, "lattice-sweep", prepared.task(), [metric])
+    assert found.bound is not None
+    assert 0 < found.bound <= alteration.value(found.at(2), metric) <= 100
+    assert solve(lambda part, text: None, "kaca", prepared.task(), [metric]).bound is None
 
 
 def test_a_release_that_breaks_the_plan_is_never_handed_out():

@@ -17,6 +17,7 @@ from kanon.schema import Role, tells_apart
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
+from kanon.studio.work import Result
 from kanon.words import counted, percent, thin
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "how_compared",
     "how_hierarchies",
     "how_metric",
+    "least_possible",
     "what_leaves",
     "what_was_checked",
     "which_levels",
@@ -323,6 +325,18 @@ def what_leaves(done: Run) -> str:
     if dropped:
         sentences.append(f"Left out: {', '.join(dropped)}.")
     return plain(" ".join(sentences))
+
+
+def least_possible(result: Result, k: int) -> str:
+    """What no other release could go below, where the algorithm knows it; nothing elsewhere."""
+    bound, plan = result.solution.bound, result.prepared.plan
+    if bound is None or k != plan.k or plan.algorithm.attribute_weights:
+        return ""
+    return (
+        f"**Lower bound:** no release for k = {thin(k)} by these hierarchies that suppresses "
+        f"nothing can lose less than {percent(bound)}, as {plain(plan.metric.card.title)} counts. "
+        "Whether any comes so low is not known."
+    )
 
 
 def which_levels(done: Run) -> str:
