@@ -207,7 +207,8 @@ def choices(work, seen):
         with st.container(horizontal=True, vertical_alignment="center", width=530):
             if work.busy:
                 with st.container(width=330):
-                    progress()
+                    if (work.doing, work.table_shown) != ("searches", "searches"):
+                        progress()  # else the bar stands where the searches were started
                 if work.doing == "comparison" and seen.lacking:
                     st.caption(new_runs(seen), width="content")
             else:

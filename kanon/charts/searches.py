@@ -131,7 +131,7 @@ def over_columns_table(found: Searches) -> pd.DataFrame:
 def over_k_chart(found: Searches) -> go.Figure:
     """Loss, level of generalisation and time over k: a panel each, a line per search.
 
-    The largest level that there is stands beside the levels.
+    The height of the top of the lattice stands beside the levels.
     """
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
     figure = _panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),

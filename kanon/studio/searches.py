@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from kanon.algorithms import improved_greedy
+from kanon.algorithms.search import FULL_DOMAIN
 from kanon.comparison import PAPER_K
 from kanon.exploration import WALKERS
 from kanon.measures import iloss, level_of_generalisation
@@ -126,9 +127,12 @@ def how_searches(work: Work) -> str:
         else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
     )
     searches = "\n\n".join(
-        f"**{plain(module.CARD.title)}.** {plain(module.HOW)}" for module in WALKERS.values()
+        f"**{plain(module.CARD.title)}.** {plain(module.HOW.removeprefix(FULL_DOMAIN).strip())}"
+        for module in WALKERS.values()
     )
-    return f"""{searches}
+    return f"""{plain(FULL_DOMAIN)} The height of a node is the sum of its levels.
+
+{searches}
 
 **What is run.** Each search once per k: {ks}, as far as there are so many records; and once per
 number of quasi-identifiers, {over}, at k = {K_OVER_COLUMNS}. k-anonymity alone is required. All

@@ -59,7 +59,7 @@ def show_searches(work: Work) -> None:
                 on_click=running.cancel,
                 key="searches-cancel",
             )
-        st.caption(plain(lattice_said(work)), width="stretch")
+        st.caption(lattice_said(work), width="stretch")
     if work.doing == "searches":
         progress()
     shown = found if found is not None or work.searched is None else work.searched.searches
@@ -88,9 +88,9 @@ def _results(found: Searches, about: str) -> None:
     st.markdown(
         "**The claim for Improved greedy** (Babu et al. 2013, in our words): it loses less in "
         "comparable time or less. **On this table:**\n\n"
-        + "\n".join(f"- {plain(one)}" for one in order_said(found))
+        + "\n".join(f"- {one}" for one in order_said(found))
     )
-    st.caption(plain(limit_said(found)))
+    st.caption(limit_said(found))
     if found.lacking:
         st.info(
             plain(
