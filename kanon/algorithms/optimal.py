@@ -38,7 +38,7 @@ CARD = Card(
     title="Bounded search (optimal levels)",
     summary="Raises each column to one level, the same for all records, and finds the levels of "
     "least loss. What a node loses at least is known without counting, so few nodes are counted.",
-    source="kanon 2026; tagging as in Samarati 2001, bounds as in docs/lattice.md",
+    source="kanon 2026; what is concluded from one node about others: Samarati 2001",
 )
 
 FAMILY = "levels"
