@@ -63,12 +63,12 @@ def show_searches(work: Work) -> None:
     if work.doing == "searches":
         progress()
     shown = found if found is not None or work.searched is None else work.searched.searches
-    if shown is None:
+    if shown is None and work.doing != "searches":
         st.info(
             "Datafly, Samarati and Improved greedy have not been run against each other on this "
             "table yet. They are run over k, and over the number of quasi-identifiers at k = 10."
         )
-    else:
+    if shown is not None:
         if found is None and work.doing != "searches":
             st.warning(_OUTDATED, icon=":material/history:")
         faint = 0.45 if found is None or work.doing == "searches" else 1
