@@ -17,7 +17,6 @@ from benchmarks.timing import Timed, alternately
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice_sweep_better import loss_of
 from kanon.algorithms.task import Task
-from kanon.metrics import scaled_potentials
 from kanon.recoding import Recoding
 from kanon.sources.opening import open_table
 
@@ -37,7 +36,7 @@ MEMORY, SILENCE = 500.0, 0.2
 def general_task(k: int) -> Task:
     """Adult with the hierarchies that lie beside its file, by general loss.
 
-    The loss of a cell is (nl - 1) / (nl(root) - 1), as Iyengar has it: no metric of the plans.
+    The loss of a cell is (nl - 1) / (nl(root) - 1).
     """
     path = adult_path()
     given = open_table(path).table
@@ -48,12 +47,7 @@ def general_task(k: int) -> Task:
     missing = [file for file in trees.values() if not Path(file).is_file()]
     if missing:
         raise CaseError(f"Beside adult.csv {Path(missing[0]).name} is missing.")
-    task = full_task(given, trees, "ncp")
-    depths = [
-        (tree.n_leaves - tree.leaves_below) / max(1, tree.n_leaves - 1)
-        for tree in task.classes.hierarchies
-    ]
-    return replace(task, k=k, potentials=scaled_potentials(depths, task.classes.n_records))
+    return replace(full_task(given, trees, "general-loss"), k=k)
 
 
 def per_cell(task: Task, loss: int) -> float:
