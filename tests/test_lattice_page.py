@@ -24,6 +24,7 @@ from dashboard import (
     work,
 )
 
+import kanon.exploration
 import kanon.studio.lattice
 from kanon.algorithms.task import no_progress
 from kanon.charts.lattice import WALK_LOOKS
@@ -280,6 +281,16 @@ def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch
     assert work(at).job is None and work(at).found_lattice is None
     settled(press(at, "Explore this lattice"))
     assert work(at).found_lattice is not None
+
+
+def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
+    monkeypatch.setattr(kanon.exploration, "COMPLETE", 10)
+    at = start(LATTICE)
+    assert "Datafly, step 4" in texts(at) and "Samarati: It would count whole heights" in texts(at)
+    assert "k reached" in numbers(at), "the chosen node is counted by itself"
+    assert len(at.get("plotly_chart")) == 2
+    step_to(at, "age", 0)
+    assert "Does not satisfy" in texts(at)
 
 
 # --- what cannot be ---------------------------------------------------------------------------
