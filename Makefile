@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup test nightly benchmarks fidelity strategies clean
+.PHONY: app setup test nightly benchmarks fidelity strategies algorithms clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -37,7 +37,7 @@ test: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --durations 20
 
-# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one and five.
+# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one, five and ten.
 benchmarks: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks
 
@@ -46,6 +46,9 @@ fidelity: $(VENV)/.kanon-dev
 
 strategies: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks.strategies
+
+algorithms: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.algorithms
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output

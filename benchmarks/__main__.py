@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from benchmarks.case import Case, CaseError, all_cases
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_path
-from benchmarks.provenance import made
+from benchmarks.provenance import machine, made
 
 __all__ = ["main"]
 
@@ -77,7 +74,7 @@ def _head() -> str:
             "one that is not counted. Other processes may have run beside; a ratio is of the best.",
             "\n".join(
                 [
-                    f"- Machine: {_processor()}, {os.cpu_count()} cores, {_memory()}{_load()}",
+                    f"- Machine: {machine()}",
                     *made(PAGE, "numpy", "numba", "pandas", "pyarrow"),
                     "- Repeat: `KANON_ADULT=… python -m benchmarks` writes this page; "
                     "`python -m benchmarks NAME` prints one case; `--list` names them",
@@ -85,24 +82,6 @@ def _head() -> str:
             ),
         ]
     )
-
-
-def _load() -> str:
-    """How busy the machine is before anything is timed; Windows does not say."""
-    return f", load average {os.getloadavg()[0]:.1f} before" if hasattr(os, "getloadavg") else ""
-
-
-def _processor() -> str:
-    file = Path("/proc/cpuinfo")
-    lines: Iterable[str] = file.read_text("utf-8").splitlines() if file.exists() else ()
-    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
-
-
-def _memory() -> str:
-    if not hasattr(os, "sysconf"):
-        return "memory unknown"
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB of memory"
 
 
 if __name__ == "__main__":

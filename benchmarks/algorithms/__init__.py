@@ -1,0 +1,1 @@
+"""All algorithms side by side: ``python -m benchmarks.algorithms``."""
