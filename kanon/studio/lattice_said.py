@@ -140,6 +140,10 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
     metric = ready.prepared.plan.metric.card.title
     weights = ready.prepared.plan.algorithm.attribute_weights
+    are = "is" if explored.limit == 1 else "are"
+    allowed = (
+        f"At most {counted(explored.limit, 'record')} {are}" if explored.limit else "No record is"
+    )
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
     return (
         f"{FULL_DOMAIN} Raising one column by one level leads to the node above; the **height** of "
@@ -153,8 +157,7 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
         f"{thin(max(explored.per_height))}. How many there are at each height is the coefficient "
         "of x to that power in the product of (1 + x + … + x^(h_j − 1)): no node has to be "
         "listed for it.\n\n"
-        f"**Satisfies.** At most {counted(explored.limit, 'record')} "
-        f"{'is' if explored.limit == 1 else 'are'} in classes that break k = {thin(explored.k)}"
+        f"**Satisfies.** {allowed} in classes that break k = {thin(explored.k)}"
         + (" or one of the other models" if explored.others else "")
         + ". Every node above one that satisfies does so too. A satisfying node is **minimal** if "
         "none below it satisfies.\n\n"
@@ -172,7 +175,8 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
         )
         + "\n\n"
         + "\n\n".join(
-            f"**{plain(module.CARD.title)}.** {plain(module.HOW)}" for module in WALKERS.values()
+            f"**{plain(module.CARD.title)}.** {plain(module.HOW.removeprefix(FULL_DOMAIN).strip())}"
+            for module in WALKERS.values()
         )
         + "\n\nTies of Improved greedy go to the column with the most distinct values. Datafly may "
         f"suppress up to {counted(explored.walk('datafly').limit, 'record')} here"
