@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -214,6 +215,36 @@ def test_the_bounded_search_goes_as_described(search):
     assert (loss.of(node), node) == plain.exhaustive(lattice, loss.of)
     assert release.trace.node == node
     check_release(lattice, node, release)
+
+
+def skewed(seed: int) -> Problem:
+    """Sixty records in three columns of four levels, where few nodes are alike."""
+    parents = {"*": None, "X": "*", "Y": "*"}
+    parents |= {f"{x}{i}": x for x in "XY" for i in range(2)}
+    parents |= {f"{x}{i}{j}": f"{x}{i}" for x in "XY" for i in range(2) for j in range(2)}
+    tree = PlainTree(parents)
+    drawn = np.random.default_rng(seed).beta(1, 2.5, (60, 3)) * len(tree.leaves)
+    return Problem((tree,) * 3, tuple(tuple(tree.leaves[int(v)] for v in row) for row in drawn))
+
+
+@pytest.mark.parametrize("algorithm", OPTIMAL, ids=lambda one: one.CARD.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lattice_of_some_size_is_searched_as_published(algorithm, seed):
+    """Long enough for what a search skips to matter."""
+    problem = skewed(seed)
+    for name, k, limit in product(LOSSES[algorithm], (3, 8), (0, 4, 12)):
+        task = task_of(problem, k, limit, {"metric": "nllm", "loss": name})
+        lattice = PlainLattice(problem, k, limit)
+        loss = loss_for(lattice, task, name)
+        if algorithm is optimal:
+            node, _ = plain.optimal(lattice, loss)
+        else:
+            satisfying = getattr(plain, algorithm.CARD.name)(lattice)
+            node = plain.least_loss(lattice, satisfying, loss)
+        release = algorithm.anonymise(task)
+        assert visited(release) == lattice.evaluated
+        assert release.trace.node == node
+        assert (loss.of(node), node) == plain.exhaustive(lattice, loss.of)
 
 
 @examples(50)
