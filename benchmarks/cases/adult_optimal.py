@@ -118,11 +118,12 @@ def _run() -> str:
         [
             f"{thousands(task.classes.n_records)} records, {thousands(task.classes.n_classes)} "
             f"classes, nine quasi-identifiers, {thousands(lattice.size)} nodes; the hierarchies "
-            f"that come with the table. k = {K}, at most {100 * SHARE:g} % of the records suppressed, "
-            f"the loss counted as NCP does. *Every node* counts the classes of all nodes, each "
-            "from the fewest classes known below it, and takes the node of least loss; those of "
-            "the first four searches must be the same. How much more than that a release loses is "
-            "in percent. Seconds best / median / worst of three; the ratio is of the best.",
+            f"that come with the table. k = {K}, at most {100 * SHARE:g} % of the records are "
+            "suppressed, and the loss is counted as NCP does. *Every node* counts the classes of "
+            "all nodes, each from the fewest classes known below it, and takes the node of least "
+            "loss; the first four searches have to find the same. How much more than that a "
+            "release loses is in percent. Seconds best / median / worst of three; the ratio is of "
+            "the best.",
             table(
                 ["search", "nodes counted", "% of all", "more loss, %", "seconds", "ratio"],
                 rows,
