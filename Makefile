@@ -37,7 +37,7 @@ test: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --durations 20
 
-# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one, five and ten.
+# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one, five and three.
 benchmarks: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks
 

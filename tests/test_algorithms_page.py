@@ -177,7 +177,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path, monkeypatch):
 @pytest.mark.adult
 @pytest.mark.nightly
 def test_the_whole_page_is_ours(adult_path: Path):
-    """Every figure but for seconds; ten minutes."""
+    """Every figure but for seconds; three minutes."""
     text, again = PAGE.read_text("utf-8"), page(measure(read_table(adult_path).table))
     for k in KS:
         for heading in (f"## Adult, k = {k:,}", f"\nk = {k:,}:"):
