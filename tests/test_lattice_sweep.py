@@ -40,8 +40,8 @@ import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import gaa, lattice_sweep
+from kanon.algorithms.lattice import raised_to
 from kanon.algorithms.lattice_sweep_better import loss_of
-from kanon.algorithms.lattice_sweep_walk import raised_to
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.hierarchy.build import suppression

@@ -142,7 +142,7 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
         raise PlanError(
             f"The lattice of these hierarchies has {thin(size)} nodes, and {title} searches at "
             f"most {thin(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
-            "path, or 'gaa', 'mondrian' or 'lattice-sweep'; or take fewer quasi-identifiers."
+            "path, or 'gaa' or 'mondrian', which need no lattice; or take fewer quasi-identifiers."
         )
 
 

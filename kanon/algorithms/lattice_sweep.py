@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kanon.algorithms.lattice import MOST_NODES, n_nodes
 from kanon.algorithms.lattice_sweep_better import improved, loss_of
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
-from kanon.algorithms.lattice_sweep_walk import Swept, n_nodes, walked
+from kanon.algorithms.lattice_sweep_walk import Swept, walked
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError, Unsatisfiable
@@ -25,7 +26,6 @@ __all__ = [
     "FAMILY",
     "GUARANTEES",
     "HOW",
-    "MOST_NODES",
     "PARAMETERS",
     "SLOW",
     "USES",
@@ -80,9 +80,6 @@ EFFORT = Parameter(
 )
 PARAMETERS = (EFFORT,)
 USES = ("metric", "attribute_weights")
-
-MOST_NODES = 10**7
-"""The largest lattice that is walked through."""
 
 _WALKED = 0.95
 """The share of the time of a fast run after the walk."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kanon.algorithms.lattice import n_nodes, raised_to
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
-from kanon.hierarchy import Hierarchy
 from kanon.kernels.lattice_sweep import (
     NEXT,
     RECORDS,
@@ -32,9 +32,7 @@ __all__ = [
     "Swept",
     "by_loss",
     "lattice_above",
-    "n_nodes",
     "now_and_then",
-    "raised_to",
     "room_for_groups",
     "room_for_halves",
     "targets_at",
@@ -71,33 +69,6 @@ class Swept:
     remain: np.ndarray
     visited: int
     released: int
-
-
-def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
-    """The number of nodes of the lattice: the product of the heights."""
-    return math.prod(tree.height for tree in hierarchies)
-
-
-def raised_to(tree: Hierarchy) -> np.ndarray:
-    """What every node of a hierarchy becomes at every level. Shape (h, N), int32.
-
-    The highest ancestor-or-self whose level is at most that level; the node itself if its own
-    level is higher.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
-    ...                                ("b", "A", None), ("c", "*", None)])
-    >>> [[tree.labels[v] for v in row] for row in raised_to(tree)]
-    [['a', 'b', 'c', 'A', '*'], ['A', 'A', 'c', 'A', '*'], ['*', '*', '*', '*', '*']]
-    """
-    found = np.empty((tree.height, tree.n_nodes), dtype=np.int32)
-    now = np.arange(tree.n_nodes, dtype=np.int32)
-    for level in range(tree.height):
-        # Parents' levels are higher than their children's: below this level all was done before.
-        above = tree.parent[now]
-        rises = (above >= 0) & (tree.level[above] <= level)
-        now = np.where(rises, above, now)
-        found[level] = now
-    return found
 
 
 def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray]]:
