@@ -68,7 +68,10 @@ def test_a_node_is_clicked_stepped_and_released(server, page):
     age = page.get_by_test_id("stMain").get_by_role("spinbutton", name="age, of 4")
     by.type_in(page, age, "3" if clicked[0] != 3 else "2")
     assert levels(page) != clicked
-    click(page, nodes_that_satisfy(page).nth(20))
+    for _ in range(3):  # a click on a picture that is being drawn anew may go unheard
+        click(page, nodes_that_satisfy(page).nth(20))
+        if levels(page) == clicked:
+            break
     assert levels(page) == clicked
 
     # By the keyboard: a stepper, then the button.

@@ -56,8 +56,8 @@ HOW = (
 """What the algorithm does, for who reads a release."""
 
 GUARANTEES = (
-    "Every class holds at least k records and nothing is suppressed; sensitive columns are not "
-    "looked at."
+    "Every class holds at least k records and nothing is suppressed; no other model can be "
+    "required."
 )
 SLOW = "With very many different records and a small k: the time grows as n² / k."
 USES: tuple[str, ...] = ()
