@@ -537,7 +537,7 @@ class Plan(_Strict):
         chosen = self.algorithm
         for parameter in parameters_of(chosen.name):
             given = chosen.options.get(parameter.name, parameter.default)
-            if given not in parameter.choices:
+            if not isinstance(given, str) or given not in parameter.choices:
                 raise PlanError(
                     f"Plan key algorithm.{parameter.name}: {quoted(given)} is not allowed; "
                     f"known are {', '.join(parameter.choices)}."

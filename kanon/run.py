@@ -92,14 +92,20 @@ class Prepared:
             names, trees = self.classes.attributes, self.classes.hierarchies
             _check_drawn(dict(zip(names, trees, strict=True)))
         chosen = self.plan.algorithm
-        weights = [chosen.attribute_weights.get(column, 1.0) for column in self.classes.attributes]
+
+        def taken(setting: str) -> bool:
+            """Whether the algorithm takes a setting; what it does not take changes nothing."""
+            return uses(chosen.name, setting)
+
+        given = chosen.attribute_weights if taken("attribute_weights") else {}
+        weights = [given.get(column, 1.0) for column in self.classes.attributes]
         return Task(
             self.classes,
             whole_potentials(self.classes, self.plan.metric, weights),
             k=self.plan.k,
-            weighted=chosen.cost == "weighted",
-            tie_seed=chosen.tie_seed,
-            strategy=chosen.strategy,
+            weighted=chosen.cost == "weighted" or not taken("cost"),
+            tie_seed=chosen.tie_seed if taken("tie_seed") else None,
+            strategy=chosen.strategy if taken("strategy") else "s1",
             scope=chosen.scope,
             sensitive=self.plan.led_by,
             models=tuple(self.plan.models),
@@ -412,7 +418,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     if not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - started
-        done = {task.k: recoding, **_others_near(progress, module, task)}
+        done = {task.k: recoding, **_others_near(progress, module, task, seconds)}
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None
         return Solution(None, recoding, points, seconds, several, _bound(module, task, progress))
@@ -427,12 +433,17 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     return Solution(path, None, curves, seconds, done)
 
 
+_BOUNDED = 500_000_000
+"""A lower bound is looked for up to so many nodes times classes: about ten seconds."""
+
+
 def _bound(module: ModuleType, task: Task, progress: Progress) -> float | None:
     """The least cost of any release without suppression, if an algorithm knows a bound."""
-    if not hasattr(module, "lower_bound"):
+    nodes = math.prod(tree.height for tree in task.classes.hierarchies)
+    if not hasattr(module, "lower_bound") or nodes * task.classes.n_classes > _BOUNDED:
         return None
-    nodes, counts = task.classes.nodes, task.classes.counts
-    possible = sum(int(depth[nodes[:, j]] @ counts) for j, depth in enumerate(task.potentials))
+    tuples, counts = task.classes.nodes, task.classes.counts
+    possible = sum(int(depth[tuples[:, j]] @ counts) for j, depth in enumerate(task.potentials))
     return share(float(module.lower_bound(task, progress)), float(possible))
 
 
@@ -440,13 +451,18 @@ PATIENCE = 3.0
 """For so many seconds an algorithm that runs once per k goes on, for other k than the one asked."""
 
 
-def _others_near(progress: Progress, module: ModuleType, task: Task) -> dict[int, Recoding]:
-    """The releases for other k, the nearest by ratio first, as many as there is time for."""
+def _others_near(
+    progress: Progress, module: ModuleType, task: Task, seconds: float
+) -> dict[int, Recoding]:
+    """The releases for other k, the nearest by ratio first, as many as there is time for.
+
+    None if the run for the task's k, which took so many seconds, took too long already.
+    """
     wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.n_records]
     wanted.sort(key=lambda k: abs(math.log(k / task.k)))
     found: dict[int, Recoding] = {}
     started = time.perf_counter()
-    slowest = 0.0
+    slowest = seconds
     for k in wanted:
         spent = time.perf_counter() - started
         if spent + slowest > PATIENCE:

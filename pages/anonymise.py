@@ -155,7 +155,7 @@ def tables(result, done, k):
     )
 
 
-def downloads(result, done, stale):
+def downloads(result, done, k, stale):
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
@@ -166,7 +166,7 @@ def downloads(result, done, stale):
             "Format", list(MIME), format_func=str.upper, key="download-format", width=160
         )
         obstacle = state.remembered(
-            "obstacle", (result.settings, kind), lambda: why_not(kind, done.released)
+            "obstacle", (result.settings, k, kind), lambda: why_not(kind, done.released)
         )
         st.download_button(
             "Released table of the old settings" if stale else "Released table",
@@ -216,9 +216,7 @@ if result is not None:
         for place, number in zip(places, worst(done, focus), strict=True):
             place.metric(number.label, number.value, help=number.help)
         text.markdown(what_was_checked(done))
-        text.markdown(
-            state.remembered("leaves", (result.settings, "leaves"), lambda: what_leaves(done))
-        )
+        text.markdown(state.remembered("leaves", (result.settings, k), lambda: what_leaves(done)))
         for said in filter(None, [which_levels(done), least_possible(result, k)]):
             text.markdown(said)
         text.page_link(
@@ -227,7 +225,7 @@ if result is not None:
             icon=":material/visibility:",
         )
         tables(result, done, k)
-        downloads(result, done, stale)
+        downloads(result, done, k, stale)
         with st.expander("How it is computed"):
             st.markdown(how_alteration(done))
             st.markdown(how_algorithm(done.prepared.plan))

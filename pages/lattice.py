@@ -120,7 +120,7 @@ def choices(work):
     )
 
 
-def partly(work, one):
+def partly(work, explored):
     """That some quasi-identifiers are left out, with the one click that takes them in."""
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
@@ -136,7 +136,7 @@ def partly(work, one):
             "Take in all",
             type="tertiary",
             icon=":material/select_all:",
-            on_click=lambda: state.put(taken_in(state.work(), one.outline)),
+            on_click=lambda: state.put(taken_in(state.work(), explored)),
             key="lattice-all",
         )
 
@@ -415,8 +415,10 @@ if not usable_columns(work):
 choices(work)
 try:
     one = ready(work, state.remembered)
-    partly(work, one)
+    above = st.container()
     explored = looked_at(work, one)
+    with above:
+        partly(work, explored)
 except KanonError as error:
     st.warning(plain(error.sentence), icon=":material/error:")
     if work.suppression and work.models:

@@ -97,7 +97,7 @@ HOW = (
 
 GUARANTEES = (
     "Every class meets k and all models, nothing is suppressed, and no region could be cut once "
-    "more at its median."
+    "more in the same way."
 )
 SLOW = "Hardly ever: the time grows little faster than the table."
 USES: tuple[str, ...] = ()

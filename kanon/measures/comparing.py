@@ -116,6 +116,7 @@ def standing(
     # Where higher is better, the same numbers below zero: then lower is.
     seen = as_shown(values.to_numpy(dtype=float), digits)
     turned = np.where(up, -seen, seen)
+    turned = np.where(np.isnan(turned), np.inf, turned)  # nothing to measure: last
     shape = {"index": values.index, "columns": values.columns}
     placed = pd.DataFrame([ranks(row) for row in turned], **shape)
     if low is None or high is None:
@@ -205,6 +206,7 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     [2, 2, 1]
     """
     compared = as_shown(np.asarray(alterations, dtype=float), digits)
+    compared = np.where(np.isnan(compared), np.inf, compared)  # nothing to measure: last
     return [int((compared < value).sum()) + 1 for value in compared]
 
 

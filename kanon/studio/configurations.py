@@ -230,6 +230,8 @@ def incomparable(work: Work, each: Pinned) -> str:
     Losses are shares of all that the quasi-identifiers of all records could lose: of other columns
     or other records, they are shares of something else.
     """
+    if each.plan.algorithm.name not in algorithms_offered():
+        return "its levels were chosen for one k, and a comparison runs over many"
     own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers
     if set(own) != set(now):
         more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
@@ -278,7 +280,9 @@ def _other(measure: _Ground | None, own: _Ground) -> _Ground | None:
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
-def _led_by(plan: Plan, one: Configuration, work: Work | None = None) -> Plan:
+def _led_by(
+    plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
+) -> Plan:
     """The plan with something else to lead it.
 
     Parameters
@@ -286,9 +290,11 @@ def _led_by(plan: Plan, one: Configuration, work: Work | None = None) -> Plan:
     plan
         What stays.
     one
-        What leads. Its tie seed is what an algorithm that draws at random begins with, too.
+        What leads.
     work
         Where another algorithm than the plan's finds its own choices; None if it is the plan's.
+    seed
+        What an algorithm that draws at random begins with; None for what the plan says.
     """
     led = plan.algorithm
     wanted: dict[str, Any] = {
@@ -296,7 +302,7 @@ def _led_by(plan: Plan, one: Configuration, work: Work | None = None) -> Plan:
         "strategy": one.strategy,
         "scope": one.scope,
         "tie_seed": one.tie_seed,
-        "seed": led.seed if one.tie_seed is None else one.tie_seed,
+        "seed": led.seed if seed is None else seed,
     }
     limit: dict[str, Any] = {}
     if work is not None and one.algorithm != led.name:
@@ -500,7 +506,8 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
             "algorithm": line.plan.algorithm,
             "suppression_limit": line.plan.suppression_limit,
         }
-        plan = _led_by(ground.plan.model_copy(update=own), led)
+        band = None if run.seed == line.configuration.tie_seed else run.seed
+        plan = _led_by(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
         task.for_k(max(ks)).check()
         check_task(plan.algorithm.name, task)

@@ -71,7 +71,8 @@ _MEETING: Mapping[str, str] = {
     "merging": "At first classes are merged for k alone. Then, as long as a class breaks one of "
     "these models, one of the smallest such classes is merged on by the same rule, for each k by "
     "itself.",
-    "levels": "Only nodes are considered at which every class meets these models too.",
+    "levels": "A node satisfies only if no more records than may be suppressed are in classes that "
+    "break k or one of these models.",
     "regions": "A region is made only if it meets these models too.",
     "clusters": "At first clusters are made for k alone. Then, as long as one breaks one of these "
     "models, one of the smallest such is merged with the one that costs least.",
@@ -280,6 +281,8 @@ Source: Mauger, Le Mahec, Dequen 2020 (PPAI); 2023 (TDP 16), section 4."""
 def what_was_checked(done: Run) -> str:
     """Which models every class was checked against, what was reached, what was not considered."""
     released, models = done.recoding.released, done.prepared.plan.models
+    if not released.n_classes:
+        return "**Nothing is released:** every record is suppressed, so there is no class to check."
     checked = []
     for model in models:
         level = model.level(released)
@@ -332,10 +335,11 @@ def least_possible(result: Result, k: int) -> str:
     bound, plan = result.solution.bound, result.prepared.plan
     if bound is None or k != plan.k or plan.algorithm.attribute_weights:
         return ""
+    least, title = rounded(bound, up=False), plain(plan.metric.card.title)
     return (
         f"**Lower bound:** no release for k = {thin(k)} by these hierarchies that suppresses "
-        f"nothing can lose less than {percent(bound)}, as {plain(plan.metric.card.title)} counts. "
-        "Whether any comes so low is not known."
+        f"nothing can lose less than {least} %, as {title} counts. Whether any comes so low is not "
+        "known."
     )
 
 

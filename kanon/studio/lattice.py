@@ -139,7 +139,8 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
         raise PlanError("No quasi-identifier has a usable hierarchy yet.")
     inside = narrowed(work, columns)
     plan = plan_of(inside)
-    settings = f"{settings_of(inside, plan)}-k{plan.k}"
+    # The records are those that lack no quasi-identifier, in the lattice or not.
+    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{len(work.kept)}"
 
     def make() -> Ready:
         prepared = prepare(plan, work.kept)

@@ -689,8 +689,13 @@ def suppression_used(work: Work, algorithm: str) -> float | None:
 
 
 def node_used(work: Work) -> dict[str, int] | None:
-    """The level of each quasi-identifier that the user picked, while they are the same columns."""
+    """The level of each quasi-identifier that the user picked, while they have such levels."""
     if work.node is None or sorted(work.node) != sorted(work.quasi_identifiers):
+        return None
+    trees = work.trees
+    if any(
+        column not in trees or level >= trees[column].height for column, level in work.node.items()
+    ):
         return None
     return dict(work.node)
 
@@ -731,7 +736,10 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
     content = plan.model_dump(mode="json")
     content["privacy"] = []
-    content["algorithm"] |= dict.fromkeys(("metric", "strategy", "scope", "sensitive"))
+    # What leads a line is its own: the algorithm, its choices, what it may suppress.
+    kept = {name: content["algorithm"][name] for name in ("cost", "attribute_weights", "tie_seed")}
+    content["algorithm"] = kept
+    content["suppression_limit"] = content["suppressed"] = None
     content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
     return _fingerprint(work, content, content["metrics"])
 
