@@ -425,6 +425,12 @@ def test_the_picture_of_a_difference_shows_its_table():
     assert "low" not in difference_table(both(), first, second)
 
 
+def test_who_has_nothing_to_measure_is_last():
+    table = pd.DataFrame({"a": [np.nan], "b": [2.0], "c": [1.0]})
+    assert standing(table).ranks.iloc[0].tolist() == [3, 2, 1]
+    assert standing(table, higher=[True]).ranks.iloc[0].tolist() == [3, 1, 2]
+
+
 def test_what_is_suppressed_is_a_criterion_where_something_is():
     kept = line("ncp", [1.0, 2.0, 3.0])
     runs = {None: replace(kept.runs[None], suppressed=np.array([0.0, 2.5, 5.0]))}

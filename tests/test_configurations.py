@@ -16,6 +16,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.configurations import (
     MOST_LINES,
+    algorithms_offered,
     as_compared,
     compared_strategies,
     incomparable,
@@ -31,6 +32,7 @@ from kanon.studio.drawing import with_drawn_weights
 from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
 from kanon.studio.own_metrics import with_composed, without_composed
 from kanon.studio.work import (
+    node_used,
     plan_of,
     sample_work,
     undone,
@@ -168,6 +170,45 @@ def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
     found = outlook(replace(done, compared=("llm",)))
     assert found.lacking == 0 and titles(replace(done, compared=("llm",))) == ["S1", "S3", "T"]
     assert outlook(replace(done, scopes=("class",))).lacking == 3, "S1 has no scope"
+
+
+def test_algorithms_are_lines_with_their_own_choices(work):
+    several = replace(
+        work,
+        compared=("ncp", "llm"),
+        algorithms=("gaa", "datafly", "k-member", "optimal"),
+        suppression=0.1,
+        seed=4,
+        tie_seed=9,
+    )
+    lines = wanted_lines(several)
+    assert [line.title for line in lines] == [
+        *("NCP · GAA", "LLM · GAA", "Datafly", "NCP · Bounded search", "LLM · Bounded search"),
+        *("NCP · k-member clustering", "LLM · k-member clustering"),
+    ]
+    plans = {line.configuration.algorithm: line.plan for line in lines}
+    assert plans["k-member"].algorithm.seed == 4, "its own, not that of ties"
+    assert plans["gaa"].suppression_limit is None
+    assert plans["datafly"].suppression_limit == plans["optimal"].suppression_limit == 0.1
+    several, _ = run(several)
+    assert outlook(several).lacking == 0
+    for changed in ({"suppression": 0.2}, {"seed": 5}):
+        assert outlook(replace(several, **changed)).lacking > 0
+    assert outlook(replace(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
+
+
+def test_levels_are_for_one_k_and_no_line(work):
+    assert "levels" not in algorithms_offered()
+    lines = wanted_lines(replace(work, algorithm="levels"))
+    assert {line.configuration.algorithm for line in lines} == {"gaa"}
+
+
+def test_a_picked_node_is_forgotten_with_its_levels(work):
+    columns = work.quasi_identifiers
+    top = {column: work.trees[column].height - 1 for column in columns}
+    assert node_used(replace(work, node=top)) == top
+    assert node_used(replace(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
+    assert node_used(replace(work, node=dict(list(top.items())[1:]))) is None
 
 
 # --- kept --------------------------------------------------------------------------------------

@@ -230,6 +230,14 @@ BAD_PLANS = {
     "negative tie seed": (changed("algorithm", "tie_seed", to=-1), ["tie_seed", "'-1'", "0"]),
     "tie seed too large": (changed("algorithm", "tie_seed", to=2**63), ["tie_seed", str(2**63)]),
     "seed as text": (changed("algorithm", "seed", to="7"), ["algorithm.seed", "'7'", "integer"]),
+    "an option that is no text": (
+        changed("algorithm", to={"name": "mondrian", "variant": ["strict"]}),
+        ["algorithm.variant", "strict, relaxed, hierarchy"],
+    ),
+    "an option of another algorithm": (
+        changed("algorithm", to={"name": "gaa", "variant": "strict"}),
+        ["'variant'", "unknown"],
+    ),
     "pseudonym as text": (
         changed("columns", "name", "pseudonym", to="yes"),
         ["columns.name.pseudonym", "'yes'", "boolean"],
@@ -886,6 +894,18 @@ def test_one_run_serves_every_k_or_says_so():
         assert found.at(2).min_k >= 2
         assert finished(prepared, found.at(2), 0.0).released().shape == (6, 4)
     assert told
+
+
+def test_a_setting_that_an_algorithm_does_not_take_changes_nothing():
+    taken = {"tie_seed": 5, "cost": "representatives", "attribute_weights": {"age": 3.0}}
+    plain = prepare(Plan.from_content(plan_with(algorithm={"name": "oka"})), PEOPLE).task()
+    told = prepare(Plan.from_content(plan_with(algorithm={"name": "oka", **taken})), PEOPLE).task()
+    assert plain.tie_seed is told.tie_seed is None, "it takes a seed instead"
+    assert not told.weighted, "but this it takes"
+    bare = prepare(Plan.from_content(plan_with(algorithm={"name": "datafly", **taken})), PEOPLE)
+    assert bare.task().weighted
+    for one, other in zip(bare.task().potentials, plain.potentials, strict=True):
+        assert np.array_equal(one, other), "Datafly knows no weights"
 
 
 def test_a_lower_bound_is_in_percent_of_the_same_whole_as_the_alteration():
