@@ -195,7 +195,8 @@ def picture(work, one, explored, node):
         table = heights_table
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(size_said(one)), width="content")
-        about = f"{one.settings}|{explored.complete}|{drawable}"
+        looked = explored is not one.outline
+        about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
         data_button("Data", lambda: table(explored), "lattice", about, kind="tertiary")
         if not drawable and len(explored.assessed.nodes):
             data_button(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import lcm
+from math import ceil, lcm, log10
 
 import numpy as np
 
@@ -90,6 +90,11 @@ class _Column:
     lowest: Fraction
     unit: Fraction
 
+    @property
+    def span(self) -> Fraction:
+        """From the lowest value to the highest."""
+        return Fraction(int(self.values.max())) / self.unit
+
 
 def check(task: Task) -> None:
     """Check that MDAV can do what the task asks for.
@@ -172,7 +177,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
             (
                 int(low[g]),
                 int(high[g]),
-                f", mean {_plain(column.lowest + sums[g] / (records[g] * column.unit))}",
+                f", mean {_plain(column.lowest + sums[g] / (records[g] * column.unit), column.span)}",
             )
             for g in ranged
         ]
@@ -282,11 +287,15 @@ def _weight(values: np.ndarray, counts: np.ndarray) -> float:
     return float(Fraction(n * n, spread)) if spread else 0.0
 
 
-def _plain(number: Fraction) -> str:
-    """A number with at most two decimals.
+def _plain(number: Fraction, span: Fraction) -> str:
+    """A number with at most two decimals, or more where the column's values span less than 1.
 
-    >>> _plain(Fraction(53, 3)), _plain(Fraction(10)), _plain(Fraction(-1, 1000))
-    ('17.67', '10', '0')
+    >>> _plain(Fraction(53, 3), Fraction(9)), _plain(Fraction(10), Fraction(9))
+    ('17.67', '10')
+    >>> _plain(Fraction(2, 1000), Fraction(2, 1000))
+    '0.002'
     """
-    text = f"{float(round(number, 2)):.2f}".rstrip("0").rstrip(".")
+    digits = 2 + (ceil(-log10(span)) if 0 < span < 1 else 0)
+    text = f"{float(round(number, digits)):.{digits}f}"
+    text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

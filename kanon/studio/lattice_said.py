@@ -179,11 +179,10 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
             for module in WALKERS.values()
         )
         + "\n\nTies of Improved greedy go to the column with the most distinct values. Datafly may "
-        f"suppress up to {counted(explored.walk('datafly').limit, 'record')} here"
         + (
-            ": k of them, as published, as no limit was set."
+            "suppress k records, as published, as no limit was set."
             if ready.task.suppression is None
-            else "."
+            else f"suppress up to {counted(ready.task.suppression, 'record')}."
         )
         + f"\n\nSource: {plain(sources)}."
     )
