@@ -173,13 +173,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         sums = np.add.reduceat((counts * column.values)[order], starts).tolist()
         released, low, high = column.line.spans(task.classes.nodes[order, j], starts)
         ranged = np.flatnonzero(released < 0)
+        means = {g: column.lowest + sums[g] / (records[g] * column.unit) for g in ranged.tolist()}
         wanted = [
-            (
-                int(low[g]),
-                int(high[g]),
-                f", mean {_plain(column.lowest + sums[g] / (records[g] * column.unit), column.span)}",
-            )
-            for g in ranged
+            (int(low[g]), int(high[g]), f", mean {_plain(mean, column.span)}")
+            for g, mean in means.items()
         ]
         tree, released[ranged] = ranges_beside(column.line, wanted)
         targets[:, j] = released[group]
