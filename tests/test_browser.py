@@ -56,7 +56,8 @@ def no_wider_than_the_window(page):
 # --- the main path --------------------------------------------------------------------------
 def test_the_first_page_may_be_any_page(fresh, page):
     page.goto(f"{fresh.url}/data")  # a bookmark
-    expect(page.get_by_role("heading", level=1)).to_contain_text("What is in this table")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("What is in this table", timeout=30_000)  # a cold server
     assert page.title() == "kanon"
     by.go(page, "Anonymise")
     by.wait_for_result(page)

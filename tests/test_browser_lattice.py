@@ -38,7 +38,7 @@ def click(page, node):
     """Click the middle of a node, wherever the page has scrolled to."""
     said = page.locator(".st-key-lattice-picture .hoverlayer .hovertext")
     end = time.monotonic() + 30
-    while not said.count():  # a picture that is just drawn anew hears nothing yet
+    while True:  # a picture that is just drawn anew hears nothing yet
         assert time.monotonic() < end, "the node says nothing under the pointer"
         node.evaluate("one => one.scrollIntoView({block: 'center'})")  # not under the header
         box = node.bounding_box()
@@ -46,7 +46,8 @@ def click(page, node):
         page.mouse.move(x - 40, y + 20)
         page.mouse.move(x, y)
         with contextlib.suppress(TimeoutError):
-            said.wait_for(timeout=1000)
+            said.first.wait_for(timeout=1000)
+            break
     with by.answered(page):
         page.mouse.click(x, y)
 
