@@ -15,7 +15,7 @@ import numpy as np
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
 from kanon.algorithms.lattice import Lattice, Node, n_nodes, nodes_per_height
 from kanon.algorithms.search import CellLoss, check_models, with_precision
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.errors import PlanError
 from kanon.words import thin
 
@@ -277,13 +277,12 @@ def explore(progress: Progress, task: Task) -> Explored:
     began = _COUNTED if complete else 0.0
     parts = len(WALKERS) + (not complete)
 
+    rest = stretch(progress, began, 1.0)
+
     def walking(place: int) -> Progress:
-        def tell(part: float, text: str) -> None:
-            progress(began + (1 - began) * (place + part) / parts, text)
+        return stretch(rest, place / parts, (place + 1) / parts)
 
-        return tell
-
-    lattice = Lattice(task, limit, lambda part, text: progress(began * part, text))
+    lattice = Lattice(task, limit, stretch(progress, 0.0, began))
     found = _assess(lattice, list(lattice.nodes()) if complete else [])
     walks = tuple(
         _walk(module, task, size, walking(place)) for place, module in enumerate(WALKERS.values())

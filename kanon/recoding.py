@@ -12,7 +12,20 @@ from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.words import counted
 
-__all__ = ["MergePath", "Recoding", "Trace"]
+__all__ = ["MergePath", "Recoding", "Trace", "ends"]
+
+
+def ends(into: np.ndarray) -> np.ndarray:
+    """Where each ends up that was merged into another, which may have been merged itself.
+
+    >>> ends(np.array([2, 1, 3, 3])).tolist()
+    [3, 1, 3, 3]
+    """
+    while True:  # each round doubles how far a cluster looks along its chain of merges
+        further = into[into]
+        if np.array_equal(further, into):
+            return further
+        into = further
 
 
 def _nothing() -> np.ndarray:
@@ -240,12 +253,9 @@ class MergePath:
     def after(self, merges: int) -> Recoding:
         """The recoding after the first merges of the run."""
         limit = self.classes.n_classes + merges
-        top = np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
-        while True:  # each round doubles how far a class looks along its chain of merges
-            further = top[top]
-            if np.array_equal(further, top):
-                break
-            top = further
+        top = ends(
+            np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
+        )
         return Recoding.from_targets(
             self.classes, self.nodes[top[: self.classes.n_classes]], trace=Trace(steps=merges)
         )

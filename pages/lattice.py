@@ -49,6 +49,7 @@ from kanon.studio.lattice_said import (
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.settings import suppression_field
 from kanon.studio.text import plain, shortened
 from kanon.words import counted, percent, thin
 
@@ -81,24 +82,14 @@ def choices(work):
             on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
         )
     left, middle, right = st.columns([20, 38, 42])
-    share = f"lattice-suppression-{work.version}"
-    left.number_input(
-        "Suppress at most, %",
-        min_value=0.0,
-        max_value=100.0,
-        value=None,
-        step=1.0,
-        format="%.1f",
-        placeholder="none",
-        key=state.seeded(
-            share, None if work.suppression is None else round(100 * work.suppression, 6)
-        ),
-        on_change=lambda: state.change(
-            suppression=None if state.typed(share) is None else state.typed(share) / 100
-        ),
-        help="Records in classes that are too small may leave the release, up to this share; the "
-        "same setting as on Anonymise. Empty: none, but k records for Datafly, as published.",
-    )
+    with left:
+        suppression_field(
+            work,
+            "lattice-suppression",
+            "none",
+            "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, as "
+            "published.",
+        )
     middle.segmented_control(
         "Colour says",
         list(COLOURINGS),

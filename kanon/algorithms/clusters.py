@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.algorithms.merging import search_order
 from kanon.algorithms.repair import repaired
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Progress, Task, stretch
 from kanon.kernels.clustering import Clusters, Meeting, Table, join_some
 from kanon.recoding import Recoding, Trace
 from kanon.words import thin
@@ -17,11 +17,9 @@ __all__ = [
     "LOOKS",
     "drawn_class",
     "drawn_order",
-    "ends",
     "finished",
     "join_nearest",
     "meeting_of",
-    "stretch",
     "table_of",
 ]
 
@@ -124,28 +122,6 @@ def join_nearest(
             joined / max(1, len(queue)),
             f"{thin(joined)} of {thin(len(queue))} tuples joined the nearest cluster",
         )
-
-
-def ends(into: np.ndarray) -> np.ndarray:
-    """Where each ends up that was merged into another, which may have been merged itself.
-
-    >>> ends(np.array([2, 1, 3, 3])).tolist()
-    [3, 1, 3, 3]
-    """
-    while True:  # each round doubles how far a cluster looks along its chain of merges
-        further = into[into]
-        if np.array_equal(further, into):
-            return further
-        into = further
-
-
-def stretch(progress: Progress, start: float, end: float) -> Progress:
-    """Tell of a part of the work as of the stretch from ``start`` to ``end`` of the whole.
-
-    >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
-    0.6
-    """
-    return lambda fraction, text: progress(start + (end - start) * fraction, text)
 
 
 def finished(

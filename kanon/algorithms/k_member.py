@@ -10,10 +10,9 @@ from kanon.algorithms.clusters import (
     drawn_order,
     finished,
     join_nearest,
-    stretch,
     table_of,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.cards import Card
 from kanon.kernels.clustering import ALL, CLUSTERS, LEFT, Clusters, Growing, Table, grow_some
 from kanon.recoding import Recoding

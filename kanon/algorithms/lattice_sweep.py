@@ -5,7 +5,6 @@ The effort ``thorough`` goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from kanon.algorithms.lattice import MOST_NODES, n_nodes
@@ -13,7 +12,7 @@ from kanon.algorithms.lattice_sweep_better import improved, loss_of
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
 from kanon.algorithms.lattice_sweep_walk import Swept, walked
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
@@ -163,15 +162,15 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     task = replace(task, k=_least_k(task))
     if task.option(EFFORT) == "fast":
-        swept = walked(task, _part(progress, 0, _WALKED))
-        return _finished(task, swept, _part(progress, _WALKED, 1))
+        swept = walked(task, stretch(progress, 0, _WALKED))
+        return _finished(task, swept, stretch(progress, _WALKED, 1))
     first, second = _SHARES
-    walk = _finished(task, walked(task, _part(progress, 0, first)))
-    order = _finished(task, in_group_order(task, _part(progress, first, second)))
+    walk = _finished(task, walked(task, stretch(progress, 0, first)))
+    order = _finished(task, in_group_order(task, stretch(progress, first, second)))
     best = min(walk, order, key=lambda each: loss_of(task, each))
     grouped = walk.trace.evaluated + order.trace.evaluated
     best = replace(best, trace=replace(best.trace, evaluated=grouped))
-    return improved(best, task, _part(progress, second, 1))
+    return improved(best, task, stretch(progress, second, 1))
 
 
 def lower_bound(task: Task, progress: Progress = no_progress) -> int:
@@ -223,8 +222,3 @@ def _finished(task: Task, swept: Swept, progress: Progress = no_progress) -> Rec
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=swept.visited, steps=swept.released)
     return with_the_rest(task, swept.targets, swept.remain, trace, progress)
-
-
-def _part(progress: Progress, begins: float, ends: float) -> Callable[[float, str], None]:
-    """Progress of a part of the work, as that of the whole."""
-    return lambda part, text: progress(begins + part * (ends - begins), text)

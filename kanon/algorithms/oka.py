@@ -7,17 +7,15 @@ import numpy as np
 from kanon.algorithms.clusters import (
     LOOKS,
     drawn_order,
-    ends,
     finished,
     join_nearest,
     meeting_of,
-    stretch,
     table_of,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.cards import Card
 from kanon.kernels.clustering import ALL, Clusters, Table, merge_small_some, shed_some
-from kanon.recoding import Recoding
+from kanon.recoding import Recoding, ends
 from kanon.words import thin
 
 __all__ = [

@@ -8,7 +8,7 @@ from kanon.algorithms.search import (
     LOSS,
     Known,
     begin,
-    check_full_domain,
+    complete_search,
     least_loss,
     loss_of,
     released,
@@ -59,15 +59,7 @@ USES = ("metric", "attribute_weights", "suppression")
 PARAMETERS = (LOSS,)
 
 
-def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`.
-    """
-    check_full_domain(task, CARD.title)
+check = complete_search(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

@@ -13,7 +13,7 @@ from kanon.algorithms.search import (
     CellLoss,
     Known,
     begin,
-    check_full_domain,
+    complete_search,
     nothing_satisfies,
     released,
 )
@@ -65,15 +65,7 @@ PARAMETERS = (
 )
 
 
-def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`.
-    """
-    check_full_domain(task, CARD.title)
+check = complete_search(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

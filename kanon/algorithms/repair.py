@@ -12,7 +12,7 @@ from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merge import LIVE, merge_chosen
 from kanon.privacy.conjunction import broken
-from kanon.recoding import Recoding, Trace
+from kanon.recoding import Recoding, Trace, ends
 from kanon.sensitive import Sensitive
 from kanon.words import thin
 
@@ -115,12 +115,7 @@ def _composed(
     trace: Trace,
 ) -> Recoding:
     """The recoding of the original classes, through the release that was merged on."""
-    while True:  # each round doubles how far a class looks along its chain of merges
-        further = into[into]
-        if np.array_equal(further, into):
-            break
-        into = further
-    top = into[: before.n_classes]
+    top = ends(into)[: before.n_classes]
     found = Recoding.from_targets(recoding.classes, nodes[top][recoding.assigned], trace=trace)
     assert found.n_classes == live, "classes of the same tuple are one class"
     return found

@@ -7,7 +7,7 @@ found here, the same way for all.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
@@ -33,6 +33,7 @@ __all__ = [
     "best_of",
     "check_full_domain",
     "check_models",
+    "complete_search",
     "least_loss",
     "loss_of",
     "minimal_satisfying",
@@ -210,6 +211,22 @@ def check_full_domain(task: Task, title: str) -> None:
     """
     check_models(task, title, task.suppression or 0)
     check_size(task.classes.hierarchies, title)
+
+
+def complete_search(title: str) -> Callable[[Task], None]:
+    """The check of an algorithm that searches the whole lattice; see :func:`check_full_domain`."""
+
+    def check(task: Task) -> None:
+        """Check that the search can do what is asked for.
+
+        Raises
+        ------
+        PlanError
+            See :func:`kanon.algorithms.search.check_full_domain`.
+        """
+        check_full_domain(task, title)
+
+    return check
 
 
 def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:

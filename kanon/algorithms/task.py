@@ -15,7 +15,7 @@ from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
 from kanon.strategies import Scope
 
-__all__ = ["Progress", "Task", "no_progress"]
+__all__ = ["Progress", "Task", "no_progress", "stretch"]
 
 Progress = Callable[[float, str], None]
 """Told how much of the work is done, from 0 to 1, and what is being done."""
@@ -23,6 +23,15 @@ Progress = Callable[[float, str], None]
 
 def no_progress(fraction: float, text: str) -> None:
     """Tell nobody."""
+
+
+def stretch(progress: Progress, start: float, end: float) -> Progress:
+    """Tell of a part of the work as of the stretch from ``start`` to ``end`` of the whole.
+
+    >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
+    0.6
+    """
+    return lambda fraction, text: progress(start + (end - start) * fraction, text)
 
 
 @dataclass(frozen=True, eq=False)

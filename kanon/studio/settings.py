@@ -16,7 +16,7 @@ from kanon.studio import state
 from kanon.studio.text import plain
 from kanon.studio.work import Work, node_used, with_option
 
-__all__ = ["about", "details", "own_choices"]
+__all__ = ["about", "details", "own_choices", "suppression_field"]
 
 
 _COUNTED = {"weighted": "every record", "representatives": "one per class"}
@@ -95,9 +95,31 @@ def _parameter(work: Work, parameter: Parameter) -> None:
 
 
 def _suppression(work: Work) -> None:
-    share = work.suppression
-    key = f"run-suppression-{work.version}"
     usual = "k records" if work.algorithm == "datafly" else "none"
+    suppression_field(
+        work,
+        "run-suppression",
+        usual,
+        f"That often saves many steps for the others. Empty: {usual}.",
+    )
+
+
+def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
+    """The field for the share of the records that may be suppressed, in percent.
+
+    Parameters
+    ----------
+    work
+        What is worked on.
+    name
+        The key, but for the version of the table.
+    usual
+        What an empty field means.
+    more
+        What else the help says.
+    """
+    share = work.suppression
+    key = f"{name}-{work.version}"
     st.number_input(
         "Suppress at most, %",
         min_value=0.0,
@@ -109,7 +131,7 @@ def _suppression(work: Work) -> None:
         key=state.seeded(key, None if share is None else round(100 * share, 6)),
         on_change=lambda: state.change(suppression=_share(state.typed(key))),
         help="Records in classes that are too small may leave the release, up to this share. "
-        f"That often saves many steps for the others. Empty: {usual}.",
+        + more,
     )
 
 
