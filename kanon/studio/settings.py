@@ -86,7 +86,7 @@ def _parameter(work: Work, parameter: Parameter) -> None:
         parameter.title,
         list(parameter.choices),
         key=state.seeded(key, work.options.get(name, {}).get(parameter.name, parameter.default)),
-        format_func=lambda value: plain(parameter.choices[value]),
+        format_func=lambda value: parameter.choices[value],  # options are no Markdown
         help=plain(parameter.help),
         on_change=lambda: state.put(
             with_option(state.work(), name, parameter.name, state.typed(key))
