@@ -13,7 +13,7 @@ import pandas as pd
 
 from kanon.cards import Card
 from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
-from kanon.measures.along import Curves, Points, privacy_column
+from kanon.measures.along import Curves, Points, numbers_table, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import (
@@ -106,7 +106,7 @@ T_CARD = Card(
 SUPPRESSED_CARD = Card(
     name="suppressed_percent",
     title="Suppressed",
-    summary="Records that are not released, because their class is too small. They count as lost "
+    summary="Records left out, because their class did not satisfy. They count as lost "
     "in alteration, and are in no class.",
     source="Samarati 2001",
     unit="%",
@@ -530,7 +530,7 @@ class Comparison:
                     if not name.startswith(_ALTERATION) or name in altered
                 }
                 more = {name: each[place] for name, each in shares.items()}
-                parts.append(pd.DataFrame({**about, "tie_seed": seed, **numbers, **more}))
+                parts.append(numbers_table({**about, "tie_seed": seed, **numbers, **more}))
         every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return every if self.has_bands else every.drop(columns="tie_seed")
 

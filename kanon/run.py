@@ -279,10 +279,10 @@ FINISHED_K = (
 
 
 FAMILIES: Mapping[str, str] = {
-    "merging": "merges classes",
-    "levels": "one level per column",
-    "regions": "parts of the table",
-    "clusters": "gathers like records",
+    "merging": "merging",
+    "levels": "full-domain",
+    "regions": "regions",
+    "clusters": "clustering",
 }
 """How an algorithm goes about it, in the order of the pick lists."""
 

@@ -16,7 +16,7 @@ import pandas as pd
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.measures.along import Curves, Points, curves_along, numbers_table, points_of
 from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
@@ -165,16 +165,20 @@ def sweep(
     for task in tasks:
         check_task(plan.algorithm.name, task)
     measured = measured_metrics(plan, metrics)
-    runs = [Planned(plan.algorithm.name, task) for task in tasks]
-    found = solve_sweep(progress, runs, ks, measured, workers)
-    rows = [
-        pd.DataFrame({"metric": one.metric, "strategy": one.strategy, **numbers.at(ks)})
-        for one, numbers in zip(wanted, found, strict=True)
+    # What an algorithm does not go by makes no other run: it stands in several rows.
+    name = plan.algorithm.name
+    alike = [
+        (one.metric if uses(name, "metric") else "", one.strategy if uses(name, "strategy") else "")
+        for one in wanted
     ]
-    curves = pd.concat(rows, ignore_index=True)
-    if curves["min_k"].isna().any():  # blank where no class is left, whole numbers elsewhere
-        curves["min_k"] = curves["min_k"].astype("Int64")
-    return curves
+    different = {key: Planned(name, task) for key, task in zip(alike, tasks, strict=True)}
+    solved = solve_sweep(progress, list(different.values()), ks, measured, workers)
+    found = dict(zip(different, solved, strict=True))
+    rows = [
+        numbers_table({"metric": one.metric, "strategy": one.strategy, **found[key].at(ks)})
+        for one, key in zip(wanted, alike, strict=True)
+    ]
+    return pd.concat(rows, ignore_index=True)
 
 
 def configurations(

@@ -313,7 +313,7 @@ def numbers(explored, found, node):
         ("Classes ↑ better", thin(int(found.classes[place])),
          "Groups of records that look the same and satisfy what is required."),
         ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
-         "Records in classes that are too small: they would leave the release."),
+         "Records in classes that do not satisfy: they would leave the release."),
         ("Loss ↓ better", percent(float(found.loss[place])),
          "Of all that could be lost, as the metric counts; suppressed records lose everything."),
         ("Height", f"{sum(node)} of {len(explored.per_height) - 1}", "The sum of the levels."),
@@ -371,7 +371,7 @@ def tables(one, explored, found, node):
     gone = int(found.suppressed[found.places[node]])
     st.caption(
         f"The first {counted(len(after.data), 'record')}"
-        + (f" that are not in classes that are too small ({thin(gone)} are)." if gone else ".")
+        + (f" of classes that satisfy ({counted(gone, 'record')} in others)." if gone else ".")
         + " Darker blue: the cell rose further in its hierarchy."
     )
 

@@ -42,6 +42,7 @@ from kanon.studio.disclosure import (
     of_population,
     of_risk,
     released_label,
+    released_tuple,
     threshold_text,
     what_it_means,
     worst_classes,
@@ -221,7 +222,7 @@ def classes_of(work, result, done, column, k):
     if event["selection"]["rows"]:
         # Kept by what everybody in it looks like: at another k the class may still be there.
         row = listed[event["selection"]["rows"][0]]
-        look(chosen=tuple(released.nodes[row].tolist()))
+        look(chosen=released_tuple(released, row))
     position = class_named(released, state.work().looking.chosen, listed)
     one_class(result, done, column, k, position)
     return position

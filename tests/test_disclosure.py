@@ -21,6 +21,7 @@ from kanon.charts.privacy import (
 )
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
 from kanon.measures.along import Curves, Points
 from kanon.metrics import metric_named
 from kanon.privacy.model import rounded
@@ -32,6 +33,7 @@ from kanon.studio.disclosure import (
     class_sentence,
     levels_along,
     levels_offered,
+    released_tuple,
     what_it_means,
     worst_classes,
 )
@@ -89,9 +91,25 @@ def test_a_column_called_like_a_number_of_the_page_is_shown_too():
 
 def test_a_class_is_found_again_by_what_it_looks_like():
     listed = np.array([1, 2])
-    assert class_named(FOUR, (3,), listed) == 3
-    assert class_named(FOUR, (9,), listed) == class_named(FOUR, None, listed) == 1
-    assert class_named(FOUR, (3, 3), listed) == 1, "another table had more columns"
+    assert released_tuple(FOUR, 3) == ("z3",)
+    assert class_named(FOUR, ("z3",), listed) == 3
+    assert class_named(FOUR, ("z9",), listed) == class_named(FOUR, None, listed) == 1
+    assert class_named(FOUR, ("z3", "z3"), listed) == 1, "another table had more columns"
+
+
+def test_a_class_of_ranges_is_found_again_though_its_ranges_have_other_numbers():
+    low, high = LeafRange(0, 2, "[0, 1]"), LeafRange(2, 4, "[2, 3]")
+
+    def two(*ranges: LeafRange) -> EquivalenceClasses:
+        tree = with_ranges(flat(["0", "1", "2", "3"]), ranges)
+        nodes = np.array([[tree.node_of[each.label]] for each in ranges], dtype=np.int32)
+        return EquivalenceClasses(("age",), (tree,), nodes, np.full(len(ranges), 2))
+
+    one, other = two(low, high), two(high, low)
+    chosen = released_tuple(one, 0)
+    assert chosen == ("[0, 1]",)
+    assert one.nodes[0] != other.nodes[1]
+    assert class_named(other, chosen, np.array([0, 1])) == 1
 
 
 def test_sentences_name_numbers_and_no_verdict():

@@ -1,20 +1,14 @@
-"""KACA: merges by hand, against its definition, and by the laws of every release."""
+"""KACA: merges by hand, against its definition; the laws stand in test_clustering."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_clustering import (
     cases,
-    check_nothing_changes,
-    check_order_of_rows,
-    check_other_models,
-    check_release,
-    least_loss,
     loss_by_task,
-    loss_of,
     many_tuples,
     plain,
     seed_that_draws,
@@ -28,7 +22,6 @@ from test_gaa import result
 from benchmarks.plans import adult_task
 from kanon.algorithms import gaa, kaca
 from kanon.algorithms.task import Task
-from kanon.errors import Unsatisfiable
 
 # By hand
 
@@ -120,77 +113,9 @@ def test_a_hundred_tuples_equal_the_slow_version():
     assert 0 <= parts[0] <= parts[-1] <= 1
 
 
-# Laws
-
-
-@examples(60)
-@given(cases(max_records=12))
-def test_every_release_is_k_anonymous_and_only_moves_up(case):
-    problem, chosen, k, seed = case
-    check_release(problem, k, kaca.anonymise(task_of(problem, chosen, k, seed)))
-
-
-@examples(40)
-@given(cases(max_records=12), st.data())
-def test_the_order_of_the_rows_does_not_matter(case, data):
-    problem, chosen, k, seed = case
-    order = data.draw(st.permutations(range(len(problem.rows))))
-    check_order_of_rows(kaca, problem, task_of(problem, chosen, k, seed), order)
-
-
-@examples(40)
-@given(cases(max_records=12))
-def test_nothing_that_is_handed_over_is_changed_and_a_seed_repeats_the_run(case):
-    problem, chosen, k, seed = case
-    check_nothing_changes(kaca, task_of(problem, chosen, k, seed))
-
-
-@examples(40)
-@given(cases(max_records=12, max_nodes=6))
-def test_it_is_never_better_than_the_best_partition(case):
-    problem, chosen, k, seed = case
-    assume(len(problem.sizes) <= 6)
-    slow = plain(problem, chosen, k)
-    found = kaca.anonymise(task_of(problem, chosen, k, seed))
-    assert loss_of(slow, found) >= least_loss(slow)
-
-
-@examples(30)
-@given(cases(max_records=12), st.data())
-def test_other_models_hold_too(case, data):
-    problem, _, k, _ = case
-    assume(k > 1 and any(tree.height > 1 for tree in problem.trees))
-    half = [("ache", "cold")[i % 2] for i in range(len(problem.rows))]
-    check_other_models("kaca", problem, k, data.draw(st.permutations(half)))
-
-
-# The ends
-
-
-def test_one_record_each_is_the_table_itself():
+def test_nothing_to_merge_is_no_step():
     problem, depths = worked_table()
-    found = kaca.anonymise(Task(problem.classes(), depths, 1))
-    assert told(problem, found) == "a:a b:b c:c d:d"
-    assert found.trace.steps == 0
-
-
-def test_all_records_in_one_class():
-    problem, depths = worked_table()
-    found = kaca.anonymise(Task(problem.classes(), depths, 7))
-    assert told(problem, found) == "a:* b:* c:* d:*"
-
-
-@pytest.mark.parametrize("k", [8, 10**12])
-def test_more_than_all_records_cannot_be_satisfied(k):
-    problem, depths = worked_table()
-    with pytest.raises(Unsatisfiable, match="7 records"):
-        kaca.anonymise(Task(problem.classes(), depths, k))
-
-
-def test_hierarchies_of_one_node_cost_nothing():
-    problem = Problem((PlainTree({"x": None}), PlainTree({"y": None})), (("x", "y"),) * 3)
-    chosen = {"metric": "ncp", "cost": "weighted", "tie_seed": None}
-    assert kaca.anonymise(task_of(problem, chosen, 2)).counts.tolist() == [3]
+    assert kaca.anonymise(Task(problem.classes(), depths, 1)).trace.steps == 0
 
 
 @pytest.mark.adult

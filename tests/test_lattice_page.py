@@ -141,7 +141,7 @@ def test_the_minimal_nodes_are_listed_least_loss_first(start):
     rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
     assert sorted(rows) == sorted(explored.minimal)
     assert table["Loss, % ↓"].is_monotonic_increasing
-    assert [row for row, said in zip(rows, table["MinGen"], strict=True) if said] == list(
+    assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
         explored.tied
     )
 

@@ -41,7 +41,7 @@ import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice import raised_to
-from kanon.algorithms.lattice_sweep_better import loss_of
+from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.hierarchy.build import suppression
@@ -190,7 +190,7 @@ def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
         chosen_task(problem, chosen, k, options={"effort": "thorough"})
     )
     assert result(problem, thorough) == expected
-    assert loss_of(task, thorough) == loss(expected) <= min(map(loss, releases))
+    assert total_loss(task, thorough) == loss(expected) <= min(map(loss, releases))
     assert thorough.counts.min() >= k
     return loss(expected) < loss(start)
 
@@ -238,13 +238,13 @@ def test_too_large_pools_and_too_much_work_are_left_out():
     problem = two_columns()
     chosen = {"metric": "custom"}
     task = chosen_task(problem, chosen, 2, options={"effort": "thorough"})
-    fast = loss_of(task, lattice_sweep.anonymise(chosen_task(problem, chosen, 2)))
+    fast = total_loss(task, lattice_sweep.anonymise(chosen_task(problem, chosen, 2)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(better, "_LARGEST", 0)
         patch.setattr(better, "_MOST_WORK", 0)
         found = lattice_sweep.anonymise(task)
     assert found.counts.min() >= 2
-    assert loss_of(task, found) <= fast
+    assert total_loss(task, found) <= fast
 
 
 # Against all partitions
@@ -289,9 +289,9 @@ def test_between_the_lower_bound_and_the_best_of_all_partitions(case, data):
     bound = lattice_sweep.lower_bound(task)
     of_records = least(problem, cost, k, [(labels, 1) for labels in problem.rows])
     of_classes = least(problem, cost, k, list(problem.sizes.items()))
-    fast = loss_of(task, lattice_sweep.anonymise(task))
+    fast = total_loss(task, lattice_sweep.anonymise(task))
     thorough = chosen_task(problem, chosen, k, options={"effort": "thorough"})
-    best = loss_of(task, lattice_sweep.anonymise(thorough))
+    best = total_loss(task, lattice_sweep.anonymise(thorough))
     assert 0 <= bound <= of_records <= of_classes <= best <= fast
     if bound == best:
         event("the bound is reached")
@@ -499,7 +499,7 @@ def test_the_walk_loses_less_than_greedy_merging_on_adult(adult_path, k):
     found, merged = lattice_sweep.anonymise(task), gaa.anonymise(task)
     assert found.counts.min() >= k
     assert found.suppressed_records == 0
-    assert loss_of(task, found) < 0.9 * loss_of(task, merged)
+    assert total_loss(task, found) < 0.9 * total_loss(task, merged)
 
 
 @pytest.mark.adult
@@ -515,4 +515,4 @@ def test_the_thorough_effort_loses_less_on_adult(adult_path, k):
     assert found.counts.min() >= k
     assert told == sorted(told)
     bound = lattice_sweep.lower_bound(task)
-    assert bound < loss_of(task, found) < loss_of(task, lattice_sweep.anonymise(task))
+    assert bound < total_loss(task, found) < total_loss(task, lattice_sweep.anonymise(task))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import SEVEN, examples, problems
 
-from kanon.algorithms import gaa
+from kanon.algorithms import datafly, gaa
 from kanon.errors import KanonError, MetricError, PlanError, Unsatisfiable
 from kanon.metrics import metric_named
 from kanon.plan import Plan
@@ -79,6 +81,28 @@ def test_columns_are_those_of_the_contract(table, name):
     seven = found[[f"alteration_{metric}" for metric in SEVEN]]
     assert found["mean_alteration"].tolist() == pytest.approx(seven.mean(axis=1).tolist())
     assert (found["min_k"] >= found["k"]).all()
+
+
+def test_what_an_algorithm_does_not_go_by_makes_no_run_of_its_own(table, monkeypatch):
+    real, asked = datafly.anonymise, []
+
+    def told(task, progress):
+        asked.append(task.k)
+        return real(task, progress)
+
+    monkeypatch.setattr(datafly, "anonymise", told)
+    found = sweep(small_plan(name="datafly"), table, [3, 5], ["ncp", "nllm"])
+    assert sorted(asked) == [3, 5], "Datafly goes by no metric"
+    assert found["metric"].tolist() == ["ncp", "ncp", "nllm", "nllm"]
+    one, other = (part.drop(columns="metric") for _, part in found.groupby("metric"))
+    pd.testing.assert_frame_equal(one.reset_index(drop=True), other.reset_index(drop=True))
+
+
+def test_the_smallest_class_is_a_whole_number_and_blank_where_no_class_is_left(table):
+    content = json.loads(small_plan(name="levels", node={"age": 0, "sex": 0}).to_json())
+    plan = Plan.from_content({**content, "suppression_limit": 1.0})
+    found = sweep(plan, table, [2, 300], ["ncp"])
+    assert found["min_k"].tolist() == [2, pd.NA]
 
 
 def test_the_number_of_threads_changes_nothing(table):

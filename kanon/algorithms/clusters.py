@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.algorithms.merging import search_order
 from kanon.algorithms.repair import repaired
-from kanon.algorithms.task import Progress, Task, stretch
+from kanon.algorithms.task import Progress, Task, in_one_width, stretch
 from kanon.kernels.clustering import Clusters, Meeting, Table, join_some
 from kanon.recoding import Recoding, Trace
 from kanon.words import thin
@@ -34,12 +34,7 @@ def table_of(task: Task) -> Table:
     """The classes of a task, copied, and the hierarchies in arrays of one width."""
     classes = task.classes
     trees = classes.hierarchies
-    shape = len(trees), max(tree.n_nodes for tree in trees)
-    parents = np.full(shape, -1, dtype=np.int32)
-    depths = np.zeros(shape, dtype=np.int64)
-    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
-        parents[j, : tree.n_nodes] = tree.parent
-        depths[j, : tree.n_nodes] = depth
+    parents, depths = in_one_width(task)
     return Table(
         np.array(classes.nodes, dtype=np.int32, order="C"),
         np.array(classes.counts, dtype=np.int64),

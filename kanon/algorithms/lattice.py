@@ -35,6 +35,8 @@ __all__ = [
     "check_size",
     "heights",
     "largest_level",
+    "losses_of_nodes",
+    "lost_per_level",
     "n_nodes",
     "nodes_per_height",
     "raised_to",
@@ -144,6 +146,41 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
             f"most {thin(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
             "path, or 'gaa' or 'mondrian', which need no lattice; or take fewer quasi-identifiers."
         )
+
+
+def lost_per_level(
+    classes: EquivalenceClasses, potentials: Sequence[np.ndarray], raised: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,).
+
+    Parameters
+    ----------
+    classes
+        The classes of the original table.
+    potentials
+        Per quasi-identifier the scaled potential of every node.
+    raised
+        Per quasi-identifier :func:`raised_to`.
+    """
+    found = []
+    for nodes, depth, table in zip(classes.nodes.T, potentials, raised, strict=True):
+        left = [int(depth[row[nodes]] @ classes.counts) for row in table]
+        found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
+    return found
+
+
+def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
+    """What raising all records to each node costs, with nothing suppressed.
+
+    An array of the lattice's shape: exact sums, without counting classes.
+
+    >>> losses_of_nodes([np.array([0, 5]), np.array([0, 1, 3])]).tolist()
+    [[0, 1, 3], [5, 6, 8]]
+    """
+    found = np.zeros((), dtype=np.int64)
+    for each in lost:
+        found = found[..., None] + each
+    return found
 
 
 @dataclass(frozen=True)
@@ -448,13 +485,7 @@ class Lattice:
 
     def lost_by(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The same as other potentials count. Shapes (h_j,)."""
-        classes = self.task.classes
-        found = []
-        for j, depth in enumerate(potentials):
-            nodes = classes.nodes[:, j]
-            left = [int(depth[row[nodes]] @ classes.counts) for row in self.raised[j]]
-            found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
-        return found
+        return lost_per_level(self.task.classes, potentials, self.raised)
 
     @cached_property
     def losses(self) -> np.ndarray:
@@ -462,10 +493,7 @@ class Lattice:
 
         An array of the lattice's shape: exact sums, without counting classes.
         """
-        found = np.zeros((), dtype=np.int64)
-        for each in self.lost:
-            found = found[..., None] + each
-        return found
+        return losses_of_nodes(self.lost)
 
     def tell(self) -> None:
         """Tell how many nodes were evaluated, unless that was just told."""

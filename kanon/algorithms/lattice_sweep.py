@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon.algorithms.lattice import MOST_NODES, n_nodes
-from kanon.algorithms.lattice_sweep_better import improved, loss_of
+from kanon.algorithms.lattice import check_size
+from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
 from kanon.algorithms.lattice_sweep_walk import Swept, walked
@@ -17,7 +17,6 @@ from kanon.cards import Card, Parameter
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.recoding import Recoding, Trace
-from kanon.words import thin
 
 __all__ = [
     "CARD",
@@ -102,13 +101,7 @@ def check(task: Task) -> None:
     wanted = _least_k(task)
     if wanted > task.classes.n_records:
         raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
-    size = n_nodes(task.classes.hierarchies)
-    if size > MOST_NODES:
-        raise PlanError(
-            f"The lattice of these hierarchies has {thin(size)} nodes, and the lattice sweep goes "
-            f"through at most {thin(MOST_NODES)}; use GAA instead, which needs no lattice, or take "
-            "fewer quasi-identifiers or levels."
-        )
+    check_size(task.classes.hierarchies, "the lattice sweep")
     if task.option(EFFORT) == "thorough" and task.others:
         raise PlanError(
             "The lattice sweep with effort 'thorough' moves records between classes by their "
@@ -167,7 +160,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     first, second = _SHARES
     walk = _finished(task, walked(task, stretch(progress, 0, first)))
     order = _finished(task, in_group_order(task, stretch(progress, first, second)))
-    best = min(walk, order, key=lambda each: loss_of(task, each))
+    best = min(walk, order, key=lambda each: total_loss(task, each))
     grouped = walk.trace.evaluated + order.trace.evaluated
     best = replace(best, trace=replace(best.trace, evaluated=grouped))
     return improved(best, task, stretch(progress, second, 1))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.algorithms.lattice_sweep_joining import in_one_width
 from kanon.algorithms.lattice_sweep_walk import (
     lattice_above,
     now_and_then,
     room_for_groups,
     room_for_halves,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
 from kanon.kernels.lattice_sweep import (
     CHANGES,
     PLACE,
@@ -28,7 +27,7 @@ from kanon.kernels.lattice_sweep import (
 from kanon.recoding import Recoding
 from kanon.words import counted
 
-__all__ = ["improved", "loss_of"]
+__all__ = ["improved", "total_loss"]
 
 _CHUNK = 500_000
 """Tuples that are grouped, or classes that are compared, between two reports of progress, about."""
@@ -46,7 +45,7 @@ _POOLS = ((8, False), (2, True), (3, True), (5, True))
 """How many of the nearest classes a class is pooled with, and whether with all at once."""
 
 
-def loss_of(task: Task, recoding: Recoding) -> int:
+def total_loss(task: Task, recoding: Recoding) -> int:
     """The loss of a release, in the scaled units of the task's potentials."""
     nodes, counts = task.classes.nodes, task.classes.counts
     return sum(

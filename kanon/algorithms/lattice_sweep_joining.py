@@ -8,14 +8,14 @@ import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import now_and_then
 from kanon.algorithms.repair import repaired
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
 from kanon.kernels.lattice_sweep_joining import joining_costs
 from kanon.privacy.conjunction import broken
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 from kanon.words import counted
 
-__all__ = ["in_one_width", "with_the_rest"]
+__all__ = ["with_the_rest"]
 
 
 def with_the_rest(
@@ -103,14 +103,3 @@ def _meet(task: Task, members: np.ndarray) -> bool:
         ),
     )
     return not broken(task.others, whole)[0]
-
-
-def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """The parents and potentials of all hierarchies, in arrays as wide as the largest."""
-    trees = task.classes.hierarchies
-    shape = len(trees), max(tree.n_nodes for tree in trees)
-    parents, depths = np.full(shape, -1, dtype=np.int32), np.zeros(shape, dtype=np.int64)
-    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
-        parents[j, : tree.n_nodes] = tree.parent
-        depths[j, : tree.n_nodes] = depth
-    return parents, depths

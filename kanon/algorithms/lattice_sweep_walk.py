@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.algorithms.lattice import n_nodes, raised_to
+from kanon.algorithms.lattice import losses_of_nodes, lost_per_level, n_nodes, raised_to
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.lattice_sweep import (
@@ -111,11 +111,8 @@ def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
     numpy.ndarray, int64
         Numbers of nodes: their levels as digits, so that ties stand in the order of the levels.
     """
-    losses = np.zeros(1, dtype=np.int64)
-    for nodes, depth, table in zip(task.classes.nodes.T, task.potentials, raised, strict=True):
-        per_level = [(depth[nodes] - depth[row[nodes]]) @ task.classes.counts for row in table]
-        losses = (losses[:, None] + np.array(per_level, dtype=np.int64)).ravel()
-    return np.argsort(losses, kind="stable")
+    losses = losses_of_nodes(lost_per_level(task.classes, task.potentials, raised))
+    return np.argsort(losses, axis=None, kind="stable")
 
 
 def room_for_halves(lattice: Lattice, most_bytes: int = _MOST_BYTES) -> Halves:

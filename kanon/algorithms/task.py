@@ -15,7 +15,7 @@ from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
 from kanon.strategies import Scope
 
-__all__ = ["Progress", "Task", "no_progress", "stretch"]
+__all__ = ["Progress", "Task", "in_one_width", "no_progress", "stretch"]
 
 Progress = Callable[[float, str], None]
 """Told how much of the work is done, from 0 to 1, and what is being done."""
@@ -108,3 +108,14 @@ class Task:
         if self.k > self.classes.n_records:
             raise Unsatisfiable(too_few_records(self.k, self.classes.n_records))
         check_reachable(self.models, self.classes)
+
+
+def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The parents (-1 for roots) and potentials of all hierarchies, as wide as the largest."""
+    trees = task.classes.hierarchies
+    shape = len(trees), max(tree.n_nodes for tree in trees)
+    parents, depths = np.full(shape, -1, dtype=np.int32), np.zeros(shape, dtype=np.int64)
+    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
+        parents[j, : tree.n_nodes] = tree.parent
+        depths[j, : tree.n_nodes] = depth
+    return parents, depths

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kanon.charts.drawn import INK, drawn, k_layout, whole_k
 from kanon.charts.style import colour_of_metric, escaped
-from kanon.measures.along import Curves, Points
+from kanon.measures.along import Curves, Points, numbers_table
 from kanon.metrics import Metric
 from kanon.words import percent, thin
 
@@ -110,6 +110,6 @@ def cursor(k: int) -> dict[str, Any]:
 def curves_table(curves: Curves | Points) -> pd.DataFrame:
     """The numbers behind the curves: one row per release on the path, or per k."""
     if isinstance(curves, Points):
-        return pd.DataFrame(curves.numbers)
+        return numbers_table(curves.numbers)
     columns = curves.columns()
     return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})

@@ -367,7 +367,7 @@ def _hovers(explored: Explored, found: Assessed) -> list[str]:
             f"{levels}<br><b>k {thin(int(found.reached[place]))}, "
             f"loss {percent(float(found.loss[place]))}</b><br>"
             f"{counted(int(found.classes[place]), 'class', 'classes')}, "
-            f"{counted(gone, 'record')} in too small ones"
+            f"{counted(gone, 'record')} in others, which do not satisfy"
         )
     return said
 

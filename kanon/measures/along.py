@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numba import njit
 
 from kanon.errors import PlanError
@@ -20,7 +21,7 @@ from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["Curves", "Points", "curves_along", "points_of", "privacy_column"]
+__all__ = ["Curves", "Points", "curves_along", "numbers_table", "points_of", "privacy_column"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +191,15 @@ def _columns(
         **{name: found[name] for name in _AFTER},
         **sensitive,
     }
+
+
+def numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
+    """Criteria as a table: the smallest class is blank where none is left, and else whole.
+
+    >>> numbers_table({"k": [2, 9], "min_k": [3.0, np.nan]})["min_k"].tolist()
+    [3, <NA>]
+    """
+    return pd.DataFrame(numbers).astype({"min_k": "Int64"})
 
 
 def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:

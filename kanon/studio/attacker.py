@@ -55,7 +55,7 @@ class Looking:
 
     by: str = "l"
     extra: tuple[str, ...] = ()
-    chosen: tuple[int, ...] | None = None
+    chosen: tuple[str, ...] | None = None
     threshold: float = THRESHOLD
     known: tuple[str, ...] | None = None
     person: Mapping[str, str] = field(default_factory=dict)

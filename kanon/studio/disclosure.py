@@ -42,6 +42,7 @@ __all__ = [
     "of_population",
     "of_risk",
     "released_label",
+    "released_tuple",
     "threshold_text",
     "what_it_means",
     "worst_classes",
@@ -206,20 +207,32 @@ def _most_frequent(sensitive: Sensitive) -> list[str]:
 
 
 def class_named(
-    released: EquivalenceClasses, chosen: tuple[int, ...] | None, listed: np.ndarray
+    released: EquivalenceClasses, chosen: tuple[str, ...] | None, listed: np.ndarray
 ) -> int:
     """The position of the class with that tuple; of the first listed if there is none."""
-    if chosen is not None and len(chosen) == released.nodes.shape[1]:
-        found = np.flatnonzero((released.nodes == np.array(chosen)).all(axis=1))
+    if chosen is not None and len(chosen) == len(released.hierarchies):
+        nodes = [
+            tree.node_of.get(label, -1)
+            for tree, label in zip(released.hierarchies, chosen, strict=True)
+        ]
+        found = np.flatnonzero((released.nodes == np.array(nodes)).all(axis=1))
         if len(found):
             return int(found[0])
     return int(listed[0])
 
 
+def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
+    """What everybody in a class looks like.
+
+    In labels: the ranges that an algorithm forms have other numbers in every release.
+    """
+    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
+    return tuple(tree.labels[node] for tree, node in nodes)
+
+
 def released_label(released: EquivalenceClasses, position: int) -> str:
     """The tuple of a class as text: what everybody in it looks like."""
-    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
-    return ", ".join(shortened(tree.labels[node], 24) for tree, node in nodes)
+    return ", ".join(shortened(label, 24) for label in released_tuple(released, position))
 
 
 # --- sentences ------------------------------------------------------------------------------

@@ -153,7 +153,12 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
 
 def at_once(one: Ready) -> bool:
     """Whether looking at a lattice takes no longer than a page may take."""
-    effort = one.outline.size * one.task.classes.n_classes
+    return _quick(one, one.outline.size)
+
+
+def _quick(one: Ready, nodes: int) -> bool:
+    """Whether so many nodes are counted in no more time than a page may take."""
+    effort = nodes * one.task.classes.n_classes
     return effort * (_SLOWER if one.task.others else 1) <= _AT_ONCE
 
 
@@ -229,9 +234,12 @@ def taken_in(work: Work, explored: Explored) -> Work:
 
 
 def around(one: Ready, explored: Explored, node: Node) -> Assessed:
-    """A node and those straight above and below it."""
-    wanted = neighbourhood(explored.tops, node)
-    return explored.assessed.only(wanted) if explored.complete else assessed(one.task, wanted)
+    """A node and those straight above and below it, as far as they are counted or soon are."""
+    near = [neighbourhood(explored.tops, node, steps) for steps in (2, 1, 0)]
+    if explored.complete:
+        return explored.assessed.only(near[0])
+    quick = [nodes for nodes in near if _quick(one, len(nodes))]
+    return assessed(one.task, (quick or near[-1:])[0])
 
 
 def release_at(one: Ready, node: Node) -> Run:
@@ -271,7 +279,7 @@ def minimal_table(explored: Explored) -> pd.DataFrame:
     table["Classes ↑"] = found.classes
     if explored.limit:
         table["Suppressed ↓"] = found.suppressed
-    table["MinGen"] = [
+    table["MinGen takes it"] = [
         "yes" if node in explored.tied else "" for node in map(tuple, found.nodes.tolist())
     ]
     order = np.lexsort((np.arange(len(table)), found.cost))

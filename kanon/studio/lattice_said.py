@@ -164,7 +164,7 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
         "**k reached.** The largest k that the node has once at most the allowed number of records "
         "is suppressed.\n\n"
         f"**Loss** = 100 · cost / cost of losing everything, as {plain(metric)} counts, in percent "
-        "of all that could be lost. Records in classes that are too small count as lost "
+        "of all that could be lost. Records in classes that do not satisfy count as lost "
         "completely, whether or not so many may be suppressed: so low nodes lose much although "
         "they raise little."
         + (

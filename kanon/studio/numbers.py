@@ -33,8 +33,8 @@ def of_release(done: Run) -> list[Number]:
     suppressed = Number(
         "Suppressed ↓ better",
         percent(100 * gone / records),
-        f"{thin(gone)} of {thin(records)} records were in classes too small to release. They count "
-        "as if every quasi-identifier were at its root.",
+        f"{thin(gone)} of {thin(records)} records were in classes that do not satisfy what is "
+        "required. They count as if every quasi-identifier were at its root.",
     )
     return [
         _number(

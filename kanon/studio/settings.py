@@ -130,8 +130,8 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         placeholder=usual,
         key=state.seeded(key, None if share is None else round(100 * share, 6)),
         on_change=lambda: state.change(suppression=_share(state.typed(key))),
-        help="Records in classes that are too small may leave the release, up to this share. "
-        + more,
+        help="Records in classes that do not satisfy, mostly because they are too small, may "
+        "leave the release, up to this share. " + more,
     )
 
 
