@@ -15,7 +15,7 @@ from benchmarks.markdown import aim, seconds, spread, table, thousands
 from benchmarks.plans import adult_path, full_task
 from benchmarks.timing import Timed, alternately
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.lattice_sweep_better import loss_of
+from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
 from kanon.recoding import Recoding
 from kanon.sources.opening import open_table
@@ -97,7 +97,7 @@ def _run() -> str:
         }
         timed, releases = alternately(*works.values(), repetitions=2)
         found = {
-            name: Found(per_cell(task, loss_of(task, release)), each)
+            name: Found(per_cell(task, total_loss(task, release)), each)
             for name, release, each in zip(works, releases, timed, strict=True)
         }
         if min(int(release.counts.min()) for release in releases) < k:
