@@ -31,11 +31,11 @@ test: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --durations 20
+	$(BIN)/python -m pytest -n 2 -m nightly --durations 20
 
 # These write pages of docs/; all need KANON_ADULT. Twenty minutes, one, five and three.
 benchmarks: $(VENV)/.kanon-dev

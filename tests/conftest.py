@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browser import chrome, open_window, page, server, visitors
 from dashboard import no_job_is_left, start, workers
+from xdist.scheduler import LoadFileScheduling
 
 # Fixtures of the tests of pages, in a browser and without.
 __all__ = [
@@ -27,12 +28,31 @@ IN_CI = os.environ.get("CI") == "true"
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect the heavy tests unless they were asked for by ``-m``."""
+    """Deselect the heavy tests unless they were asked for by ``-m``; begin with the slow ones."""
+    items.sort(key=lambda item: "browser" not in item.keywords)
     if config.option.markexpr:
         return
     heavy = [item for item in items if "nightly" in item.keywords]
     config.hook.pytest_deselected(items=heavy)
     items[:] = [item for item in items if "nightly" not in item.keywords]
+
+
+class OneBrowser(LoadFileScheduling):
+    """A file at a time per worker, and all tests in a browser on one of them.
+
+    Two browsers, two servers and two workers wait for each other on two cores, and so do the
+    tests: both take more than twice as long. Beside them the other worker has the rest to do.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        return "browser" if path.startswith("tests/test_browser") else path
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out the tests in the order in which they were collected."""
+    config.option.loadscopereorder = False
+    return OneBrowser(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):
