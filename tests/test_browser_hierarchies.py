@@ -418,6 +418,14 @@ def test_education_drawn_with_the_keyboard_only(server, page):
     keys.press("Escape")
     keys.press("m")
     expect(page.locator(".panel label")).to_have_text("Move “Bachelors” to")
+    keys.press("Escape")
+
+    # An answer that comes late leaves one where one has gone meanwhile.
+    keyed_to(page, "College")
+    with edited(page):
+        keys.press("i")
+        keys.press("Home")
+    expect(page.locator(".node.cursor")).to_have_attribute("data-label", "*")
 
 
 # --- what was done and said stays -----------------------------------------------------------

@@ -122,7 +122,7 @@ function editorOf(root) {
   const boxes = new Map(); // the nodes that are in the document
   let data = { ...DEFAULTS, about: null }, tree = treeOf(data), plan, columns = [], tell;
   let folded, selected, cursor, anchor, passing, zoom, matches, found, unsearched, marks;
-  let queue = [], flight = null, waited = 0, timers = [], note = "", heard = null;
+  let queue = [], flight = null, sentAt = "", waited = 0, timers = [], note = "", heard = null;
   let press = null, editing = null, coming = 0;
 
   const isGroup = (id) => id >= data.leaves;
@@ -142,6 +142,7 @@ function editorOf(root) {
     data = { ...DEFAULTS, ...given };
     tree = treeOf(data);
     const done = !other && flight && flight.id === data.answered ? flight : null;
+    const stayed = !flight || before.tree.labels[cursor] === sentAt;
     if (other) startAnew();
     else carryOver(before, done);
     columns = columnsOf(tree, data, getComputedStyle(root).fontFamily);
@@ -154,7 +155,7 @@ function editorOf(root) {
     refresh();
     // Beside other pictures there is little room, and nothing to zoom with.
     if (other && data.bare) zoomTo(between(0.6, frame.clientWidth / size().width, 1), 0, 0);
-    if (!other && data.answered !== before.data.answered) pickAnswered(before.tree);
+    if (!other && stayed && data.answered !== before.data.answered) pickAnswered(before.tree);
     if (other || data.lit.join() !== before.data.lit.join()) showLit();
     if (press && press.drag) hover();
     if (done) settle(done);
@@ -211,7 +212,8 @@ function editorOf(root) {
     if (editing && !tree.ids.has(editing.label)) endEdit();
   }
 
-  // After an operation the page may say what to select: a new group.
+  // After an operation the page may say what to select: a new group. Whoever has gone on to another
+  // node meanwhile is left there.
   function pickAnswered(old) {
     const wanted = data.select.filter(has);
     if (!wanted.length) return;
@@ -265,6 +267,7 @@ function editorOf(root) {
     rewrite(operation, (label) => tree.ids.get(label));
     calm();
     timers = [SLOW, LOST].map((wait, place) => setTimeout(() => { waited = place + 1; say(); }, wait));
+    sentAt = tree.labels[cursor];
     tell("operation", operation);
     return true;
   }
