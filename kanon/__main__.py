@@ -120,7 +120,7 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
-    _check_files(given, given.out, given.measures)
+    _check_files(given, plan, given.out, given.measures)
     kind_of(given.out.name)
     done = run(plan, _records(given, plan), given.plan.parent, _told(given))
     write_table(done.released(), given.out)
@@ -131,7 +131,7 @@ def _run(given: argparse.Namespace) -> None:
 
 def _sweep(given: argparse.Namespace) -> None:
     plan = _plan(given)
-    _check_files(given, given.out)
+    _check_files(given, plan, given.out)
     ks = [_whole(part.strip()) for part in given.k.split(",")]
     metrics = PUBLISHED if given.metrics == "all" else _parts(given.metrics)
     strategies = _parts(given.strategies)
@@ -283,16 +283,21 @@ def _table(path: Path, settings: ReadSettings) -> TableFile:
     return open_table(path, path.name, settings)
 
 
-def _check_files(given: argparse.Namespace, *written: Path | None) -> None:
+def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
     """No file may overwrite another one, and what could not be written is not worth computing."""
     outputs = [path for path in written if path is not None]
-    paths = [given.plan, given.table, *outputs]
+    named = [each.hierarchy for each in plan.columns.values() if isinstance(each.hierarchy, str)]
+    trees = [given.plan.parent / name for name in named]
+    paths = [*trees, given.plan, given.table, *outputs]
     for path in outputs:
         if not _writable(path):
             raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
     for place, path in enumerate(paths):
-        if any(_one_file(path, other) for other in paths[:place]):
-            raise PlanError("The plan, the table and what is written have to be different files.")
+        # Two columns may share a hierarchy.
+        if place >= len(trees) and any(_one_file(path, other) for other in paths[:place]):
+            raise PlanError(
+                "The plan, the table, hierarchies and what is written have to be different files."
+            )
 
 
 def _writable(path: Path) -> bool:

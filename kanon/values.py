@@ -80,14 +80,14 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
 def numbers(texts: list[str]) -> np.ndarray | None:
     """The texts as numbers, or None if any of them is not a finite number.
 
-    Codes with a leading zero are not numbers.
+    Codes with a leading zero or an underscore are not numbers.
 
     >>> numbers(["1", "2.5"])
     array([1. , 2.5])
-    >>> numbers(["01", "2"]) is None
-    True
+    >>> numbers(["01", "2"]) is None, numbers(["1_0", "2"]) is None
+    (True, True)
     """
-    if any(re.match(r"[+-]?0\d", text) for text in texts):
+    if any(re.match(r"[+-]?0\d", text) or "_" in text for text in texts):
         return None
     try:
         values = np.array([float(text) for text in texts])

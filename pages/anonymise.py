@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
-from kanon.run import FAMILIES, algorithms, uses
+from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
@@ -48,9 +48,7 @@ def choices(work, stale):
         "Algorithm",
         list(ALGORITHMS),
         key=state.seeded("run-algorithm", work.algorithm),
-        format_func=lambda name: (
-            f"{ALGORITHMS[name].CARD.title} — {FAMILIES[ALGORITHMS[name].FAMILY]}"
-        ),
+        format_func=lambda name: f"{short_title(name)} — {FAMILIES[ALGORITHMS[name].FAMILY]}",
         help=about(work.algorithm),
         on_change=state.take,
         args=("algorithm", "run-algorithm"),
@@ -150,7 +148,7 @@ def tables(result, done, k):
     dropped = done.prepared.dropped
     st.caption(
         f"The first {thin(shown)} of {thin(records)} records; the download holds all. "
-        "Darker blue: the cell rose further in its hierarchy."
+        "Darker blue: the cell rose further, so it says less."
         + (f" {thin(dropped)} records were dropped for missing values." if dropped else "")
     )
 
@@ -211,7 +209,9 @@ if result is not None:
         focus = work.focus if work.focus in columns else next(iter(columns), None)
         lost = of_release(done)
         for place, number in zip(st.columns(len(lost)), lost, strict=True):
-            place.metric(number.label, number.value, help=number.help)
+            # Six beside each other have no room for the word; the arrow stays.
+            label = number.label if len(lost) < 6 else number.label.removesuffix(" better")
+            place.metric(label, number.value, help=number.help)
         *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
         for place, number in zip(places, worst(done, focus), strict=True):
             place.metric(number.label, number.value, help=number.help)

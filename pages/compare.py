@@ -7,7 +7,7 @@ import streamlit as st
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.looks import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
-from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
+from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
 from kanon.errors import KanonError
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
@@ -245,9 +245,11 @@ def presets(work):
 
 def new_runs(seen):
     """How many of the runs are still to be made, in a sentence."""
+    every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
+    what = counted(seen.runs, "run" if every_k else "line")  # of many k each
     if seen.lacking == seen.runs:
-        return f"{counted(seen.runs, 'run')}, all new."
-    return f"{thin(seen.lacking)} of {counted(seen.runs, 'run')} {verb(seen.lacking)} new."
+        return f"{what}, all new."
+    return f"{thin(seen.lacking)} of {what} {verb(seen.lacking)} new."
 
 
 def verb(number):
@@ -288,6 +290,11 @@ def beside_k(work):
             f"Lines run over k alone. {plain('; '.join(one.sentence for one in work.models))} "
             f"{verb(len(work.models))} required on Anonymise and not here: how l and t come out is "
             "shown instead."
+        )
+    if "datafly" in compared_algorithms(work) and work.suppression is None:
+        st.caption(
+            "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, as "
+            "published, and the others none; the criterion Suppressed says how many were."
         )
 
 
@@ -413,9 +420,9 @@ def areas(work, comparison, key, about):
     about = f"{about}|{work.counted_k}"
     standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
     guides = [line.guide for line in comparison.lines]
-    if {line.configuration.strategy for line in comparison.lines} != {"s1"} or any(
-        line.kept for line in comparison.lines
-    ):
+    made = {(one.configuration.algorithm, one.configuration.strategy) for one in comparison.lines}
+    alike = len(made) == 1 and made <= {(name, "s1") for name, _ in made}
+    if not alike or not all(guided(one.configuration) and not one.kept for one in comparison.lines):
         return  # then lines differ in more than what their metrics have in common
     groups = state.remembered(
         "groups", (key, low, high, points), lambda: by_characteristic(found, guides)

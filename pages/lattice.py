@@ -22,6 +22,7 @@ from kanon.studio.lattice import (
     around,
     at_once,
     chosen_node,
+    drawn_whole,
     explored_now,
     known_lattice,
     labels_at,
@@ -91,7 +92,7 @@ def choices(work):
             "published.",
         )
     middle.segmented_control(
-        "Colour says",
+        "Colour says" if drawn_whole(work) else "Colour beside the chosen node says",
         list(COLOURINGS),
         key=state.seeded("lattice-colour", work.lattice.colouring),
         format_func=COLOURINGS.get,
@@ -280,7 +281,10 @@ def goes_to(work, explored, node):
         known[one] = f"{known[one]}; MinGen" if one in known else "MinGen"
     for walk in explored.walks:
         if walk.steps:
-            end, title = walk.steps[-1].node, f"end of {short_title(walk.algorithm)}"
+            last, title = walk.steps[-1], f"end of {short_title(walk.algorithm)}"
+            if last.suppressed > explored.limit:
+                title += f", which suppresses {thin(last.suppressed)}"
+            end = last.node
             known[end] = f"{known[end]}; {title}" if end in known else title
     found = explored.assessed
     loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
@@ -372,7 +376,7 @@ def tables(one, explored, found, node):
     st.caption(
         f"The first {counted(len(after.data), 'record')}"
         + (f" of classes that satisfy ({counted(gone, 'record')} in others)." if gone else ".")
-        + " Darker blue: the cell rose further in its hierarchy."
+        + " Darker blue: the cell rose further, so it says less."
     )
 
 

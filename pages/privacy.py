@@ -446,6 +446,7 @@ def found_out(work, result):
     released = done.recoding.released
     if not released.n_classes:
         st.info("Every record was suppressed: the release is empty.")
+        choose_k(work, result, k, "privacy-k")
         return
     there = [each.name for each in released.sensitive]
     column = work.focus if work.focus in there else None

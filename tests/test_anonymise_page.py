@@ -456,8 +456,16 @@ def test_a_larger_k_that_costs_less_is_offered(start):
     assert groups.size().min() >= 3, "a valid answer for k = 3"
 
 
-def points(ks, altered):
-    return Points({"k": np.array(ks), "alteration_nllm": np.array(altered, dtype=float)})
+def points(ks, altered, suppressed=None):
+    numbers = {"k": np.array(ks), "alteration_nllm": np.array(altered, dtype=float)}
+    return Points(numbers, suppressed=None if suppressed is None else np.array(suppressed))
+
+
+def test_what_leaves_out_more_records_is_not_offered():
+    """Datafly, as published, may leave out k records."""
+    assert cheaper(points([2, 5, 9], [50, 40, 30], [1.0, 2.0, 1.0]), "nllm", 2).k == 9
+    assert cheaper(points([2, 5, 9], [50, 40, 30], [1.0, 1.0, 2.0]), "nllm", 2).k == 5
+    assert cheaper(points([2, 5, 9], [50, 40, 30], [0.0, 1.0, 2.0]), "nllm", 2) is None
 
 
 @examples(80)

@@ -636,6 +636,19 @@ def test_what_is_written_appears_whole_or_not_at_all(kanon, folder, monkeypatch)
     assert not list(folder.glob(".*.part"))
 
 
+@pytest.mark.parametrize("command", [("run",), ("sweep", "--k", "2")])
+def test_a_hierarchy_of_the_plan_is_not_overwritten(kanon, folder, command):
+    (folder / "trees").mkdir()
+    tree = folder / "trees" / "sex.csv"
+    tree.write_text("F;*\nM;*\n", "utf-8")
+    column = {"role": "quasi-identifier", "hierarchy": "trees/sex.csv"}
+    write_plan(folder, columns={**PLAN["columns"], "sex": column})
+    name, *rest = command
+    said = kanon(name, "plan.json", "--table", "people.csv", *rest, "--out", "trees/sex.csv")
+    check_failure(said, 2, ["different files"])
+    assert tree.read_text("utf-8") == "F;*\nM;*\n"
+
+
 @pytest.mark.parametrize("name", ["linked.csv", "x" * 300, "circle.csv"])
 def test_no_name_of_an_output_is_a_traceback(kanon, folder, name):
     (folder / "linked.csv").hardlink_to(folder / "people.csv")

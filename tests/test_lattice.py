@@ -26,6 +26,7 @@ from kanon.algorithms.lattice import (
 )
 from kanon.algorithms.task import Task, no_progress
 from kanon.errors import PlanError
+from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
 from kanon.kernels.lattice import count_classes, number_parts
 from kanon.metrics import metric_named, potentials, scaled_potentials
@@ -227,6 +228,13 @@ def wide(rows: int, attributes: int, leaves: int, seed: int = 0) -> Problem:
     tree = PlainTree({"*": None, **dict.fromkeys(["g0", "g1", "g2", "g3"], "*"), **below})
     drawn = np.random.default_rng(seed).integers(0, leaves, (rows, attributes))
     return Problem((tree,) * attributes, tuple(tuple(f"v{v}" for v in row) for row in drawn))
+
+
+def test_a_chain_of_very_many_levels_is_refused():
+    names = [str(level) for level in range(12_000)]
+    chain = [("0", None, None), *((name, str(int(name) - 1), None) for name in names[1:])]
+    with pytest.raises(PlanError, match="12\u202f000 levels and 12\u202f000 nodes"):
+        raised_to(Hierarchy.from_entries(chain))
 
 
 def test_many_attributes_are_counted_as_by_hand():

@@ -42,6 +42,7 @@ from kanon.studio.lattice import (
 )
 from kanon.studio.lattice_said import step_said
 from kanon.studio.work import plan_of, sample_work
+from kanon.words import counted
 
 LATTICE = "pages/lattice.py"
 
@@ -359,3 +360,12 @@ def test_each_walk_begins_and_ends_in_words():
     assert step_said(explored, explored.walk("samarati"), 0) == "Samarati has not begun yet."
     assert "starts from the original values" in step_said(explored, explored.walk("datafly"), 0)
     assert set(WALK_LOOKS) == {walk.algorithm for walk in explored.walks}
+
+
+def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
+    explored = explored_of(replace(sample_work("hospital"), k=5))
+    walk = explored.walk("datafly")
+    assert walk.steps[-1].suppressed > explored.limit == 0, "it may leave out k records"
+    said = step_said(explored, walk, None)
+    assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
+    assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)

@@ -410,3 +410,18 @@ def test_another_table_forgets_whom_one_looked_for(start):
     go(at, PRIVACY)
     assert any(NOTHING_YET in one.value for one in at.info) or work(at).result is None
     assert button(at, "Anonymise")
+
+
+@pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])
+def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k):
+    """Other k are run beside; where all records are suppressed, no class has an l."""
+    at = start(sample="hospital")
+    choose(at, "run-algorithm", algorithm)
+    session = at.session_state[WORK]
+    at.session_state[WORK] = replace(session, k=k, suppression=1.0)
+    anonymised(go(at))
+    assert np.isnan(work(at).result.solution.curves.numbers["min_k"]).any()
+    go(at, PRIVACY)
+    for other in work(at).result.solution.curves.numbers["k"].tolist():
+        to_k(at, other)
+        assert not at.exception

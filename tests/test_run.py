@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
-from people_plans import HIERARCHY, PEOPLE, changed, plan_with
+from people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
 from random_tables import examples, problems
 
 from kanon.errors import (
@@ -246,6 +247,16 @@ def test_a_preview_shows_rows_of_the_release_and_how_far_they_rose(problem, data
         for j, tree in enumerate(problem.trees):
             levels = tree.level[released.iloc[row, j]] - tree.level[problem.rows[row][j]]
             assert risen[j] == (levels / (tree.height - 1) if tree.height > 1 else 0)
+
+
+def test_a_range_rises_by_the_share_of_values_that_it_covers():
+    ages = ["20", "30", "40", "50", "60"]
+    plan, table = one_column(ages, {"build": "suppression"})
+    content = {**json.loads(plan.to_json()), "algorithm": {"name": "mondrian", "release": "ranges"}}
+    done = run(Plan.from_content(content), table)
+    assert sorted(done.released()["q"].unique()) == ["[20, 40]", "[50, 60]"]
+    rise = done.prepared.source.rise_of_rows(done.recoding, np.arange(5))
+    assert rise[:, 0].tolist() == [0.5, 0.5, 0.5, 0.25, 0.25], "(3 − 1) and (2 − 1) of 5 − 1"
 
 
 def test_roles_are_suggested_with_a_reason():

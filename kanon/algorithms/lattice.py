@@ -48,6 +48,9 @@ Node = tuple[int, ...]
 MOST_NODES = 10**7
 """The largest lattice that is searched completely."""
 
+_MOST_RAISED = 10**8
+"""The most levels times nodes of one hierarchy."""
+
 # What is kept to save counting again: none of it is needed.
 _MOST_SNAPSHOTS = 128
 _MOST_SNAPSHOT_BYTES = 1 << 28
@@ -71,8 +74,18 @@ def raised_to(tree: Hierarchy) -> np.ndarray:
     ...                                ("b", "A", None), ("c", "*", None)])
     >>> [[tree.labels[v] for v in row] for row in raised_to(tree)[:, :3]]
     [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
+
+    Raises
+    ------
+    PlanError
+        The tree has so many levels and nodes that the table would fill the memory.
     """
     top = int(tree.level[tree.root])
+    if (top + 1) * tree.n_nodes > _MOST_RAISED:
+        raise PlanError(
+            f"A hierarchy has {thin(top + 1)} levels and {thin(tree.n_nodes)} nodes: too many for "
+            "algorithms that go by levels. Use 'gaa', which goes by its edges, or take out levels."
+        )
     above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
     found = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
     for level in range(1, top + 1):

@@ -14,6 +14,9 @@ from kanon.values import MISSING_LABEL, numbers
 
 __all__ = ["Line", "ranges_beside"]
 
+_HUGE = 1e307
+"""Larger numbers are made smaller, all alike."""
+
 _NAMED = 50
 """Sets of more texts are named by their first and their last."""
 
@@ -68,6 +71,8 @@ class Line:
             rank = np.arange(leaves)
             size_of = np.arange(leaves, dtype=np.float64)
         else:
+            if np.abs(sizes).max() > _HUGE:  # else differences would be infinite; only they count
+                sizes /= 4
             distinct, order = np.unique(sizes, return_inverse=True)
             steps = max(len(distinct) - 1, 1)
             step = (distinct[-1] - distinct[0]) / steps if len(distinct) > 1 else 1.0
@@ -111,8 +116,9 @@ class Line:
         labels = self.tree.labels
         if self.numeric:
             missing = labels[inside[-1]] == MISSING_LABEL
-            top = labels[inside[-2 if missing else -1]]
-            return f"[{labels[inside[0]]}, {top}]" + (f" or {MISSING_LABEL}" if missing else "")
+            low, top = labels[inside[0]], labels[inside[-2 if missing else -1]]
+            name = str(low if low == top else f"[{low}, {top}]")
+            return f"{name} or {MISSING_LABEL}" if missing else name
         if len(inside) > _NAMED:
             return f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"
         return f"{{{', '.join(labels[leaf] for leaf in inside)}}}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import reduce
 from math import ceil, lcm, log10
@@ -66,6 +67,9 @@ NEEDS_HIERARCHIES = False
 
 _WORK = 5_000_000
 """So many distances are computed between two reports of progress, about."""
+
+_DIGITS = 400
+"""A power of ten that is too large, or too near to 0, for a float."""
 
 _MOST = 2**62
 """No sum over all records may reach this."""
@@ -268,11 +272,18 @@ def _column(classes: EquivalenceClasses, j: int) -> _Column:
 
 
 def _exact(label: str) -> Fraction:
-    """The number that a text means."""
+    """The number that a text means.
+
+    Of one too near to 0 for a float, 0: with all its digits it would fill the memory.
+
+    >>> _exact("2.50"), _exact("1e-99999999")
+    (Fraction(5, 2), Fraction(0, 1))
+    """
     try:
-        return Fraction(label)
-    except ValueError:  # a notation that only floats know
+        number = Decimal(label)
+    except InvalidOperation:  # an exponent that only floats know
         return Fraction(float(label))
+    return Fraction(number) if abs(number.adjusted()) < _DIGITS else Fraction(float(label))
 
 
 def _weight(values: np.ndarray, counts: np.ndarray) -> float:

@@ -73,7 +73,7 @@ RELEASE = Parameter(
     title="Released values",
     choices={
         "hierarchy": "groups of the hierarchy",
-        "ranges": "ranges and sets of values",
+        "ranges": "ranges and sets",
     },
     default="hierarchy",
     help="A region gets, in every column, the lowest group of the hierarchy that holds its values, "

@@ -46,7 +46,7 @@ LOSS = Parameter(
     name="loss",
     title="Least",
     choices={
-        "metric": "loss as the metric counts",
+        "metric": "loss by the metric",
         "precision": "loss of precision (Prec)",
         "discernibility": "discernibility (DM)",
         "class-size": "mean class size (AECS)",

@@ -55,7 +55,7 @@ def level_chart(
     curves
         The criteria, for their k.
     levels
-        The level of the worst class in each of their rows.
+        The level of the worst class in each of their rows; not a number where no class is left.
     k, here
         The chosen k, and the level there.
     title
@@ -70,7 +70,10 @@ def level_chart(
     """
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
-    text = [rounded(level, up=best is None) for level in levels.tolist()]
+    text = [
+        "no class" if np.isnan(level) else rounded(level, up=best is None)
+        for level in levels.tolist()
+    ]
     line = {
         **steps(curves, largest, _SENSITIVE),
         "x": ks,

@@ -139,8 +139,8 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
 def flat(values: Sequence[str]) -> Hierarchy:
     """What stands in for the hierarchy of a column that has none: its values in order, and ``*``.
 
-    Numbers stand by size, other texts by the alphabet. Between a value and ``*`` there is room
-    for ranges, so the root has level 2.
+    Numbers stand by size, those of one size and other texts by the alphabet. Between a value and
+    ``*`` there is room for ranges, so the root has level 2.
 
     >>> tree = flat(["10", "9", "30"])
     >>> tree.labels, tree.height
@@ -153,7 +153,10 @@ def flat(values: Sequence[str]) -> Hierarchy:
     """
     leaves = [value for value in values if value != ROOT_LABEL]
     sizes = numbers(leaves)
-    order = sorted(leaves) if sizes is None else [leaves[i] for i in np.argsort(sizes)]
+    order = sorted(leaves)
+    if sizes is not None:
+        size_of = dict(zip(leaves, sizes.tolist(), strict=True))
+        order.sort(key=size_of.__getitem__)
     entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
     return as_flat(Hierarchy.from_entries(entries))
 

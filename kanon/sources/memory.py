@@ -407,6 +407,8 @@ class MemorySource:
     def rise_of_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """How far each cell of the given rows rose, as a share of its height in levels.
 
+        A range has no height of its own: it counts by the share of all other leaves that it covers.
+
         Returns
         -------
         numpy.ndarray, shape (rows, m)
@@ -418,7 +420,9 @@ class MemorySource:
         for j, tree in enumerate(recoding.hierarchies):
             if tree.height > 1:
                 levels = tree.level[after[:, j]] - tree.level[before[:, j]]
-                rise[:, j] = levels / (tree.height - 1)
+                ranges = after[:, j] > tree.root
+                covered = (tree.leaves_below[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
+                rise[:, j] = np.where(ranges, covered, levels / (tree.height - 1))
         return rise
 
 

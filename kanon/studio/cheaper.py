@@ -47,7 +47,9 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | No
 
     Greedy merging that has to meet other models too can end dearer for a small k: it starts from
     other classes, and merges on what breaks a model one class at a time. On a merge path alone,
-    the cost never falls with k.
+    the cost never falls with k. Searches that go by another rule than the cost can end dearer too.
+    A release that leaves out more records than the one for k is not offered: Datafly, as published,
+    may leave out k records.
 
     Parameters
     ----------
@@ -73,8 +75,9 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | No
     if not isinstance(curves, Points):
         return None
     ks, altered = curves.numbers["k"], curves.numbers[f"alteration_{metric}"]
+    suppressed = curves.suppressed_at(ks.tolist())
     here = float(altered[ks == k][0])
-    larger = ks > k
+    larger = (ks > k) & (suppressed <= suppressed[ks == k][0])
     if not larger.any():
         return None
     least = float(altered[larger].min())

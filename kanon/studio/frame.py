@@ -185,9 +185,10 @@ def _line(work: Work) -> None:
         title = metric_called(work, work.metric).card.title
         with st.popover(f"Metric: {plain(shortened(title))}", type="tertiary"):
             metric_choice(f"frame-metric-{work.metric}")
-        name = STRATEGIES[work.strategy_used].title.split(":")[0]
-        with st.popover(f"Strategy: {plain(name)}", type="tertiary"):
-            strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
+        if uses(work.algorithm, "strategy"):
+            name = STRATEGIES[work.strategy_used].title.split(":")[0]
+            with st.popover(f"Strategy: {plain(name)}", type="tertiary"):
+                strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
             most = max(2, len(work.table))
             key = f"frame-k-{work.k}"

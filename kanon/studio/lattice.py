@@ -32,6 +32,7 @@ __all__ = [
     "at_once",
     "chosen_node",
     "default_columns",
+    "drawn_whole",
     "explored_now",
     "known_lattice",
     "labels_at",
@@ -101,6 +102,11 @@ def lattice_columns(work: Work) -> tuple[str, ...]:
     usable, asked = usable_columns(work), work.lattice.columns
     chosen = () if asked is None else tuple(name for name in usable if name in asked)
     return chosen or default_columns(work)
+
+
+def drawn_whole(work: Work) -> bool:
+    """Whether the lattice is small enough to be drawn with all its nodes."""
+    return math.prod(work.trees[name].height for name in lattice_columns(work)) <= DRAWN
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:

@@ -43,7 +43,12 @@ def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
     if end:
         cost = explored.assessed.loss[explored.assessed.places[one.node]]
         evaluated = counted(walk.evaluated, "node")
-        stop = f" Here it stops, with a loss of {percent(float(cost))}, having counted {evaluated}."
+        gone = f" and suppresses {counted(one.suppressed, 'record')}" if one.suppressed else ""
+        if one.suppressed > explored.limit:
+            gone += ", as published, though the lattice here may suppress "
+            gone += thin(explored.limit) if explored.limit else "none"
+        loss = percent(float(cost))
+        stop = f" Here it stops{gone}: a loss of {loss}, having counted {evaluated}."
     return f"{title}, step {number}: {did}.{stop}"
 
 
