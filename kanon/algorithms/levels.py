@@ -45,8 +45,8 @@ def check(task: Task) -> None:
     """
     if task.node is None:
         raise PlanError(
-            f"{CARD.title}: choose a node on the page Lattice, or name a level for each "
-            "quasi-identifier under the plan key algorithm.node."
+            f"{CARD.title}: choose a node on the page Lattice and press 'Use this one'; in a plan, "
+            "name a level for each quasi-identifier as algorithm.node."
         )
     check_models(task, CARD.title, task.suppression or 0, tags=False)
 
