@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from dashboard import (
@@ -28,10 +29,12 @@ import kanon.exploration
 import kanon.studio.lattice
 from kanon.algorithms.task import no_progress
 from kanon.charts.lattice import WALK_LOOKS
-from kanon.exploration import explore
+from kanon.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.studio.lattice import (
+    Ready,
+    around,
     chosen_node,
     default_columns,
     lattice_columns,
@@ -369,3 +372,21 @@ def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
     said = step_said(explored, walk, None)
     assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
     assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)
+
+
+def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_time_for(
+    monkeypatch,
+):
+    session = replace(sample_work("hospital"), algorithm="optimal")
+    prepared = prepare(plan_of(session), session.table)
+    one = Ready(prepared, prepared.task(), "", outline(prepared.task()))
+
+    def counted_around():
+        found = around(one, one.outline, (1, 1, 0))
+        return {int(abs(node - np.array([1, 1, 0])).sum()) for node in found.nodes}
+
+    assert counted_around() == {0, 1, 2}, "two steps up and down"
+    monkeypatch.setattr("kanon.studio.lattice._AT_ONCE", 8 * prepared.classes.n_classes)
+    assert counted_around() == {0, 1}
+    monkeypatch.setattr("kanon.studio.lattice._AT_ONCE", 0)
+    assert counted_around() == {0}, "the chosen node always"
