@@ -287,17 +287,16 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     """No file may overwrite another one, and what could not be written is not worth computing."""
     outputs = [path for path in written if path is not None]
     named = [each.hierarchy for each in plan.columns.values() if isinstance(each.hierarchy, str)]
-    trees = [given.plan.parent / name for name in named]
-    paths = [*trees, given.plan, given.table, *outputs]
+    known = [given.plan.parent / name for name in named]  # columns may share one
     for path in outputs:
         if not _writable(path):
             raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
-    for place, path in enumerate(paths):
-        # Two columns may share a hierarchy.
-        if place >= len(trees) and any(_one_file(path, other) for other in paths[:place]):
+    for path in [given.plan, given.table, *outputs]:
+        if any(_one_file(path, other) for other in known):
             raise PlanError(
                 "The plan, the table, hierarchies and what is written have to be different files."
             )
+        known.append(path)
 
 
 def _writable(path: Path) -> bool:

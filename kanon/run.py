@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 import kanon.algorithms
+from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import parts_of
@@ -439,7 +440,7 @@ _BOUNDED = 500_000_000
 
 def _bound(module: ModuleType, task: Task, progress: Progress) -> float | None:
     """The least cost of any release without suppression, if an algorithm knows a bound."""
-    nodes = math.prod(tree.height for tree in task.classes.hierarchies)
+    nodes = n_nodes(task.classes.hierarchies)
     if not hasattr(module, "lower_bound") or nodes * task.classes.n_classes > _BOUNDED:
         return None
     tuples, counts = task.classes.nodes, task.classes.counts

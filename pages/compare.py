@@ -420,9 +420,13 @@ def areas(work, comparison, key, about):
     about = f"{about}|{work.counted_k}"
     standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
     guides = [line.guide for line in comparison.lines]
-    made = {(one.configuration.algorithm, one.configuration.strategy) for one in comparison.lines}
-    alike = len(made) == 1 and made <= {(name, "s1") for name, _ in made}
-    if not alike or not all(guided(one.configuration) and not one.kept for one in comparison.lines):
+    made = [line.configuration for line in comparison.lines]
+    if (
+        len({one.algorithm for one in made}) > 1
+        or {one.strategy for one in made} != {"s1"}
+        or not all(map(guided, made))
+        or any(line.kept for line in comparison.lines)
+    ):
         return  # then lines differ in more than what their metrics have in common
     groups = state.remembered(
         "groups", (key, low, high, points), lambda: by_characteristic(found, guides)

@@ -116,8 +116,8 @@ class Line:
         labels = self.tree.labels
         if self.numeric:
             missing = labels[inside[-1]] == MISSING_LABEL
-            low, top = labels[inside[0]], labels[inside[-2 if missing else -1]]
-            name = str(low if low == top else f"[{low}, {top}]")
+            least, most = labels[inside[0]], labels[inside[-2 if missing else -1]]
+            name = least if least == most else f"[{least}, {most}]"
             return f"{name} or {MISSING_LABEL}" if missing else name
         if len(inside) > _NAMED:
             return f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.lattice import Lattice, Node, raised_to
+from kanon.algorithms.lattice import Lattice, Node, n_nodes, raised_to
 from kanon.algorithms.task import Task, no_progress
 from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
@@ -91,9 +90,9 @@ def usable_columns(work: Work) -> list[str]:
 
 def default_columns(work: Work) -> tuple[str, ...]:
     """The first quasi-identifiers, as many as give a lattice that can be drawn."""
-    columns, trees = usable_columns(work), work.trees
-    heights = [trees[name].height for name in columns]
-    most = [i for i in range(1, len(columns) + 1) if math.prod(heights[:i]) <= DRAWN]
+    columns = usable_columns(work)
+    trees = [work.trees[name] for name in columns]
+    most = [i for i in range(1, len(columns) + 1) if n_nodes(trees[:i]) <= DRAWN]
     return tuple(columns[: max(most, default=1)])
 
 
@@ -106,7 +105,7 @@ def lattice_columns(work: Work) -> tuple[str, ...]:
 
 def drawn_whole(work: Work) -> bool:
     """Whether the lattice is small enough to be drawn with all its nodes."""
-    return math.prod(work.trees[name].height for name in lattice_columns(work)) <= DRAWN
+    return n_nodes([work.trees[name] for name in lattice_columns(work)]) <= DRAWN
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
