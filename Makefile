@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup test nightly benchmarks fidelity strategies algorithms clean
+.PHONY: app setup test nightly benchmarks fidelity strategies algorithms learning clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -18,7 +18,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kanon needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/kernels/*.py) kanon/measures/along.py kanon/measures/linkage.py
+$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/kernels/*.py) kanon/measures/along.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m kanon.warm
 	touch $@
@@ -37,7 +37,8 @@ test: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev
 	$(BIN)/python -m pytest -n 2 -m nightly --durations 20
 
-# These write pages of docs/; all need KANON_ADULT. Twenty minutes, one, five and three.
+# These write pages of docs/; all need KANON_ADULT, the last one Chromium too. Twenty minutes, one, five,
+# three and fifteen.
 benchmarks: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks
 
@@ -49,6 +50,9 @@ strategies: $(VENV)/.kanon-dev
 
 algorithms: $(VENV)/.kanon-dev
 	$(BIN)/python -m benchmarks.algorithms
+
+learning: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.learning
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output

@@ -24,6 +24,7 @@ __all__ = [
     "adult_with_sensitive",
     "content",
     "full_task",
+    "voters",
 ]
 
 
@@ -87,3 +88,15 @@ def adult_with_sensitive(table: pd.DataFrame, sensitive: str, metric: str, k: in
     """Adult, or some of it, with one sensitive column; all others are quasi-identifiers."""
     trees = _adult_trees(table, sensitive)
     return prepare(Plan.from_content(content(trees, metric, k, sensitive)), table)
+
+
+def voters(metric: str, k: int = 2) -> Prepared:
+    """The voters sample: the party is sensitive, all other columns are quasi-identifiers."""
+    table = open_table(ROOT / "sample_data" / "voters.csv").table
+    folder = ROOT / "hierarchies" / "voters"
+    trees = {
+        str(column): str(next(folder.glob(f"{column}.*")))
+        for column in table.columns
+        if column != "party"
+    }
+    return prepare(Plan.from_content(content(trees, metric, k, "party")), table)

@@ -16,6 +16,7 @@ from kanon.measures import at_root, deleted_among_modified, generalised, minimum
 from kanon.measures.along import Curves, Points, numbers_table, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.classification_metric import CARD as CM_CARD
 from kanon.measures.comparing import (
     Difference,
     Standing,
@@ -23,6 +24,7 @@ from kanon.measures.comparing import (
     nauc,
     standing,
 )
+from kanon.measures.further import at_some_k, further_cards, kept_as
 from kanon.metrics import METRICS, Metric, characteristics
 from kanon.run import short_title, uses
 from kanon.strategies import LOOKS_AT, Scope
@@ -281,8 +283,11 @@ class Line:
 
     def at(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
         """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
-        found = [run.at(ks) for run in self.runs.values()]
         columns = list(self.best_l)
+        if criterion in further_cards():
+            kept = kept_as(criterion, sensitive, columns)
+            return np.array([run.further_at(kept, ks) for run in self.runs.values()])
+        found = [run.at(ks) for run in self.runs.values()]
         if criterion == L_CARD.name:
             name = privacy_column("entropy_l", sensitive, columns)
             return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
@@ -375,6 +380,31 @@ class Comparison:
         return {**CRITERIA, **{card.name: card for card in more}}
 
     @property
+    def further(self) -> Mapping[str, Card]:
+        """Every other measure of a release, by name; known at every k, at some, or nowhere."""
+        of_column = self.sensitive in self.sensitive_columns
+        return {
+            name: card
+            for name, card in further_cards().items()
+            if of_column or name != CM_CARD.name
+        }
+
+    def knows(self, criterion: str) -> bool:
+        """Whether some line has a number of a criterion at some k that can be shown."""
+        return bool(np.isfinite(self.at(criterion, self.ks)).any())
+
+    def unmeasured(self, criterion: str) -> bool:
+        """Whether a criterion was not asked for when some line was made.
+
+        Measures that are no running sums along a merge path take longer, so they are taken at
+        some k, and only if somebody asks.
+        """
+        runs = (run for line in self.lines for run in line.runs.values())
+        return criterion in at_some_k() and any(
+            isinstance(run, Curves) and not run.measured_at for run in runs
+        )
+
+    @property
     def _suppresses(self) -> bool:
         """Whether some release suppresses records."""
         runs = (run for line in self.lines for run in line.runs.values())
@@ -386,7 +416,7 @@ class Comparison:
             if criterion == f"{_ALTERATION}{metric.name}":
                 title = f"Alteration as {metric.card.title} counts"
                 return replace(ALTERATION_CARD, name=criterion, title=title)
-        return self.criteria[criterion]
+        return {**self.further, **self.criteria}[criterion]
 
     def line(self, name: str) -> Line:
         """The line of a name."""
@@ -425,7 +455,8 @@ class Comparison:
         Parameters
         ----------
         criterion
-            One of ``criteria``, or ``alteration_<metric>``.
+            One of ``criteria`` or ``further``, or ``alteration_<metric>``. Of a further measure,
+            what is not known is not a number.
         ks
             Some of ``ks``, or any up to n if every k is known.
 

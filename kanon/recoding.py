@@ -255,7 +255,15 @@ class MergePath:
         limit = self.classes.n_classes + merges
         top = ends(
             np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
+        )[: self.classes.n_classes]
+        # The classes that are left are fewer than the original ones, so those are grouped.
+        left = np.zeros(len(self.into), dtype=np.int64)
+        left[top] = 1
+        live = np.flatnonzero(left)
+        left[live] = np.arange(len(live))
+        nodes, counts, group = group_tuples(
+            self.nodes[live],
+            self.counts[live],
+            [tree.n_nodes for tree in self.classes.hierarchies],
         )
-        return Recoding.from_targets(
-            self.classes, self.nodes[top[: self.classes.n_classes]], trace=Trace(steps=merges)
-        )
+        return Recoding(self.classes, nodes, counts, group[left[top]], trace=Trace(steps=merges))

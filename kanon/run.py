@@ -50,6 +50,7 @@ __all__ = [
     "measured_metrics",
     "needs_hierarchies",
     "prepare",
+    "recodings_at",
     "run",
     "serves_every_k",
     "short_title",
@@ -507,6 +508,40 @@ def finished_at(
         progress(done, f"finishing k = {thin(k)} for the other models")
         found[k] = repaired(path.at(k), replace(task, k=k, models=others))
     return found
+
+
+def recodings_at(
+    progress: Progress, algorithm: str, task: Task, ks: Sequence[int]
+) -> dict[int, Recoding]:
+    """The releases for several k: from one run where that serves them all, else a run per k.
+
+    Parameters
+    ----------
+    progress
+        Told how far the work is.
+    algorithm
+        Its name.
+    task
+        What to run it on; its own k is not used.
+    ks
+        For which k, at least one; none above n.
+
+    Raises
+    ------
+    Unsatisfiable
+        One of them cannot be reached.
+    """
+    module = algorithm_named(algorithm)
+    if serves_every_k(algorithm):
+        path = module.merge_path(task.for_k(max(ks)), progress)
+        return finished_at(path, task, ks, progress) or {k: path.at(k) for k in ks}
+
+    def alone(place: int, k: int) -> Recoding:
+        return module.anonymise(
+            task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
+        )
+
+    return {k: alone(place, k) for place, k in enumerate(ks)}
 
 
 def run(

@@ -28,6 +28,7 @@ from kanon.run import (
     finished_at,
     measured_metrics,
     prepare,
+    recodings_at,
     serves_every_k,
     uses,
 )
@@ -286,6 +287,7 @@ def solve_sweep(
     ks: Sequence[int],
     metrics: Sequence[Metric],
     workers: int | None = None,
+    also_at: Sequence[int] | None = None,
 ) -> list[Curves | Points]:
     """Make several runs: what a worker process is given.
 
@@ -303,6 +305,9 @@ def solve_sweep(
         The metrics that every release is measured in.
     workers
         How many threads; by default one per core.
+    also_at
+        At which k a run that serves every k is measured by what is no running sum too; see
+        :mod:`kanon.measures.further`. By default no such run is measured by further measures.
 
     Returns
     -------
@@ -326,7 +331,7 @@ def solve_sweep(
 
         try:
             told(0.0)
-            found = _criteria(told, runs[place], ks, metrics)
+            found = _criteria(told, runs[place], ks, metrics, also_at)
             told(1.0)
             return found
         except BaseException:
@@ -347,7 +352,11 @@ def solve_sweep(
 
 
 def _criteria(
-    progress: Progress, run: Planned, ks: Sequence[int], metrics: Sequence[Metric]
+    progress: Progress,
+    run: Planned,
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    also_at: Sequence[int] | None,
 ) -> Curves | Points:
     """What came of one run."""
     module, task = algorithm_named(run.algorithm), run.task
@@ -364,13 +373,9 @@ def _criteria(
         done = finished_at(path, task, ks, progress)
         if done:
             return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
-        if run.yardstick is not None:
-            path = path_in_terms_of(path, run.yardstick)
-        return curves_along(path, metrics)
+        measured = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
+        within = None if also_at is None else [k for k in also_at if k <= path.k_max]
+        return curves_along(measured, metrics, within, lambda k: seen(path.at(k)))
 
-    def alone(place: int, k: int) -> Recoding:
-        return module.anonymise(
-            task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
-        )
-
-    return points_of({k: seen(alone(place, k)) for place, k in enumerate(ks)}, metrics)
+    done = recodings_at(progress, run.algorithm, task, ks)
+    return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)

@@ -15,6 +15,7 @@ from kanon.algorithms.task import no_progress
 from kanon.errors import PlanError
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
+from kanon.measures.summary import summary
 from kanon.plan import Plan, parameters_of
 from kanon.run import algorithms, prepare, solve
 
@@ -52,9 +53,10 @@ def warm(names: Collection[str] = ()) -> None:
             except PlanError:  # not every algorithm meets every model
                 continue
             solve(no_progress, plan.algorithm.name, task, [plan.metric])
-    classes = task.classes
-    curves_along(merge_path(task), [plan.metric])
-    linkage(classes, classes, classes.attributes)
+    classes, path = task.classes, merge_path(task)
+    curves_along(path, [plan.metric])
+    summary(path.at(2), [plan.metric])
+    linkage(classes, classes, classes.attributes)  # one compilation: with rows beside it or not
     people_below(classes, classes)
 
 

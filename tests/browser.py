@@ -48,6 +48,7 @@ QUESTIONS = {
     "Lattice": "Which columns, how far?",
     "Compare": "Which choice is better here?",
     "Privacy": "What can still be found out about someone?",
+    "Utility": "What can still be learnt from this table?",
 }
 
 
@@ -245,12 +246,15 @@ def named(page: Page, role: str, name: str, column: str) -> Locator:
 
 def choose(page: Page, control: Locator, option: str) -> None:
     """Choose in a select box with the mouse."""
-    end = time.monotonic() + 30
+    end, tried = time.monotonic() + 30, 0
     while control.input_value() != option:
         assert time.monotonic() < end, f"{option} cannot be chosen"
         # A list that has just opened closes when the answer to an earlier choice arrives.
         with contextlib.suppress(TimeoutError):
             control.click()
+            if tried:  # of a long list only what is in sight exists: look for it by typing
+                control.fill(option)
+            tried += 1
             chosen = page.get_by_role("option", name=option, exact=True)
             chosen.wait_for(timeout=1000)
             with answered(page):

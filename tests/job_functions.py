@@ -103,3 +103,10 @@ def double(progress, numbers):
 
 def large(progress, elements):
     return np.arange(elements, dtype=np.float64)
+
+
+def hand_over(progress, port):
+    """Hand over two parts of a result, then hold."""
+    progress.keep("first")
+    progress.keep(["second"])
+    hold(progress, port)

@@ -53,6 +53,7 @@ LEVELS = {
     "exploration": 7,
     "comparison": 7,
     "searches": 7,
+    "studies": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -62,8 +63,8 @@ LEVELS = {
     "app": 10,
 }
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
-# room in six files.
-ROOM = ("plan", "sweep", "comparison", "exploration", "searches")
+# room in seven files.
+ROOM = ("plan", "sweep", "comparison", "exploration", "searches", "studies")
 ONE_ROOM = dict.fromkeys(ROOM, "run")
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}

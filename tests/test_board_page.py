@@ -9,7 +9,7 @@ import pytest
 from dashboard import COMPARE, DATA, go, press, problems, settled, work
 
 from kanon.charts.layout import PRESETS, Layout, Panel
-from kanon.comparison import CRITERIA
+from kanon.comparison import CRITERIA, PAPER_K
 from kanon.studio import layouts
 from kanon.studio.layouts import with_layout_file
 from kanon.studio.work import sample_work
@@ -167,3 +167,26 @@ def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
     assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
     board.button_group(key="compare-metrics").set_value(["ncp"])
     assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"
+
+
+def test_what_takes_longer_is_measured_when_it_is_picked(board):
+    at = board
+
+    def measured_at():
+        lines = work(at).comparison.comparison.lines
+        return [run.measured_at for line in lines for run in line.runs.values()]
+
+    assert measured_at() == [()] * 3, "nobody asked"
+    kind_of(at, 0).set_value("Precision (Prec)")
+    assert measured_at() == [()] * 3 and not work(go(at)).busy, "that is known already"
+    kind_of(at, 1).set_value("Query error")
+    at = settled(go(at))
+    n = work(at).comparison.comparison.n_records
+    expected = sorted({*(k for k in PAPER_K if k < n), work(at).k, n})
+    assert not problems(at) and measured_at() == [tuple(expected)] * 3
+    assert titles(at)[1] == "Query error", "the board was drawn anew"
+    assert told(at)["columns"][1]["shown"][0][-1] != "–"
+    found = work(at).comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
+    assert len({*found}) == 1 and found[0] > 0, "one class, whatever guided"
+    kind_of(at, 2).set_value("Classification metric (CM)")
+    assert not work(go(at)).busy, "all of them were measured together"

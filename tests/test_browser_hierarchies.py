@@ -965,6 +965,7 @@ def timed_edits(page):
     return found
 
 
+@pytest.mark.nightly
 def test_trees_of_every_size(server, page):
     places = range(5000)
     table = pd.DataFrame(  # with names and values that are taken for what they are to be here

@@ -166,6 +166,16 @@ def test_cancelling_a_running_job_ends_its_process():
         assert finished(jobs.submit(job_functions.pid)).result == fresh.result
 
 
+def test_what_was_handed_over_outlives_a_cancel(listener):
+    with Jobs() as jobs:
+        job = jobs.submit(job_functions.hand_over, listener.getsockname()[1])
+        until(lambda: len(job.parts) == 2)
+        job.cancel()
+        assert (job.state, job.result) == ("cancelled", None)
+        assert job.parts == ("first", ["second"])
+        assert finished(jobs.submit(job_functions.pid)).parts == ()
+
+
 def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
     with Jobs() as jobs:
         first = jobs.submit(job_functions.wait_for, listener.getsockname()[1])

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import is_percent, measures_of, number_said, short_title, values_of
+from kanon.charts.measured import digits_shown, measures_of, number_said, short_title, values_of
 from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
 from kanon.comparison import Comparison, guided
@@ -237,10 +237,12 @@ def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any
     # Rounded once: the place of a dot may be rough, a number may not.
     shown = [[number_said(value, card) for value in one] for one in found[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0
-    values = sign * as_shown(found, 1 if is_percent(card) else None)
+    values = sign * as_shown(found, digits_shown(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
-        best = values[:, 0] == np.nanmin(values[:, 0], axis=0)
+        # Of a measure that is known at some k, nobody is best where one of them is not known.
+        among = np.minimum if measure in comparison.further else np.fmin
+        best = values[:, 0] == among.reduce(values[:, 0])
         marks += best & ~best.all(axis=0)
     if card.direction and comparison.has_bands:
         low, value, high = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,14 @@ from kanon.words import thin
 
 __all__ = [
     "CLASSES",
-    "MEAN_CLASS_SIZE",
+    "digits_shown",
+    "hover_number",
     "is_percent",
     "measure_table",
     "measures_of",
     "number_said",
     "privacy_measures",
+    "scale_of",
     "short_title",
     "titled",
     "unit_said",
@@ -32,18 +35,13 @@ CLASSES = Card(
     "Mauger, Le Mahec, Dequen 2020", "", "higher",
     "1: all records look the same", "n: every record differs from all others",
 )  # fmt: skip
-MEAN_CLASS_SIZE = Card(
-    "mean_class_size", "Mean class size",
-    "Records per class on average; as close to k as possible is best for who uses the table.",
-    "LeFevre, DeWitt, Ramakrishnan 2006", "records", "lower",
-    "1: every record differs from all others", "n: all records look the same",
-)  # fmt: skip
 
 
 def measures_of(comparison: Comparison) -> Mapping[str, Card]:
     """Everything that a curve of a comparison can show, by name."""
     own = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
-    cards = (*comparison.criteria.values(), CLASSES, MEAN_CLASS_SIZE, *own)
+    further = comparison.further.values()
+    cards = (*comparison.criteria.values(), CLASSES, *further, *own)
     return {card.name: card for card in cards}
 
 
@@ -60,8 +58,6 @@ def values_of(comparison: Comparison, measure: str, ks: Sequence[int]) -> np.nda
     -------
     numpy.ndarray, shape (lines, seeds, len(ks))
     """
-    if measure == MEAN_CLASS_SIZE.name:
-        return comparison.n_records / comparison.at(CLASSES.name, ks)
     return comparison.at(measure, ks)
 
 
@@ -80,6 +76,30 @@ def is_percent(card: Card) -> bool:
     return card.unit == "%"
 
 
+def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
+    """The axis that a measure is drawn on: counts are logarithmic.
+
+    >>> scale_of(L_CARD), scale_of(CLASSES)
+    ('percent', 'log')
+    """
+    if is_percent(card):
+        return "percent"
+    if card.unit in ("share", "Cramér's V"):
+        return "share"
+    return "log" if card.unit in ("", "records", "times k") else "linear"
+
+
+def digits_shown(card: Card) -> int | None:
+    """To how many decimals numbers are compared, as they are shown; None for all of them."""
+    return {"percent": 1, "share": 3}.get(scale_of(card))
+
+
+def hover_number(card: Card) -> str:
+    """A number in a hover, as Plotly formats it."""
+    formats = {"percent": "%{y:.1f} %", "share": "%{y:.3f}", "log": "%{y:,}"}
+    return formats.get(scale_of(card), "%{y:,.1f}")
+
+
 def number_said(value: float, card: Card) -> str:
     """A number as it is shown, without its unit.
 
@@ -88,6 +108,8 @@ def number_said(value: float, card: Card) -> str:
     """
     if np.isnan(value):
         return "–"
+    if scale_of(card) == "share":
+        return f"{value:.3f}"
     whole = not is_percent(card) and float(value).is_integer()
     return thin(value) if whole or value >= 1000 else f"{value:.1f}"
 

@@ -9,7 +9,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.charts.looks import looks_of
-from kanon.charts.measured import is_percent, measures_of, titled, values_of
+from kanon.charts.measured import (
+    hover_number,
+    is_percent,
+    measures_of,
+    scale_of,
+    titled,
+    values_of,
+)
 from kanon.charts.panels import k_range, k_ticks
 from kanon.charts.style import darkened, escaped, lay_out, translucent
 from kanon.comparison import Comparison
@@ -60,14 +67,17 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         "x": [*ks, None] * len(lines),
         "y": np.column_stack([found[:, 0], np.full(len(lines), np.nan)]).ravel(),
     }
-    traces = []
-    number = "%{y:.1f} %" if is_percent(card) else "%{y:,}"
+    traces: list[dict[str, object]] = []
+    dots = comparison.every_k and bool(np.isnan(found).any())  # known at some k: nothing between
+    number = hover_number(card)
     for place, (line, runs) in enumerate(zip(lines, found, strict=True)):
         look, name = looks[line.name], "" if place == 0 else str(place + 1)
-        common = {"type": "scatter", "xaxis": f"x{name}", "yaxis": f"y{name}", "mode": "lines"}
+        mode = "markers" if dots else "lines"
+        common = {"type": "scatter", "xaxis": f"x{name}", "yaxis": f"y{name}", "mode": mode}
         quiet = {"shape": shape, "width": 1, "color": _GREY}
-        traces.append({**common, **behind, "line": quiet, "hoverinfo": "skip"})
-        if comparison.has_bands:
+        small = {"size": 4, "color": _GREY}
+        traces.append({**common, **behind, "line": quiet, "marker": small, "hoverinfo": "skip"})
+        if comparison.has_bands and not dots:
             for edge, fill in ((runs.min(axis=0), "none"), (runs.max(axis=0), "tonexty")):
                 traces.append(
                     {**common, "x": ks, "y": edge, "line": {"shape": shape, "width": 0},
@@ -76,7 +86,8 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
                 )  # fmt: skip
         own = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
         traces.append(
-            {**common, "x": ks, "y": runs[0], "line": own, "name": escaped(line.title),
+            {**common, "x": ks, "y": runs[0], "line": own,
+             "marker": {"size": 7, "color": look.colour}, "name": escaped(line.title),
              "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
         )  # fmt: skip
     figure.add_traces(traces)
@@ -86,7 +97,10 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         ticktext=[_short(tick) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
     if is_percent(card):
-        figure.update_yaxes(range=[0, 103], dtick=50, ticksuffix=" ", tickfont={"size": 12})
+        most = max(103.0, 1.05 * float(np.nanmax(found, initial=0.0)))
+        figure.update_yaxes(range=[0, most], dtick=50, ticksuffix=" ", tickfont={"size": 12})
+    elif scale_of(card) != "log":
+        figure.update_yaxes(rangemode="tozero", nticks=4, ticksuffix=" ", tickfont={"size": 12})
     else:
         figure.update_yaxes(type="log", ticksuffix=" ", tickfont={"size": 12}, dtick=1)
     if k is not None:

@@ -16,10 +16,12 @@ from kanon.charts.layout import Panel
 from kanon.charts.looks import Look
 from kanon.charts.measured import (
     CLASSES,
+    hover_number,
     is_percent,
     measure_table,
     measures_of,
     privacy_measures,
+    scale_of,
     short_title,
     titled,
     unit_said,
@@ -119,8 +121,16 @@ class Curve:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: Scene) -> str:
-        """The measure is not one of this comparison."""
-        return _unmeasured(scene.panel.measure, measures_of(scene.comparison))
+        """The measure is not one of this comparison, or no line has a number of it."""
+        measure, comparison = scene.panel.measure, scene.comparison
+        known = measures_of(comparison)
+        if measure not in comparison.further:
+            return _unmeasured(measure, known)
+        if comparison.unmeasured(measure):
+            return f"{short_title(known[measure])} is measured when you press Compare."
+        if comparison.lines and not comparison.knows(measure):
+            return f"{short_title(known[measure])} is not defined for these releases."
+        return ""
 
     def head(self, scene: Scene) -> str:
         """The measure."""
@@ -150,9 +160,12 @@ class Curve:
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
         # A staircase where every k is known: the release is the same up to the k it reaches.
         shape = "vh" if comparison.every_k else "linear"
-        number = "%{y:.1f} %" if is_percent(card) else "%{y:,}"
+        number = hover_number(card)
         for place, (line, runs) in enumerate(zip(comparison.lines, found, strict=True)):
             look = scene.looks[line.name]
+            if comparison.every_k and np.isnan(runs[0]).any():
+                traces.append(_dots(scene, line.title, look, ks, runs, number))
+                continue
             if comparison.has_bands:
                 traces += [
                     _trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
@@ -175,7 +188,7 @@ class Curve:
                            marker=marker_of(look, 8), hoverinfo="skip")
                 )  # fmt: skip
         scene.figure.add_traces(traces)
-        return {"kind": "curves", "log": not is_percent(card), "range": ends,
+        return {"kind": "curves", "log": scale_of(card) == "log", "range": ends,
                 "values": _rounded(found[:, 0])}  # fmt: skip
 
     def table(self, scene: Scene) -> pd.DataFrame:
@@ -312,7 +325,7 @@ class Scatter:
                 for name, values in (("wide", costs), ("high", reached))
             }
         return {
-            "kind": "points", "log": not is_percent(card), "range": ends, "across": _PERCENT,
+            "kind": "points", "log": scale_of(card) == "log", "range": ends, "across": _PERCENT,
             "xs": _rounded(costs[:, 0]), "values": _rounded(reached[:, 0]),
             "front": [np.flatnonzero(one).tolist() for one in on], "said": said, **bands,
         }  # fmt: skip
@@ -412,6 +425,25 @@ def _about(scene: Scene, measure: str) -> Scene:
     )  # fmt: skip
 
 
+def _dots(
+    scene: Scene, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, number: str
+) -> dict[str, Any]:
+    """A measure that is known at some k alone: dots, with nothing drawn between them."""
+    known = np.flatnonzero(~np.isnan(runs[0])).tolist()
+    own = runs[0][known]
+    spread = None
+    if len(runs) > 1:
+        low, high = runs[:, known].min(axis=0), runs[:, known].max(axis=0)
+        spread = {
+            "type": "data", "symmetric": False, "array": high - own, "arrayminus": own - low,
+            "color": look.colour, "thickness": 1.5, "width": 3,
+        }  # fmt: skip
+    return _trace(
+        scene, x=[ks[i] for i in known], y=own, mode="markers", name=escaped(title), meta="line",
+        marker=marker_of(look, 8), hovertemplate=number, error_y=spread,
+    )  # fmt: skip
+
+
 def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
     """Why a measure cannot be shown."""
     if measure in known:
@@ -461,17 +493,28 @@ def k_axis_of(scene: Scene) -> None:
 
 def _y_axis(scene: Scene, card: Card, values: np.ndarray) -> list[float]:
     """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
-    if is_percent(card):
-        scene.axis("y").update(range=_PERCENT, dtick=25, ticksuffix=" ", fixedrange=True)
-        return _PERCENT
+    most = float(np.nanmax(values, initial=0.0))
+    if is_percent(card):  # some can exceed 100 %
+        ends = _PERCENT if most <= 100 else [0.0, 1.05 * most]
+        step = 25 if most <= 100 else None
+        scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)
+        return ends
+    if scale_of(card) != "log":
+        ends = [0.0, 1.08 * most or 1.0]
+        scene.axis("y").update(range=ends, nticks=5, ticksuffix=" ", fixedrange=True)
+        return ends
     ends = k_range(scene.comparison)
     if card.name != "min_k":
         ends = _log_range(float(np.nanmin(values)), float(np.nanmax(values)))
-    ticks = [tick for tick in (1, *k_ticks(scene.comparison.n_records))
+    n_records = scene.comparison.n_records
+    beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
+    ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
              if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
     scene.axis("y").update(
         type="log", range=ends, fixedrange=True, tickvals=ticks,
-        ticktext=[thin(tick) for tick in ticks], ticksuffix=" ",
+        ticktext=[thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
+                  for tick in ticks],
+        ticksuffix=" ",
     )  # fmt: skip
     return ends
 

@@ -15,7 +15,9 @@ from kanon.kernels.merge import measure_along
 from kanon.measures.alteration import mean_of
 from kanon.measures.cells import share, whole_potentials
 from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
+from kanon.measures.further import further_along, further_of, known_at
 from kanon.measures.histograms import histograms_of
+from kanon.measures.running import node_sums
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity, t_closeness
@@ -47,6 +49,11 @@ class Curves:
     class_sizes
         The records in classes of which size, shape (S, B): see :mod:`kanon.measures.class_sizes`.
         None if nobody counted them.
+    further
+        Per further measure its numbers, as far as they are known: see
+        :mod:`kanon.measures.further`. Empty if nobody asked.
+    measured_at
+        The k at which those of them are known that are no running sums.
     """
 
     min_k: np.ndarray
@@ -58,6 +65,12 @@ class Curves:
     entropy_l: Mapping[str, np.ndarray] = field(default_factory=dict)
     t_norm1: Mapping[str, np.ndarray] = field(default_factory=dict)
     class_sizes: np.ndarray | None = None
+    further: Mapping[str, np.ndarray] = field(default_factory=dict)
+    measured_at: tuple[int, ...] = ()
+
+    def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
+        """A further measure for several k; not a number where it is not known."""
+        return known_at(self.further, name, self._rows(ks), ks)
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
         """The records in classes of which size for several k. Shape (len(ks), B)."""
@@ -118,11 +131,19 @@ class Points:
         As in :class:`Curves`, a row per k.
     suppressed
         Per k the suppressed records, in percent; None if none are.
+    further
+        Per further measure a number per k: see :mod:`kanon.measures.further`.
     """
 
     numbers: Mapping[str, np.ndarray]
     class_sizes: np.ndarray | None = None
     suppressed: np.ndarray | None = None
+    further: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
+        """A further measure for several k; not a number where it is not defined."""
+        rows = self._rows(ks)
+        return self.further[name][rows] if name in self.further else np.full(len(rows), np.nan)
 
     def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
         """The suppressed records for several k, in percent. Shape (len(ks),)."""
@@ -212,12 +233,13 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
     metrics
         The metrics whose alteration is wanted.
     """
-    rows = []
+    rows, further = [], []
     for k, recoding in recodings.items():
         found = summary(recoding, metrics, k)
         if not recoding.n_classes:
             found["min_k"] = np.nan
         sensitive = recoding.released.sensitive
+        further.append(further_of(found, [each.name for each in sensitive]))
         least = {each.name: _worst_of(np.min, entropy_l_diversity.each(each)) for each in sensitive}
         most = {each.name: _worst_of(np.max, t_closeness.each(each)) for each in sensitive}
         rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
@@ -230,6 +252,7 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         {name: np.array([row[name] for row in rows]) for name in rows[0]},
         sizes,
         np.array(gone) if any(gone) else None,
+        {name: np.array([each[name] for each in further]) for name in further[0]},
     )
 
 
@@ -237,7 +260,12 @@ def _worst_of(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> float
     return float(extreme(levels)) if len(levels) else np.nan
 
 
-def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
+def curves_along(
+    path: MergePath,
+    metrics: Sequence[Metric],
+    at_some: Sequence[int] | None = None,
+    release: Callable[[int], Recoding] | None = None,
+) -> Curves:
     """The criteria of every release on a merge path.
 
     The same numbers as the measures give for each :meth:`MergePath.at`, but from running sums
@@ -249,6 +277,11 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
         The merge path of a run.
     metrics
         The metrics whose alteration is wanted.
+    at_some
+        Some k, if the further measures are wanted too: those that are no running sums are known
+        there alone.
+    release
+        Makes the release for one of them, measured as the path is; by default the path's own.
     """
     classes = path.classes
     size = classes.n_classes
@@ -256,7 +289,7 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
     at = np.searchsorted(path.smallest, min_k, side="left")
 
     roots = np.array([tree.root for tree in classes.hierarchies])
-    at_root = _totals(
+    at_root = node_sums(
         path, [(np.arange(tree.n_nodes) == tree.root) for tree in classes.hierarchies]
     )
     started_at_root = int((classes.nodes == roots).sum(axis=1) @ classes.counts)
@@ -265,8 +298,12 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
 
     alteration = {}
     for metric in metrics:
-        left = _totals(path, whole_potentials(classes, metric))
+        left = node_sums(path, whole_potentials(classes, metric))
         alteration[metric.name] = _percent(left[0] - left[at], left[0])
+    further: Mapping[str, np.ndarray] = {}
+    if at_some is not None:  # one at a time: a release is as large as the table's classes
+        made = release or path.at
+        further = further_along(path, ((k, made(k)) for k in at_some))
     return Curves(
         min_k=min_k,
         n_classes=size - _gone(path)[at],
@@ -275,6 +312,8 @@ def curves_along(path: MergePath, metrics: Sequence[Metric]) -> Curves:
         at_root=_percent(at_root[at], classes.n_cells),
         deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
         class_sizes=class_sizes_along(path),
+        further=further,
+        measured_at=tuple(at_some or ()),
         **_worst(path, at),
     )
 
@@ -287,20 +326,6 @@ def _worst(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         bad, far = measure_along(histograms_of(each, len(path.counts)), path.parts, state)
         entropy_l[each.name], t_norm1[each.name] = np.exp(-bad[at]), far[at]
     return {"entropy_l": entropy_l, "t_norm1": t_norm1}
-
-
-def _totals(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The sum over all cells of a whole number per node, after 0, 1, … merges. Shape (M + 1,).
-
-    Exact, so that equal releases have equal numbers, and losing everything is 100 %.
-    """
-    size = path.classes.n_classes
-    per_class = np.zeros(len(path.counts), dtype=np.int64)
-    for j, value in enumerate(values):
-        per_class += np.asarray(value, dtype=np.int64)[path.nodes[:, j]]
-    per_class *= path.counts
-    gone = np.where(path.parts >= 0, per_class[path.parts], 0).sum(axis=1)
-    return np.concatenate([[0], np.cumsum(per_class[size:] - gone)]) + per_class[:size].sum()
 
 
 def _gone(path: MergePath) -> np.ndarray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "of_sum", "per_class", "value"]
 
 CARD = Card(
     name="average_class_size",
@@ -17,6 +21,16 @@ CARD = Card(
     lowest="1: everybody is unique",
     highest="n: all records look the same",
 )
+
+
+def per_class(sizes: np.ndarray) -> np.ndarray:
+    """1: the sum over classes is their number."""
+    return np.ones(len(sizes), dtype=np.int64)
+
+
+def of_sum(number: T, before: T, classes: EquivalenceClasses) -> T:
+    """All records over the number of classes, where nobody is suppressed."""
+    return classes.n_records / number
 
 
 def value(recoding: Recoding) -> float | None:

@@ -13,6 +13,7 @@ from kanon.recoding import Recoding
 
 __all__ = [
     "cells_at_root",
+    "cells_of",
     "cells_raised",
     "cells_raised_to_root",
     "original_cells",
@@ -55,13 +56,17 @@ def cells_raised_to_root(recoding: Recoding) -> int:
     return _cells(recoding, at_root & (recoding.targets != recoding.classes.nodes))
 
 
-def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
-    """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
-    classes = recoding.classes
+def cells_of(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    """Per quasi-identifier the number of cells at each node, int64. Shapes (N_j,)."""
     return tuple(
         _placed(tree.n_nodes, classes.nodes[:, j], classes.counts)
-        for j, tree in enumerate(recoding.hierarchies)
+        for j, tree in enumerate(classes.hierarchies)
     )
+
+
+def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
+    """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
+    return cells_of(recoding.original)
 
 
 def released_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
@@ -102,9 +107,8 @@ def share(part: float, whole: float) -> float:
 
 
 def _placed(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    found = np.zeros(n_nodes, dtype=np.int64)
-    np.add.at(found, nodes, counts)
-    return found
+    # Floats hold the numbers of records of any table, and add them up faster than integers.
+    return np.bincount(nodes, weights=counts, minlength=n_nodes).astype(np.int64)
 
 
 def _roots(recoding: Recoding) -> np.ndarray:

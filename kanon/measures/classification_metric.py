@@ -26,7 +26,8 @@ def value(recoding: Recoding, column: str) -> float:
     """CM = (suppressed + Σ over classes of (|C| - max_s n_s)) / n, in [0, 1]; 0 without records.
 
     Low is good for who trains a classifier of this column on the release, and says the opposite
-    for privacy: what a class agrees on is known of all its records.
+    for privacy: what a class agrees on is known of all its records. Where several values are the
+    most frequent of a class, one of them counts as right, and the number is the same whichever.
 
     Parameters
     ----------

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kanon.cards import Card
-from kanon.measures.cells import original_cells, released_cells, summed
+from kanon.classes import EquivalenceClasses
+from kanon.measures.cells import cells_of, released_cells, summed
 from kanon.measures.node_losses import conditional_bits
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="conditional_entropy_bits",
@@ -22,6 +26,16 @@ CARD = Card(
 )
 
 
+def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    """The bits that a cell leaves open at each node. Shapes (N_j,)."""
+    return tuple(map(conditional_bits, classes.hierarchies, cells_of(classes)))
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """What all cells leave open is the conditional entropy."""
+    return lost
+
+
 def value(recoding: Recoding) -> float:
     """Π_e = Σ over cells of H(V | released value), in bits.
 
@@ -30,5 +44,5 @@ def value(recoding: Recoding) -> float:
     of leaves that suppresses nobody it equals the non-uniform entropy. Raising a cell may lower it
     (see :func:`kanon.measures.node_losses.conditional_bits`), so it suits no search by bounds.
     """
-    losses = map(conditional_bits, recoding.hierarchies, original_cells(recoding))
-    return summed(released_cells(recoding), losses)
+    lost = summed(released_cells(recoding), losses(recoding.original))
+    return of_sum(lost, 0.0, recoding.classes)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from kanon.cards import Card
-from kanon.measures.cells import original_cells, released_cells, share, summed
-from kanon.measures.node_losses import conditional_bits
+from kanon.classes import EquivalenceClasses
+from kanon.measures import conditional_entropy
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="conditional_entropy_percent",
@@ -24,13 +25,19 @@ CARD = Card(
 )
 
 
+losses = conditional_entropy.losses
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """In percent of all at the root; 0 if there is nothing to lose."""
+    open_at = zip(classes.hierarchies, losses(classes), strict=True)
+    most = math.fsum(classes.n_records * float(bits[tree.root]) for tree, bits in open_at)
+    return 100.0 * (lost / most) if most else lost
+
+
 def value(recoding: Recoding) -> float:
     """100 * Π_e(release) / Π_e(all at the root), in percent; 0 if there is nothing to lose.
 
     See :mod:`kanon.measures.conditional_entropy`: it may be above 100.
     """
-    before = original_cells(recoding)
-    losses = [*map(conditional_bits, recoding.hierarchies, before)]
-    n = recoding.classes.n_records
-    most = [n * lost[tree.root] for tree, lost in zip(recoding.hierarchies, losses, strict=True)]
-    return share(summed(released_cells(recoding), losses), math.fsum(most))
+    return of_sum(conditional_entropy.value(recoding), 0.0, recoding.original)

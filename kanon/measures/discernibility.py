@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "of_sum", "per_class", "value"]
 
 CARD = Card(
     name="discernibility",
@@ -22,10 +24,20 @@ CARD = Card(
 )
 
 
+def per_class(sizes: np.ndarray) -> np.ndarray:
+    """|C|²: each record looks like all of its class."""
+    return sizes.astype(np.int64) ** 2
+
+
+def of_sum(number: T, before: T, classes: EquivalenceClasses) -> T:
+    """The sum over classes is DM, where nobody is suppressed."""
+    return number
+
+
 def value(recoding: Recoding) -> int:
     """DM = Σ over classes of |C|² + n * (number of suppressed records).
 
     A whole number from n to n²; 0 without records.
     """
-    sizes = recoding.counts.astype(np.int64)
-    return int((sizes * sizes).sum()) + recoding.classes.n_records * recoding.suppressed_records
+    alike = int(per_class(recoding.counts).sum())
+    return alike + recoding.classes.n_records * recoding.suppressed_records

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import released_cells, summed
 from kanon.measures.node_losses import other_leaves_share
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="general_loss",
@@ -22,11 +26,20 @@ CARD = Card(
 )
 
 
+def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    """What a cell loses at each node: the other values, of all others. Shapes (N_j,)."""
+    return tuple(map(other_leaves_share, classes.hierarchies))
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """The mean over cells."""
+    return lost / classes.n_cells if classes.n_cells else lost
+
+
 def value(recoding: Recoding) -> float:
     """(1 / (n * m)) Σ over cells of (nl(v) - 1) / (nl(root) - 1), in [0, 1]; 0 without cells.
 
     A column of one value has nothing to lose and counts 0. Suppressed records count as root cells.
     """
-    cells = recoding.classes.n_cells
-    lost = summed(released_cells(recoding), map(other_leaves_share, recoding.hierarchies))
-    return lost / cells if cells else 0.0
+    lost = summed(released_cells(recoding), losses(recoding.original))
+    return of_sum(lost, 0.0, recoding.classes)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
 from kanon.measures import iloss
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="iloss_mean",
@@ -21,10 +23,18 @@ CARD = Card(
 )
 
 
+losses = iloss.losses
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """The mean over cells."""
+    return lost / classes.n_cells if classes.n_cells else lost
+
+
 def value(recoding: Recoding) -> float:
     """iloss / (n * m), in [0, 1): see :mod:`kanon.measures.iloss`. 0 without cells.
 
     With weights it would be divided by n * Σ w_j, and each w_j is 1.
     """
-    cells = recoding.classes.n_cells
-    return iloss.value(recoding) / cells if cells else 0.0
+    lost = iloss.value(recoding)
+    return of_sum(lost, 0.0, recoding.classes)

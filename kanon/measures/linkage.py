@@ -11,13 +11,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
+from scipy.sparse import csr_array
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.kernels.linkage import attacked, below
 
-__all__ = ["Linkage", "Match", "linkage", "matching", "people_below", "projected"]
+__all__ = [
+    "Attack",
+    "Linkage",
+    "Match",
+    "attack",
+    "linkage",
+    "matching",
+    "people_below",
+    "projected",
+]
+
+_NO_ROWS = (
+    np.zeros((2, 0), dtype=np.int64),
+    np.zeros(0, dtype=np.int64),
+    np.zeros(0, dtype=np.int64),
+)
+"""Where nothing is published beside the classes; see :func:`_with_rows`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +97,56 @@ class Linkage:
     singled_out: float
     matches: float
     right: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """What an attack on every person of a table finds, by what is known of them.
+
+    Attributes
+    ----------
+    sizes : numpy.ndarray, shape (P,), int64
+        The persons of whom the same is known.
+    records : numpy.ndarray, shape (P,), int64
+        The records that match.
+    most : numpy.ndarray, shape (P,), int64
+        Those of them that have the most frequent sensitive value.
+    ties : numpy.ndarray, shape (P,), int64
+        The number of values that are as frequent.
+    hits : numpy.ndarray, shape (P,), int64
+        The persons who have one of these values.
+    """
+
+    sizes: np.ndarray
+    records: np.ndarray
+    most: np.ndarray
+    ties: np.ndarray
+    hits: np.ndarray
+
+    @property
+    def n_persons(self) -> int:
+        """n, the number of persons; all shares are shares of them."""
+        return int(self.sizes.sum())
+
+    @property
+    def right(self) -> float:
+        """How often the best guess is right, in [0, 1]; a coin is tossed between equal ones."""
+        # Whole numbers as far as possible: the order of the known attributes must not matter.
+        of_ties = np.bincount(self.ties, weights=self.hits)
+        found = math.fsum(float(of_ties[t]) / t for t in range(1, len(of_ties)))
+        return found / self.n_persons
+
+    @property
+    def sureness(self) -> float:
+        """The mean of how sure the best guess is, in [0, 1]; 0 for whom no record matches."""
+        share = self.most / np.maximum(self.records, 1)
+        return math.fsum((self.sizes * share).tolist()) / self.n_persons
+
+    @property
+    def certain(self) -> float:
+        """The share of the persons whose matching records all have one value, in [0, 1]."""
+        alike = (self.records > 0) & (self.most == self.records)
+        return int(self.sizes[alike].sum()) / self.n_persons
 
 
 def matching(
@@ -187,11 +254,47 @@ def linkage(
     """
     if not persons.n_records:
         return None
+    found = attack(persons, published, known, column)
+    n = found.n_persons
+    return Linkage(
+        singled_out=int(found.sizes[found.records == 1].sum()) / n,
+        matches=int((found.sizes * found.records).sum()) / n,
+        right=None if column is None else found.right,
+    )
+
+
+def attack(
+    persons: EquivalenceClasses,
+    published: EquivalenceClasses,
+    known: Sequence[str],
+    column: str | None = None,
+    admitted: csr_array | None = None,
+) -> Attack:
+    """What every person is found to be by who knows some attributes; see :func:`linkage`.
+
+    Parameters
+    ----------
+    persons, published, known, column
+        As in :func:`linkage`.
+    admitted : scipy.sparse.csr_array, shape (R, N), optional
+        What is published beside the classes: a class matches a person only if its row has an entry
+        at the node of each known value. The columns are the nodes of the trees of ``published``,
+        ranges left out, one tree after the other.
+
+    Raises
+    ------
+    PlanError
+        A column is no quasi-identifier, or ``column`` not sensitive.
+    """
     # Columns of few published nodes first: where they do not fit, many classes are left out.
     places = _places(persons, known)
     few_first = sorted(places, key=lambda place: len(np.unique(published.nodes[:, place])))
-    low, high = projected(persons, few_first), projected(published, few_first)
-    records, hits, ties = _attacked(
+    low = projected(persons, few_first)
+    if admitted is None:
+        high, rows = projected(published, few_first), _NO_ROWS
+    else:
+        high, rows = _with_rows(published, few_first, admitted)
+    records, most, ties, hits = attacked(
         _ranges(low),
         _ranges(high),
         _next_prefix(high.nodes),
@@ -199,16 +302,9 @@ def linkage(
         _histograms(low, column),
         _histograms(high, column),
         0 if column is None else len(persons.sensitive_named(column).values),
+        rows,
     )
-    n = low.n_records
-    # Whole numbers as far as possible: the order of the known attributes must not matter.
-    of_ties = np.bincount(ties, weights=hits)
-    right = math.fsum(float(of_ties[t]) / t for t in range(1, len(of_ties)))
-    return Linkage(
-        singled_out=int(low.counts[records == 1].sum()) / n,
-        matches=int((low.counts * records).sum()) / n,
-        right=None if column is None else right / n,
-    )
+    return Attack(low.counts, records, most, ties, hits)
 
 
 def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
@@ -228,7 +324,7 @@ def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -
     numpy.ndarray, shape (R,), int64
         At least the class's own size, if everybody of the table belongs to the population.
     """
-    return _below(
+    return below(
         _ranges(population), _ranges(released), _next_prefix(released.nodes), population.counts
     )
 
@@ -297,6 +393,36 @@ def _ranges(classes: EquivalenceClasses) -> np.ndarray:
     return found
 
 
+def _with_rows(
+    published: EquivalenceClasses, places: Sequence[int], admitted: csr_array
+) -> tuple[EquivalenceClasses, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The classes in the order of some attributes, none merged, and where to look in their rows.
+
+    Returns
+    -------
+    classes
+        As :func:`projected` gives them, but for classes that are alike in these attributes.
+    rows
+        Per class the place of its row's first entry and of the next row's, shape (2, R); the
+        columns of all entries; the first column of each attribute.
+    """
+    order = np.lexsort([published.nodes[:, place] for place in reversed(places)])
+    trees = tuple(published.hierarchies[place] for place in places)
+    classes = replace(
+        published,
+        attributes=tuple(published.attributes[place] for place in places),
+        hierarchies=trees,
+        nodes=published.nodes[order][:, list(places)],
+        counts=published.counts[order],
+        sensitive=tuple(each.only(order) for each in published.sensitive),
+    )
+    widths = [tree.root + 1 for tree in published.hierarchies]
+    first = np.concatenate([[0], np.cumsum(widths[:-1])]).astype(np.int64)[list(places)]
+    start = admitted.indptr.astype(np.int64)
+    ends = np.stack([start[:-1][order], start[1:][order]])
+    return classes, (ends, admitted.indices.astype(np.int64), first)
+
+
 def _next_prefix(nodes: np.ndarray) -> np.ndarray:
     """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m).
 
@@ -313,94 +439,4 @@ def _next_prefix(nodes: np.ndarray) -> np.ndarray:
         starts[1:] |= nodes[1:, j] != nodes[:-1, j]
         places = np.append(np.flatnonzero(starts), size)
         found[:, j] = places[np.searchsorted(places, np.arange(size), side="right")]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _misfit(low, high, p, q):  # type: ignore[no-untyped-def]
-    """The first column in which tuple q is no ancestor of tuple p; the number of columns if none.
-
-    Chains of single children share a range of leaves; their numbers tell who is above.
-    """
-    for j in range(low.shape[2]):
-        if (
-            high[1, q, j] > low[1, p, j]
-            or high[2, q, j] < low[2, p, j]
-            or high[0, q, j] < low[0, p, j]
-        ):
-            return j
-    return low.shape[2]
-
-
-@njit(cache=True, nogil=True)
-def _attacked(low, high, following, sizes, of_low, of_high, n_values):  # type: ignore[no-untyped-def]
-    """Per known tuple the matching records, the persons guessed right, the number of best guesses.
-
-    Parameters
-    ----------
-    low, high
-        The tuples that are known and those that are published; see :func:`_ranges`.
-    following
-        See :func:`_next_prefix`.
-    sizes
-        The records of each published tuple.
-    of_low, of_high
-        See :func:`_histograms`.
-    n_values
-        v.
-    """
-    low_start, low_value, low_count = of_low
-    high_start, high_value, high_count = of_high
-    known, published, m = low.shape[1], high.shape[1], low.shape[2]
-    records = np.zeros(known, dtype=np.int64)
-    hits = np.zeros(known, dtype=np.int64)
-    ties = np.zeros(known, dtype=np.int64)
-    seen = np.zeros(n_values, dtype=np.int64)
-    touched = np.empty(n_values, dtype=np.int64)
-    for p in range(known):
-        n_touched = 0
-        q = 0
-        while q < published:
-            j = _misfit(low, high, p, q)
-            if j < m:
-                q = following[q, j]
-                continue
-            records[p] += sizes[q]
-            for entry in range(high_start[q], high_start[q + 1]):
-                value = high_value[entry]
-                if seen[value] == 0:
-                    touched[n_touched] = value
-                    n_touched += 1
-                seen[value] += high_count[entry]
-            q += 1
-        most = 0
-        for place in range(n_touched):
-            count = seen[touched[place]]
-            if count > most:
-                most, ties[p] = count, 1
-            elif count == most:
-                ties[p] += 1
-        if most:
-            for entry in range(low_start[p], low_start[p + 1]):
-                if seen[low_value[entry]] == most:
-                    hits[p] += low_count[entry]
-        for place in range(n_touched):
-            seen[touched[place]] = 0
-    return records, hits, ties
-
-
-@njit(cache=True, nogil=True)
-def _below(low, high, following, counts):  # type: ignore[no-untyped-def]
-    """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
-    m = low.shape[2]
-    found = np.zeros(high.shape[1], dtype=np.int64)
-    for p in range(low.shape[1]):
-        q = 0
-        while q < high.shape[1]:
-            j = _misfit(low, high, p, q)
-            if j < m:
-                q = following[q, j]
-                continue
-            found[q] += counts[p]
-            q += 1
     return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.cards import Card
-from kanon.measures.cells import original_cells, released_cells, summed
+from kanon.classes import EquivalenceClasses
+from kanon.measures.cells import cells_of, original_cells, released_cells, summed
 from kanon.measures.node_losses import record_bits
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="non_uniform_entropy_bits",
@@ -22,6 +24,16 @@ CARD = Card(
     lowest="0 bits: nothing was changed",
     highest="all at the root: n times the entropy of every column",
 )
+
+
+def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    """log2 of how many records a cell could mean at each node. Shapes (N_j,)."""
+    return tuple(map(record_bits, classes.hierarchies, cells_of(classes)))
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """What all cells could mean, less what the original ones could."""
+    return lost - before
 
 
 def value(recoding: Recoding) -> float:

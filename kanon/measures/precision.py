@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import released_cells, summed
 from kanon.measures.node_losses import level_share
+from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
+__all__ = ["CARD", "losses", "of_sum", "value"]
 
 CARD = Card(
     name="precision",
@@ -22,6 +26,16 @@ CARD = Card(
 )
 
 
+def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    """What a cell loses at each node: the share of the levels that it rose. Shapes (N_j,)."""
+    return tuple(map(level_share, classes.hierarchies))
+
+
+def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+    """Prec, from what all cells lost."""
+    return 1.0 - lost / classes.n_cells if classes.n_cells else lost + 1.0
+
+
 def value(recoding: Recoding) -> float:
     """Prec = 1 - (Σ over cells of level(v) / level(root)) / (n * m), in [0, 1]; 1 without cells.
 
@@ -29,6 +43,5 @@ def value(recoding: Recoding) -> float:
     1 - alteration / 100 under the metric ``total`` if all original values are leaves and all
     trees have more than one node.
     """
-    cells = recoding.classes.n_cells
-    lost = summed(released_cells(recoding), map(level_share, recoding.hierarchies))
-    return 1.0 - lost / cells if cells else 1.0
+    lost = summed(released_cells(recoding), losses(recoding.original))
+    return of_sum(lost, 0.0, recoding.classes)

@@ -348,6 +348,32 @@ class MemorySource:
         )
         self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
 
+    @property
+    def row_class(self) -> np.ndarray:
+        """Per row of the table the original class of its record; read-only. Shape (n,), int64.
+
+        >>> from kanon.hierarchy.build import suppression
+        >>> roles = Schema({"sex": Role.QUASI_IDENTIFIER})
+        >>> table = pd.DataFrame({"sex": ["M", "F", "M"]})
+        >>> MemorySource(table, roles, {"sex": suppression(["F", "M"])}).row_class.tolist()
+        [1, 0, 1]
+        """
+        seen = self._row_class.view()
+        seen.setflags(write=False)
+        return seen
+
+    def class_of_rows(self, recoding: Recoding) -> np.ndarray:
+        """Per row of :meth:`release` the position of its released class, in the rows' order.
+
+        Returns
+        -------
+        numpy.ndarray, shape (rows of the release,), int64
+            -1 for a suppressed record, which has a row only if suppressed records are kept.
+        """
+        rows = self.rows_left(recoding, np.arange(len(self._table)))
+        found: np.ndarray = recoding.assigned[self._row_class[rows]]
+        return found
+
     def release(self, recoding: Recoding) -> pd.DataFrame:
         """The released table: rows in their order, identifiers dropped, labels for values.
 
@@ -390,6 +416,19 @@ class MemorySource:
     def rows_in(self, recoding: Recoding, position: int) -> np.ndarray:
         """The rows of the records of one released class, rising."""
         return np.flatnonzero(recoding.assigned[self._row_class] == position)
+
+    def histogram_of(self, column: str) -> Sensitive:
+        """How often each value of any column occurs in each class; see :func:`histograms`.
+
+        Raises
+        ------
+        PlanError
+            The table has no such column.
+        TableError
+            Some cells are missing and others say that they are.
+        """
+        check_columns(list(self._table.columns), [column])
+        return histograms(column, self._table[column], self._row_class, self.classes.n_classes)
 
     def passed_through(self) -> dict[str, int]:
         """The columns that leave as they are, with their numbers of distinct values."""

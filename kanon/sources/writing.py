@@ -24,7 +24,16 @@ from kanon.errors import TableError, quoted
 from kanon.sources.reading import check_separator, is_padded, kind_of
 from kanon.values import canonical_text
 
-__all__ = ["KINDS", "MIME", "table_bytes", "why_not", "write_table", "write_whole"]
+__all__ = [
+    "KINDS",
+    "MIME",
+    "arrow_table",
+    "misread_bare",
+    "table_bytes",
+    "why_not",
+    "write_table",
+    "write_whole",
+]
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
 """The kinds of table file, by the ending of their names."""
@@ -117,14 +126,31 @@ def table_bytes(table: pd.DataFrame, kind: str, separator: str = ",") -> bytes:
         return _sheet(table)
     if kind not in KINDS:
         raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(KINDS)}.")
-    names = [str(name) for name in table.columns]
-    content = pa.table([_arrow(column) for _, column in table.items()], names=names)
+    content = arrow_table(table)
     buffer = io.BytesIO()
     if kind == "parquet":
         pyarrow.parquet.write_table(content, buffer)
     else:
         pyarrow.feather.write_feather(content, buffer)
     return buffer.getvalue()
+
+
+def arrow_table(table: pd.DataFrame) -> pa.Table:
+    """A table as Parquet and Feather hold it: columns of mixed types as text, no index."""
+    names = [str(name) for name in table.columns]
+    return pa.table([_arrow(column) for _, column in table.items()], names=names)
+
+
+def misread_bare(content: bytes, separator: str = ",") -> bool:
+    """Whether a CSV with quotes only where the csv module puts them would not be read as it is.
+
+    It leaves some bytes bare that a reader would take for a line's end, for padding, or for the
+    mark of the encoding.
+
+    >>> misread_bare(b"a,b\\r"), misread_bare(b"a,b\\n")
+    (True, False)
+    """
+    return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
 
 
 def _text(table: pd.DataFrame, separator: str) -> bytes:
@@ -134,9 +160,7 @@ def _text(table: pd.DataFrame, separator: str) -> bytes:
         ).encode()
 
     content = written(csv.QUOTE_MINIMAL)
-    # The csv module leaves these bare, and a reader would take them for a line's end, for
-    # padding, or for the mark of the encoding.
-    if b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf"):
+    if misread_bare(content, separator):
         content = written(csv.QUOTE_ALL)
     return content
 

@@ -104,7 +104,9 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     if not box.open:
         return
     with box:
-        measure = _measure("Each against all others in", 0, measures_of(comparison))
+        known = measures_of(comparison)
+        known = {name: card for name, card in known.items() if comparison.knows(name)}
+        measure = _measure("Each against all others in", 0, known)
         figure = state.remembered(
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )

@@ -26,6 +26,7 @@ from kanon.comparison import (
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points
+from kanon.measures.further import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.privacy import entropy_l_diversity
@@ -57,6 +58,7 @@ __all__ = [
     "Wanted",
     "algorithms_offered",
     "as_compared",
+    "asks_for_some_k",
     "compared_algorithms",
     "compared_strategies",
     "fingerprint",
@@ -356,7 +358,16 @@ def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
     return list(found.values())
 
 
-def lacking(work: Work, lines: Sequence[Wanted], also: int | None = None) -> list[Run]:
+def asks_for_some_k(work: Work) -> bool:
+    """Whether the board asks for a measure that is known at some k alone, and takes longer."""
+    panels = work.layout.panels if work.layout is not None else ()
+    asked = {panel.measure for panel in panels if panel.kind == "curve"}
+    return bool(asked & at_some_k())
+
+
+def lacking(
+    work: Work, lines: Sequence[Wanted], also: int | None = None, at_some: bool = False
+) -> list[Run]:
     """The runs of these lines that nobody has made yet, each once.
 
     Parameters
@@ -367,11 +378,13 @@ def lacking(work: Work, lines: Sequence[Wanted], also: int | None = None) -> lis
         The lines.
     also
         A k that has to be among those known, where each k is a run of its own.
+    at_some
+        Whether they have to be measured by what is known at some k alone.
     """
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
         known = work.runs.get(run.key)
-        if known is None or not _serves(known, run, metrics, also):
+        if known is None or not _serves(known, run, metrics, also, at_some):
             found[run.key] = run
     return list(found.values())
 
@@ -454,7 +467,12 @@ def fingerprint(lines: Sequence[Wanted], found: Comparison) -> str:
     """A fingerprint of a comparison of these lines: of all that decides what it shows."""
     said = [(line.name, line.title) for line in lines]
     metrics = [_identity(metric, lines[0].measured_by) for metric in found.measured]
-    parts = (said, [run.key for run in _runs(lines)], metrics, found.sensitive, found.ks)
+    at = [
+        run.measured_at if isinstance(run, Curves) else ()
+        for line in found.lines
+        for run in line.runs.values()
+    ]
+    parts = (said, [run.key for run in _runs(lines)], metrics, found.sensitive, found.ks, at)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -466,6 +484,8 @@ class Job(NamedTuple):
     metrics: list[Metric]
     keys: list[str]
     known: list[Known]
+    also_at: list[int]
+    """Where what is no running sum is measured too; empty if the board does not ask for it."""
 
 
 def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
@@ -480,7 +500,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
         A plan does not fit the table, or nothing can satisfy it.
     """
     if not todo:
-        return Job([], [], [], [], [])
+        return Job([], [], [], [], [], [])
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.composed).items():
         metrics.setdefault(name, metric)
@@ -525,7 +545,11 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
         # The numbers come later.
         empty = Points({})
         written.append(Known(empty, identities, ground.classes.n_records, best))
-    return Job(runs, ks, list(metrics.values()), [run.key for run in todo], written)
+    keys = [run.key for run in todo]
+    also_at: list[int] = []
+    if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
+        also_at = sorted({*(k for k in PAPER_K if k < ks[-1]), min(work.k, ks[-1]), ks[-1]})
+    return Job(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
 def as_compared(
@@ -631,12 +655,16 @@ def _all_drawn(lines: Sequence[Wanted]) -> bool:
     return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
 
 
-def _serves(known: Known, run: Run, metrics: Sequence[Metric], also: int | None) -> bool:
+def _serves(
+    known: Known, run: Run, metrics: Sequence[Metric], also: int | None, at_some: bool
+) -> bool:
     """Whether a run that was made says all that is asked of it."""
     wanted = {_identity(metric, run.line.measured_by) for metric in metrics}
     if not wanted <= known.measured:
         return False
     if isinstance(known.numbers, Curves):
+        if at_some and not known.numbers.measured_at:
+            return False
         return int(known.numbers.min_k[-1]) >= known.n_records
     there = {int(k) for k in known.numbers.numbers["k"]}
     asked = {k for k in PAPER_K if k <= known.n_records}

@@ -121,6 +121,7 @@ class Job:
         self._ended: float | None = None
         self._told = (0.0, "", 0.0)  # progress, text, and after how many seconds
         self._result: object = None
+        self._parts: list[object] = []
         self._error: str | None = None
         self._exception: KanonError | None = None
 
@@ -151,6 +152,11 @@ class Job:
     def result(self) -> object:
         """What the function returned; None until then."""
         return self._result
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What the function has handed over so far by ``progress.keep``; it outlives a cancel."""
+        return tuple(self._parts)
 
     @property
     def error(self) -> str | None:
@@ -246,6 +252,8 @@ class Job:
                 if kind == "progress":
                     progress, text = cast(tuple[float, str], value)
                     self._told = (progress, text, self.seconds)
+                elif kind == "part":
+                    self._parts.append(value)
                 elif kind == "done":
                     return self._settle("done", result=value)
                 elif isinstance(value, KanonError):
@@ -310,7 +318,8 @@ class Jobs:
         Parameters
         ----------
         function
-            A module-level function; ``progress(fraction, text)`` is how it tells how far it is.
+            A module-level function; ``progress(fraction, text)`` is how it tells how far it is,
+            and ``progress.keep(part)`` how it hands over what is to outlive a cancel.
         arguments
             What it is called with; pickled now, so that later changes have no effect.
         deadline

@@ -23,6 +23,7 @@ from kanon.comparison import Comparison
 from kanon.errors import PlanError
 from kanon.studio import state
 from kanon.studio.files import file_name
+from kanon.studio.running import measure_asked
 from kanon.studio.text import plain
 from kanon.studio.work import Work, metric_called, usable_metrics
 
@@ -43,6 +44,7 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
     """Everything that a panel can show, with what it is called."""
     curves = {("curve", name): card.title for name, card in measures_of(comparison).items()}
     own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
+    further = {key: title for key, title in curves.items() if key[1] in comparison.further}
     pictures = {
         **{
             ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
@@ -51,7 +53,8 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
         ("classes", ""): KINDS["classes"].title,
     }
     return {
-        **{key: title for key, title in curves.items() if key not in own}, **pictures, **own,
+        **{key: title for key, title in curves.items() if key not in {**own, **further}},
+        **pictures, **own, **further,
     }  # fmt: skip
 
 
@@ -158,6 +161,7 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
         if (picked := called.get(state.typed(f"{start}-kind"))) is not None:
             kind, measure = picked
             put(Panel(kind, measure, lines=panel.lines))
+            measure_asked()
 
     st.selectbox(
         f"Panel {place + 1}",
@@ -221,8 +225,10 @@ def _files(work: Work, layout: Layout) -> None:
 
     def load() -> None:
         given = state.typed(key)
-        if given is not None:
-            state.attempt(lambda: with_layout_file(state.work(), given.getvalue()), at="layout")
+        if given is None:
+            return
+        if state.attempt(lambda: with_layout_file(state.work(), given.getvalue()), at="layout"):
+            measure_asked()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()

@@ -58,6 +58,12 @@ def chosen_page() -> StreamlitPage:
                     icon=":material/visibility:",
                     url_path="privacy",
                 ),
+                st.Page(
+                    "pages/utility.py",
+                    title="Utility",
+                    icon=":material/query_stats:",
+                    url_path="utility",
+                ),
             ],
         }
     )

@@ -34,6 +34,12 @@ def _bar() -> None:
         st.rerun()
     seconds = round(job.remaining or 0)
     left = f" · about {seconds} s left" if seconds else ""
-    what = {"comparison": "Comparing: ", "lattice": "The lattice: ", "searches": "The searches: "}
+    what = {
+        "comparison": "Comparing: ",
+        "lattice": "The lattice: ",
+        "searches": "The searches: ",
+        "learning": "Learning: ",
+        "predicting": "Learning: ",
+    }
     doing = what.get(state.work().doing, "")
     st.progress(job.progress, text=plain(f"{doing}{job.text}{left}"))

@@ -1,4 +1,4 @@
-"""Start, stop and collect a session's calculation: a run, a comparison, a lattice, searches."""
+"""Start, stop and collect a session's calculation: a run, a comparison, a lattice, a study."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kanon.studio.configurations import (
     Job,
     Wanted,
     as_compared,
+    asks_for_some_k,
     fingerprint,
     lacking,
     made_of,
@@ -27,8 +28,11 @@ from kanon.studio.configurations import (
 )
 from kanon.studio.lattice import Ready
 from kanon.studio.lattice_view import FoundLattice
+from kanon.studio.learning import ground_of, lesson_of, with_outcomes
+from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs, last_job
+from kanon.studio.studying import learn_fits, learn_releases
 from kanon.studio.work import (
     Compared,
     Result,
@@ -49,7 +53,10 @@ __all__ = [
     "comparison_outdated",
     "explore_lattice",
     "first",
+    "learn",
+    "measure_asked",
     "outdated",
+    "predict_utility",
     "run_searches",
     "start",
 ]
@@ -94,7 +101,7 @@ def compare(what_if: bool = False) -> None:
         lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
         if not lines:
             raise PlanError("Choose at least one metric and one strategy to compare.")
-        todo = lacking(work, lines, also=work.k)
+        todo = lacking(work, lines, also=work.k, at_some=asks_for_some_k(work))
         plan = plan_of(without_lost(work))
         settings = comparison_settings(work, plan, [line.guide.name for line in lines])
         job = planned(work, lines, todo)
@@ -104,9 +111,20 @@ def compare(what_if: bool = False) -> None:
     before = work.comparison if what_if else None
     then = partial(_with_comparison, lines, job, settings, before)
     if todo:
-        _submit("comparison", then, solve_sweep, job.runs, job.ks, job.metrics)
+        given = (job.runs, job.ks, job.metrics, None, job.also_at)
+        _submit("comparison", then, solve_sweep, *given)
     else:
         state.put(replace(then(work, []), problem=None, notice=None))
+
+
+def measure_asked() -> None:
+    """Measure what the board asks for now and nobody has measured yet, as bands are: at once."""
+    work = state.work()
+    if work.comparison is None or not asks_for_some_k(work):
+        return
+    lines = outlook(work).lines
+    if lines and lacking(work, lines, at_some=True):
+        compare()
 
 
 def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
@@ -170,13 +188,55 @@ def _with_searches(settings: str, work: Work, found: Searches) -> Work:
     return replace(work, searched=Searched(found, settings))
 
 
+def learn() -> None:
+    """Train the classifiers that the chosen experiment lacks; what cannot be run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        lesson = lesson_of(work, ground_of(work))
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_parts, with_outcomes, lesson.key)
+    state.change(studying=lesson.key)
+    _submit("learning", then, learn_fits, lesson.experiment, lesson.lacking, deadline=_STUDY)
+
+
+def predict_utility() -> None:
+    """Measure and learn from the releases that are lacking; what cannot be run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        trials = trials_of(work, ground_of(work))
+        trials.check()
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_parts, with_found, trials.keys)
+    state.change(studying=str(trials.keys))
+    _submit("predicting", then, learn_releases, trials.prediction, trials.lacking, deadline=_STUDY)
+
+
+_STUDY = 6 * 3600.0
+"""A study may take so many seconds: it tells how far it is, and what it found outlives a cancel."""
+
+
+def _with_parts(
+    keep: Callable[[Work, Any, Sequence[object]], Work], key: object, work: Work, _: object
+) -> Work:
+    return keep(work, key, work.job.parts if work.job is not None else ())
+
+
 def _submit(
     doing: str,
     then: Callable[[Work, Any], Work],
     function: Callable[..., object],
     *arguments: object,
+    deadline: float = 600,
 ) -> None:
-    job = jobs().submit(function, *arguments)
+    job = jobs().submit(function, *arguments, deadline=deadline)
     last_job().append(job)
     state.change(job=job, doing=doing, then=then)
 
@@ -206,6 +266,10 @@ def collect() -> None:
     if job.state == "done":
         found = then(work, job.result)
         state.put(replace(found, **idle, problem=None, notice=None))
+    elif job.parts:  # of a study, what was found so far stays
+        kept = f"{job.error or 'The study was cancelled.'} What was found so far is kept."
+        problem, notice = (kept, None) if job.error else (None, kept)
+        state.put(replace(then(work, None), **idle, problem=problem, notice=notice))
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands

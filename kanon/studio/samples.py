@@ -34,6 +34,8 @@ class Sample:
         The role of each column.
     k
         A k that shows something on this table.
+    target
+        A column that can be learnt from the quasi-identifiers; empty for none in particular.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Sample:
     about: str
     roles: Mapping[str, Role] = field(default_factory=dict)
     k: int = 5
+    target: str = ""
 
     @property
     def path(self) -> Path:
@@ -58,7 +61,7 @@ SAMPLES: Mapping[str, Sample] = {
             "person": _IDENTIFIER, "age": _QUASI, "sex": _QUASI, "region": _QUASI,
             "education": _QUASI, "marital-status": _QUASI, "occupation": _QUASI,
             "household-size": _INSENSITIVE, "health": _SENSITIVE, "income-band": _INSENSITIVE,
-        }),
+        }, target="income-band"),
         Sample("voters", "Synthetic voters", "30,000 invented voters.", {
             "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
             "party": _SENSITIVE,

@@ -18,6 +18,7 @@ from kanon.charts.layout import Layout
 from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
+from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
@@ -30,6 +31,7 @@ from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
+from kanon.studies import Learned, Measured
 from kanon.studio.attacker import Looking
 from kanon.studio.choices import (
     Choice,
@@ -45,6 +47,7 @@ from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
+from kanon.studio.utility_view import UtilityView
 
 __all__ = [
     "Compared",
@@ -252,8 +255,9 @@ class Work:
         one that fits; and which k count, a name in ``K_PRESETS``.
     table_shown, pair
         Which table of a comparison is shown, and the names of the two lines whose difference is.
-    job, doing, then
-        The calculation under way, what it is for, and the work that comes of it and its result.
+    job, doing, then, studying
+        The calculation under way, what it is for, and the work that comes of it and its result; of
+        a study also the fingerprint that its findings are kept under.
     result, comparison, searched
         The last finished run, comparison, and measurement of the searches.
     problem, notice
@@ -288,6 +292,11 @@ class Work:
         Whom and what the page Privacy looks at.
     lattice, found_lattice
         What the page Lattice shows, and the last lattice that a worker looked at.
+    utility
+        What the page Utility shows.
+    learnt, predicted
+        What trained classifiers scored, and what releases were measured and learnt from, by a
+        fingerprint of all that it depends on; a cancelled study leaves what it found.
     """
 
     version: int
@@ -330,8 +339,9 @@ class Work:
     table_shown: Literal["areas", "places", "alterations", "difference", "searches"] = "areas"
     pair: tuple[str, str] = ("", "")
     job: Job | None = None
-    doing: Literal["", "run", "comparison", "lattice", "searches"] = ""
+    doing: Literal["", "run", "comparison", "lattice", "searches", "learning", "predicting"] = ""
     then: Callable[[Work, Any], Work] | None = None
+    studying: str = ""
     result: Result | None = None
     comparison: Compared | None = None
     searched: Searched | None = None
@@ -355,6 +365,9 @@ class Work:
     looking: Looking = field(default_factory=Looking)
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
+    utility: UtilityView = field(default_factory=UtilityView)
+    learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
 
     @property
     def table(self) -> pd.DataFrame:

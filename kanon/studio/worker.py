@@ -3,7 +3,7 @@
 The server starts it with ``python -P -m kanon.studio.worker`` and talks to it in frames, a length
 and that many bytes of pickle, over the pipes that are its standard input and output. Frames in:
 the module search path, then the preparation, then one frame per job. Frames out: any number of
-progress messages per job, then its answer.
+progress messages and parts of the result per job, then its answer.
 """
 
 from __future__ import annotations
@@ -120,6 +120,12 @@ class Progress:
         with self._lock:
             self._timer = None
             self._pass_on()
+
+    def keep(self, part: object) -> None:
+        """Hand over a part of the result, which is then not lost if the job is cancelled."""
+        with self._lock:
+            if not self._closed:
+                self._send(("part", part))
 
     def close(self) -> None:
         """Pass on nothing more: what a stray thread still says belongs to no later job."""

@@ -1,0 +1,140 @@
+"""How closely columns go together: before, after, and the difference, as heatmaps side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.drawn import INK, drawn
+from kanon.charts.style import escaped
+from kanon.measures.association_change import Associations, How
+
+__all__ = ["association_chart", "association_table"]
+
+_STRENGTHS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
+_WRITTEN = 6  # up to so many columns, the numbers stand in the cells
+_NAME = 16
+_UNIT = {"cramers-v": "Cramér's V, 0 to 1", "mutual-information": "mutual information, bits"}
+
+
+def association_table(before: Associations, after: Associations) -> pd.DataFrame:
+    """The numbers behind the heatmaps: a row per pair of columns that could be counted."""
+    rows = []
+    for i, j in zip(*np.triu_indices(len(before.columns), 1), strict=True):
+        if not np.isnan(before.cramers_v[i, j]):
+            rows.append(
+                {
+                    "column": before.columns[i],
+                    "other_column": before.columns[j],
+                    "cramers_v_before": before.cramers_v[i, j],
+                    "cramers_v_after": after.cramers_v[i, j],
+                    "bits_before": before.bits[i, j],
+                    "bits_after": after.bits[i, j],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def association_chart(before: Associations, after: Associations, how: How, title: str) -> go.Figure:
+    """Three heatmaps: before and after in one scale, and after minus before, centred at 0.
+
+    Parameters
+    ----------
+    before, after
+        Of one table.
+    how
+        What is drawn.
+    title
+        The finding, safe for Plotly.
+    """
+    then, now = before.by(how), after.by(how)
+    names = [escaped(name, _NAME) for name in before.columns]
+    beside = int(7.2 * max(map(len, names))) + 14
+    cell = min(44, max(16, 300 // len(names)))
+    head, foot = 68, int(5.6 * max(map(len, names))) + 62
+    height = head + foot + cell * len(names)
+    most = 1.0 if how == "cramers-v" else _most(then, now)
+    apart = _most(now - then)
+    wide, between = 0.3165, 0.02525  # three pictures, of the whole width
+    heads = (f"<b>Before</b>, {_UNIT[how]}", "<b>After</b>", "<b>After minus before</b> (+ closer)")
+    pictures = ((then, "coloraxis", "before"), (now, "coloraxis", "after"),
+                (now - then, "coloraxis2", "difference"))  # fmt: skip
+    data, axes, notes = [], {}, []
+    places = list(range(len(names)))
+    common = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": "",
+              "showline": False, "fixedrange": True, "tickfont": {"size": 13, "color": INK},
+              "zeroline": False, "range": [-0.5, len(names) - 0.5]}  # fmt: skip
+    for place, ((values, scale, said), text) in enumerate(zip(pictures, heads, strict=True)):
+        number, left = "" if place == 0 else str(place + 1), place * (wide + between)
+        ends = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        data.append({**_heatmap(values, names, scale, said), **ends})
+        axes[f"xaxis{number}"] = {
+            **common, "domain": [left, left + wide], "tickangle": -45, "anchor": f"y{number}",
+        }  # fmt: skip
+        axes[f"yaxis{number}"] = {
+            **common, "range": common["range"][::-1], "anchor": f"x{number}",  # type: ignore[index]
+            "showticklabels": place == 0,
+        }  # fmt: skip
+        notes.append({
+            "text": text, "x": left + wide / 2, "xref": "paper", "xanchor": "center", "y": 1,
+            "yref": "paper", "yanchor": "bottom", "showarrow": False,
+            "font": {"size": 14, "color": INK},
+        })  # fmt: skip
+    below = 28 / height
+    scales = {
+        "coloraxis": _scale(_STRENGTHS, 0.0, most, wide + between / 2, below),
+        "coloraxis2": _scale(_DIFFERENCES, -apart, apart, 1 - wide / 2, below),
+    }
+    return drawn(
+        data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",
+        margin={"l": beside, "r": 12, "t": head, "b": foot, "autoexpand": False},
+        plot_bgcolor="#F2F4F6", title_y=1, title_yanchor="top", title_pad={"t": 12},
+    )  # fmt: skip
+
+
+def _most(*values: np.ndarray) -> float:
+    """The largest size of a number; 1 where there is none."""
+    return float(np.nanmax(np.abs(np.array(values)), initial=0.0)) or 1.0
+
+
+def _heatmap(values: np.ndarray, names: list[str], scale: str, said: str) -> dict[str, Any]:
+    """One picture. Columns are called by number: two may look alike once shortened."""
+    places = list(range(len(names)))
+    sign = "+.3f" if said == "difference" else ".3f"
+    written: dict[str, Any] = {}
+    if len(names) <= _WRITTEN:
+        short = "+.2f" if said == "difference" else ".2f"
+        written = {
+            "text": [
+                ["" if np.isnan(value) else format(value, short) for value in row] for row in values
+            ],
+            "texttemplate": "%{text}",
+            "textfont": {"size": 13},
+        }
+    return {
+        "type": "heatmap",
+        "x": places,
+        "y": places,
+        "z": values,
+        "coloraxis": scale,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "customdata": [[[one, other] for other in names] for one in names],
+        "hovertemplate": f"<b>%{{customdata[0]}}</b> and <b>%{{customdata[1]}}</b><br>{said} "
+        f"%{{z:{sign}}}<extra></extra>",
+        **written,
+    }
+
+
+def _scale(colours: str, least: float, most: float, centre: float, below: float) -> dict[str, Any]:
+    """A scale under its pictures."""
+    bar = {
+        "orientation": "h", "x": centre, "xanchor": "center", "xref": "paper",
+        "y": below, "yref": "container", "yanchor": "middle", "len": 0.24, "lenmode": "fraction",
+        "thickness": 10, "outlinewidth": 0, "nticks": 5, "tickfont": {"size": 12, "color": INK},
+    }  # fmt: skip
+    return {"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}

@@ -1,0 +1,239 @@
+"""How the values of columns are shared out, before and after, a small panel per column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.drawn import INK, drawn
+from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
+from kanon.charts.style import escaped, translucent
+from kanon.measures.distribution_change import Distribution
+from kanon.values import numbers
+from kanon.words import counted, percent
+
+__all__ = ["distribution_large", "distribution_panels", "distributions_table"]
+
+_GRID, _BETWEEN = "#E3E7EB", 0.06  # the space between two panels, of the width
+_COLUMNS, _PANEL, _GAP, _HEAD, _FOOT = 3, 128, 74, 96, 44  # pixels of height but for the first
+_BARS = 20  # up to so many values stand as pairs of bars, more as two outlines
+_SMALL, _LARGE = 100, 400  # the most runs of values of an outline
+_LARGE_HEIGHT = 360
+
+
+class _Look(NamedTuple):
+    """How much room there is for a distribution."""
+
+    number: str  # of its axes, as Plotly counts them
+    runs: int
+    room: int  # characters of labels under it
+    rotated: int  # labels up to this number are turned where they do not fit
+    legend: bool
+
+
+def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
+    """The numbers behind the pictures: a row per column and value, and one for the suppressed."""
+    parts = []
+    for one in found:
+        before, after = one.before, one.after
+        values = list(one.values)
+        if one.suppressed:
+            values.append("(suppressed)")
+            before, after = np.append(before, 0.0), np.append(after, one.suppressed)
+        share = 100.0 / max(one.n_records, 1)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "column": one.name,
+                    "value": pd.array(values, dtype="str"),
+                    "records_before": before,
+                    "records_after": after,
+                    "before_percent": before * share,
+                    "after_percent": after * share,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
+    """One small panel per column, in the order given.
+
+    Each is named after its column and how far it went: its total variation in percent. Of up to
+    twenty values each has a pair of bars, of more the outline is drawn in leaf order; of very many
+    neighbouring ones are put together.
+
+    Parameters
+    ----------
+    found
+        At least one distribution.
+    title
+        The finding, safe for Plotly.
+    """
+    columns = min(_COLUMNS, len(found))
+    rows = math.ceil(len(found) / columns)
+    height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
+    wide = (1 - (columns - 1) * _BETWEEN) / columns
+    inside = height - _HEAD - _FOOT
+    data, axes, heads = [], {}, []
+    for place, one in enumerate(found):
+        row, column = divmod(place, columns)
+        left, top = column * (wide + _BETWEEN), 1 - row * (_PANEL + _GAP) / inside
+        number = "" if place == 0 else str(place + 1)
+        look = _Look(number, _SMALL, 100 // columns, 0, place == 0)
+        traces, x, y = _drawn(one, look)
+        data += traces
+        axes[f"xaxis{number}"] = {**x, "domain": [left, left + wide]}
+        low = max(0.0, top - _PANEL / inside)
+        axes[f"yaxis{number}"] = {**y, "domain": [low, top], "nticks": 4}
+        heads.append({
+            "text": f"<b>{escaped(one.name, 24)}</b>: {percent(100 * one.total_variation)}",
+            "x": left, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
+            "yanchor": "bottom", "yshift": 2, "showarrow": False,
+            "font": {"size": 14, "color": INK},
+        })  # fmt: skip
+    margin = {"l": 48, "r": 12, "t": _HEAD, "b": _FOOT}
+    return _figure(data, title, height, margin, {**axes, "annotations": heads})
+
+
+def distribution_large(found: Distribution, title: str) -> go.Figure:
+    """One column in a chart of its own.
+
+    Parameters
+    ----------
+    found
+        The distribution.
+    title
+        The finding, safe for Plotly.
+    """
+    data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
+    named = {"text": "share of the records", "font": {"size": 14, "color": INK}}
+    axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}
+    margin = {"l": 64, "r": 12, "t": 92, "b": 56}
+    return _figure(data, title, _LARGE_HEIGHT, margin, axes)
+
+
+def _figure(
+    data: list[dict[str, Any]],
+    title: str,
+    height: int,
+    margin: dict[str, int],
+    axes: dict[str, Any],
+) -> go.Figure:
+    """A figure in one go; the legend stands below the title, in pixels whatever the height."""
+    legend = {
+        "orientation": "h", "x": 0, "yanchor": "middle", "font": {"size": 13, "color": INK},
+        "y": 1 + (margin["t"] - 58) / (height - margin["t"] - margin["b"]),
+    }  # fmt: skip
+    return drawn(
+        data, title, height, {}, {}, **axes, margin=margin, hovermode="x", showlegend=True,
+        legend=legend, barmode="group", bargap=0.2, bargroupgap=0, title_y=1,
+        title_yanchor="top", title_pad={"t": 12},
+    )  # fmt: skip
+
+
+def _drawn(
+    one: Distribution, look: _Look
+) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
+    """The traces of a column, and its axes."""
+    edges = _edges(len(one.values), look.runs)
+    labels = _labels(one, edges)
+    share = 100.0 / max(one.n_records, 1)
+    before, after = (
+        np.add.reduceat(each, edges[:-1]) * share if len(each) else each
+        for each in (one.before, one.after)
+    )
+    if one.suppressed:
+        labels = [*labels, "suppressed"]
+        before, after = np.append(before, 0.0), np.append(after, share * one.suppressed)
+    places = np.arange(len(labels))
+    said = [escaped(label, 40) for label in labels]
+    traces: list[dict[str, Any]] = []
+    for name, values, colour in (("before", before, BEFORE_COLOUR), ("after", after, AFTER_COLOUR)):
+        common = {
+            "xaxis": f"x{look.number}",
+            "yaxis": f"y{look.number}",
+            "x": places,
+            "y": values,
+            "name": name,
+            "legendgroup": name,
+            "showlegend": look.legend,
+            "customdata": [
+                [label, percent(value)] for label, value in zip(said, values.tolist(), strict=True)
+            ],
+            "hovertemplate": f"%{{customdata[0]}}: %{{customdata[1]}} {name}<extra></extra>",
+        }
+        if len(labels) <= _BARS:
+            traces.append({**common, "type": "bar", "marker": {"color": colour}})
+            continue
+        traces.append(
+            {
+                **common, "type": "scatter", "mode": "lines",
+                "line": {"color": colour, "width": 2, "shape": "hvh"},
+                "fill": "tozeroy" if name == "before" else "none",
+                "fillcolor": translucent(colour, 0.22),
+            }
+        )  # fmt: skip
+    most = max([float(before.max(initial=0)), float(after.max(initial=0)), 0.5])
+    font = {"tickfont": {"size": 13, "color": INK}, "linecolor": INK, "zeroline": False}
+    x = {
+        **font, "range": [-0.6, len(labels) - 0.4], "fixedrange": True, "ticks": "outside",
+        "gridcolor": _GRID, "anchor": f"y{look.number}", **_ticks(one, edges, labels, look),
+    }  # fmt: skip
+    y = {
+        **font, "range": [0, 1.08 * most], "ticksuffix": " %", "gridcolor": _GRID,
+        "ticks": "outside", "anchor": f"x{look.number}",
+    }  # fmt: skip
+    return traces, x, y
+
+
+def _edges(n_values: int, runs: int) -> np.ndarray:
+    """Where each run of neighbouring values begins, and where the last ends; as equal as can be.
+
+    >>> _edges(7, 3).tolist(), _edges(2, 3).tolist()
+    ([0, 2, 4, 7], [0, 1, 2])
+    """
+    number = min(n_values, runs)
+    return np.arange(number + 1) * n_values // max(number, 1)
+
+
+def _labels(one: Distribution, edges: np.ndarray) -> list[str]:
+    """What each run of values is called: a single value by its name."""
+    values = one.values
+    return [
+        values[low] if high - low == 1 else f"{values[low]} to {values[high - 1]}"
+        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+
+
+def _ticks(
+    one: Distribution, edges: np.ndarray, labels: Sequence[str], look: _Look
+) -> dict[str, Any]:
+    """As many labels as there is room for; of values without an order all of them or none."""
+    values, angle = one.values, 0
+    widest = max((len(label) for label in labels), default=1)
+    shown: Sequence[int] = range(len(labels))
+    if len(labels) > look.room // (min(widest, 24) + 2):
+        if numbers(list(values)) is not None:
+            wide = max(map(len, values)) + 2
+            step = math.ceil(len(labels) / max(look.room // wide, 2))
+            shown = [place for place in shown if place % step == 0]
+        elif len(labels) <= look.rotated:
+            angle = -45
+        elif look.rotated or look.room // (len(labels) + 1) < 5:  # not even shortened ones fit
+            centre = (len(labels) - 1) / 2
+            return {"tickvals": [centre], "ticktext": [counted(len(values), "value")], "ticks": ""}
+    longest = 22 if look.rotated else max(4, look.room // max(len(shown), 1) - 1)
+    # A run of values is called by its first; what follows the runs are the suppressed records.
+    runs = len(edges) - 1
+    texts = [values[edges[place]] if place < runs else labels[place] for place in shown]
+    return {
+        "tickvals": list(shown),
+        "ticktext": [escaped(text, longest) for text in texts],
+        "tickangle": angle,
+    }

@@ -1,0 +1,338 @@
+"""What can be learnt from releases: scores over k per representation, and what predicts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from kanon.cards import Card
+from kanon.charts.style import (
+    ALGORITHM_COLOURS,
+    FAMILY_MARKERS,
+    escaped,
+    k_axis,
+    lay_out,
+    translucent,
+)
+from kanon.learning.experiments import Band
+from kanon.learning.representations import REPRESENTATIONS
+from kanon.run import algorithm_named, short_title
+from kanon.words import thin
+
+__all__ = [
+    "NOTHING",
+    "REPRESENTATION_COLOURS",
+    "agreement_chart",
+    "best_at",
+    "prediction_scatter",
+    "scores_chart",
+    "scores_finding",
+]
+
+REPRESENTATION_COLOURS: Mapping[str, str] = {
+    "oneClass": "#C28A00",
+    "fillParent": "#117755",
+    "fillChild": "#BB5566",
+    "proportional": "#004488",
+}
+"""One colour per representation, everywhere."""
+
+_DASHES = {"oneClass": "2px,3px", "fillParent": "8px,3px", "fillChild": "8px,3px,2px,3px"}
+_MARKERS = {
+    "oneClass": "circle",
+    "fillParent": "square",
+    "fillChild": "triangle-up",
+    "proportional": "diamond",
+}
+_DIGITS = 3
+NOTHING = 0.005
+"""A score that is not higher than this above chance says nothing."""
+
+_CHANCE = "#5B5B5B"
+
+
+def best_at(found: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
+    """Per k the representations of the highest mean score; equal to three digits is equal.
+
+    Empty where no score could be taken, or none is above what knowing nothing reaches.
+
+    Parameters
+    ----------
+    found
+        The bands of each representation.
+    chance
+        What who knows nothing reaches; not a number for no such bound.
+    """
+    means = np.round([band.mean for band in found.values()], _DIGITS)
+    names = list(found)
+    best: list[set[str]] = []
+    for column in means.T:
+        there = column[~np.isnan(column)]
+        most = there.max() if len(there) else np.nan
+        if np.isnan(most) or most <= chance + NOTHING:
+            best.append(set())
+        else:
+            best.append({name for name, mean in zip(names, column, strict=True) if mean == most})
+    return best
+
+
+def scores_finding(
+    found: Mapping[str, Band], ks: Sequence[int], score: Card, chance: float = np.nan
+) -> str:
+    """Which representation has the highest mean score, and at how many k.
+
+    Of those at which anything is learnt; see :func:`best_at`.
+
+    >>> two = {name: Band(np.array([mean]), np.zeros(1), 1) for name, mean in
+    ...     (("oneClass", 0.6), ("fillParent", 0.7), ("fillChild", 0.5), ("proportional", 0.7))}
+    >>> from kanon.learning.scores import SCORES
+    >>> scores_finding(two, [5], SCORES["auc"])
+    'Mean AUC is highest in fillParent at 1 of 1 k, and in proportional at as many'
+    >>> scores_finding(two, [5], SCORES["auc"], chance=0.7)
+    'Nothing is learnt at any k'
+    """
+    best = best_at(found, chance)
+    learnt = sum(bool(at) for at in best)
+    if not learnt:
+        return "Nothing is learnt at any k"
+    tally = {name: sum(name in at for at in best) for name in found}
+    most = max(tally.values())
+    first, *others = [REPRESENTATIONS[name].title for name, at in tally.items() if at == most]
+    also = f", and in {' and '.join(others)} at as many" if others else ""
+    of = f"{most} of {thin(learnt)} k" + ("" if learnt == len(ks) else " where anything is learnt")
+    return f"Mean {score.title} is highest in {first} at {of}{also}"
+
+
+def scores_chart(
+    panels: Mapping[str, Mapping[str, Band]],
+    ks: Sequence[int],
+    score: Card,
+    title: str,
+    reference: Mapping[str, float] | None = None,
+    chance: float = np.nan,
+) -> go.Figure:
+    """The mean score over k, a line per representation validated in, ± its standard deviation.
+
+    Parameters
+    ----------
+    panels
+        Per title the bands of each representation; one panel, or several of one scale.
+    ks
+        The k, rising.
+    score
+        What is shown.
+    title
+        The finding.
+    reference
+        Per panel the score on the table that was trained on, a dashed line.
+    chance
+        What who knows nothing reaches, a dotted line; not a number for none.
+    """
+    several = len(panels) > 1
+    columns = 2 if several else 1
+    rows = -(-len(panels) // columns)
+    figure = make_subplots(
+        rows=rows, cols=columns, shared_xaxes=several, shared_yaxes=several,
+        horizontal_spacing=0.05, vertical_spacing=0.11,
+        subplot_titles=[escaped(name, 60) for name in panels] if several else None,
+    )  # fmt: skip
+    lay_out(figure, title, 640 if several else 400)
+    for place, (name, found) in enumerate(panels.items()):
+        at = {"row": place // columns + 1, "col": place % columns + 1}
+        for representation, band in found.items():
+            for trace in _band(representation, band, ks, place == 0):
+                figure.add_trace(trace, **at)
+        own = (reference or {}).get(name, np.nan)
+        for value, dash, text in (
+            (own, "7px,4px", f"as trained{'' if several else f': {own:.3f}'}"),
+            (chance, "1px,4px", f"knowing nothing: {chance:.3f}"),
+        ):
+            if not np.isnan(value):
+                figure.add_trace(_across(ks, value, dash, text, place == 0), **at)
+    k_axis(figure, max(ks), tuple(_apart(ks, 2.2 if several else 1.17)))
+    figure.update_xaxes(range=[float(np.log10(min(ks) / 1.2)), float(np.log10(max(ks) * 1.2))])
+    low, high = _reach(panels, [*(reference or {}).values(), chance])
+    figure.update_yaxes(range=[low, high], hoverformat=".3f")
+    figure.update_yaxes(title=_axis(score), col=1)
+    figure.update_xaxes(title="", row=1) if rows > 1 else None
+    figure.update_layout(
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.01 if not several else 1.06, "yanchor": "bottom",
+                "x": 1, "xanchor": "right"},
+        margin={"l": 64, "r": 24, "t": 76 if not several else 116, "b": 52},
+    )  # fmt: skip
+    return figure
+
+
+def _band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[str, Any]]:
+    colour = REPRESENTATION_COLOURS[name]
+    line = {
+        "type": "scatter", "x": list(ks), "y": band.mean,
+        "name": f"in {REPRESENTATIONS[name].title}",
+        "mode": "lines+markers", "legendgroup": name, "showlegend": legend,
+        "line": {"color": colour, "width": 2.5, "dash": _DASHES.get(name, "solid")},
+        "marker": {"symbol": _MARKERS[name], "size": 8, "color": colour},
+        "customdata": band.deviation,
+        "hovertemplate": "%{y:.3f}" + (" ± %{customdata:.3f}" if band.fits > 1 else ""),
+    }  # fmt: skip
+    if band.fits < 2:
+        return [line]
+    around = {
+        "type": "scatter", "x": [*ks, *reversed(ks)],
+        "y": [*(band.mean + band.deviation), *reversed(band.mean - band.deviation)],
+        "fill": "toself", "fillcolor": translucent(colour, 0.14), "line": {"width": 0},
+        "mode": "lines", "hoverinfo": "skip", "showlegend": False, "legendgroup": name,
+    }  # fmt: skip
+    return [around, line]
+
+
+def _across(ks: Sequence[int], value: float, dash: str, text: str, legend: bool) -> dict[str, Any]:
+    return {
+        "type": "scatter", "x": [min(ks) / 1.2, max(ks) * 1.2], "y": [value, value], "name": text,
+        "mode": "lines", "line": {"color": _CHANCE, "width": 1.5, "dash": dash},
+        "showlegend": legend, "legendgroup": text, "hoverinfo": "skip",
+    }  # fmt: skip
+
+
+def _apart(ks: Sequence[int], ratio: float) -> list[int]:
+    """As many k as have room for their labels: each at least so many times the last one.
+
+    >>> _apart([3, 4, 5, 10, 20], 2.2)
+    [3, 10]
+    """
+    found: list[int] = []
+    for k in ks:
+        if not found or k >= ratio * found[-1]:
+            found.append(k)
+    return found
+
+
+def _reach(panels: Mapping[str, Mapping[str, Band]], also: Sequence[float]) -> tuple[float, float]:
+    """Both ends of the score's axis, with some room."""
+    ends = [
+        side
+        for found in panels.values()
+        for band in found.values()
+        for side in (band.mean, band.mean - band.deviation, band.mean + band.deviation)
+    ]
+    every = np.concatenate([*ends, np.array(also, dtype=float)])
+    every = every[~np.isnan(every)]
+    if not len(every):
+        return 0.0, 1.0
+    low, high = float(every.min()), float(every.max())
+    room = 0.06 * max(high - low, 0.05)
+    return max(0.0, low - room), min(1.02, high + room)
+
+
+def _axis(score: Card) -> str:
+    return f"{score.title}, 0 to 1 ({score.arrow})"
+
+
+# --- which measure predicts -------------------------------------------------------------------
+def agreement_chart(
+    found: pd.DataFrame, measures: Mapping[str, Card], learned: Mapping[str, str], title: str
+) -> go.Figure:
+    """How well each measure agrees with each classifier's score: overall and at equal k.
+
+    Parameters
+    ----------
+    found
+        From :func:`kanon.learning.predicting.agreements`.
+    measures
+        The measures' cards by name, in the order of the rows.
+    learned
+        The classifiers' titles by name, in the order of the columns.
+    title
+        The finding.
+    """
+    names = [name for name in measures if name in set(found["measure"])]
+    panels = [("over all releases", ("agreement", "low", "high"))]
+    if found["at_equal_k"].notna().any():
+        within = ("at_equal_k", "low_at_equal_k", "high_at_equal_k")
+        panels.append(("among releases for one k, mean over k", within))
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03,
+        subplot_titles=[name for name, _ in panels],
+    )  # fmt: skip
+    lay_out(figure, title, 150 + 27 * max(len(names), 3))
+    labels = [escaped(measures[name].title, 44) for name in names]
+    for column, (_, columns) in enumerate(panels, 1):
+        grids = [
+            found.pivot(index="measure", columns="score", values=each)
+            .reindex(index=names, columns=list(learned))
+            .to_numpy(dtype=float)
+            for each in columns
+        ]
+        text = [["–" if np.isnan(one) else f"{one:.2f}" for one in row] for row in grids[0]]
+        figure.add_trace(
+            {
+                "type": "heatmap", "z": grids[0], "y": labels,
+                "x": [escaped(one).replace(" ", "<br>") for one in learned.values()],
+                "text": text, "texttemplate": "%{text}", "textfont": {"size": 12},
+                "zmin": -1, "zmax": 1, "colorscale": "RdBu", "xgap": 1, "ygap": 1,
+                "customdata": np.dstack(grids[1:]),
+                "showscale": column == len(panels),
+                "colorbar": {"title": {"text": "agreement"}, "tickvals": [-1, 0, 1], "len": 0.9},
+                "hovertemplate": "%{y}, %{x}: %{z:.2f}"
+                + (
+                    ""
+                    if np.isnan(grids[1]).all()
+                    else " [%{customdata[0]:.2f}, %{customdata[1]:.2f}]"
+                )
+                + "<extra></extra>",
+            },
+            row=1, col=column,
+        )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", tickfont={"size": 13})
+    figure.update_xaxes(side="bottom", showgrid=False, ticks="", tickangle=0, tickfont={"size": 12})
+    figure.update_layout(hovermode="closest", margin={"l": 10, "r": 10, "t": 72, "b": 56})
+    return figure
+
+
+def prediction_scatter(
+    points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
+) -> go.Figure:
+    """A dot per release: what a measure says of it, and how well a classifier does on it.
+
+    Parameters
+    ----------
+    points
+        See :func:`kanon.studies.points_table`.
+    measure
+        On the axis below; its name is a column of ``points``.
+    column
+        The classifier's column.
+    score
+        What its numbers are.
+    title
+        The finding.
+    """
+    figure = lay_out(go.Figure(), title, 400)
+    for name, some in points.groupby("algorithm", sort=False):
+        family = algorithm_named(str(name)).FAMILY
+        colour = ALGORITHM_COLOURS.get(str(name), "#5B5B5B")
+        ordered = some.sort_values("k")
+        figure.add_trace(
+            {
+                "type": "scatter", "x": ordered[measure.name], "y": ordered[column],
+                "name": short_title(str(name)), "mode": "lines+markers",
+                "line": {"color": translucent(colour, 0.35), "width": 1},
+                "marker": {"symbol": FAMILY_MARKERS[family], "size": 9, "color": colour},
+                "customdata": [thin(k) for k in ordered["k"]],
+                "hovertemplate": "k = %{customdata}: %{x:.4g}, %{y:.3f}",
+            }
+        )  # fmt: skip
+    unit = f", {measure.unit}" if measure.unit else ""
+    figure.update_xaxes(title=escaped(f"{measure.title}{unit} ({measure.arrow})", 80))
+    figure.update_yaxes(title=_axis(score), hoverformat=".3f")
+    figure.update_layout(
+        hovermode="closest", showlegend=True,
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        margin={"l": 64, "r": 24, "t": 76, "b": 52},
+    )  # fmt: skip
+    return figure

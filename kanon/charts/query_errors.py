@@ -1,0 +1,92 @@
+"""How far counts are off that are taken from a release: the share of them within each error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.drawn import INK, drawn
+from kanon.measures.query_error import QueryStudy
+from kanon.words import percent, thin
+
+__all__ = ["query_chart", "query_table"]
+
+_RANGES, _CELLS = "#0072B2", "#009E73"
+_FURTHEST = 200.0  # percent: what is off by more is said, not drawn
+
+
+def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
+    """The numbers behind the picture: a row per count. Which values it was of is left out."""
+    asked = study.queries
+    return pd.DataFrame(
+        {
+            "about": [
+                " × ".join(names[j] for j in row if j >= 0) for row in asked.attributes.tolist()
+            ],
+            "kind": np.where(asked.of_ranges, "range", "cell"),
+            "true": study.true,
+            "estimated": study.estimated,
+            "error_percent": study.errors,
+        }
+    )
+
+
+def query_chart(study: QueryStudy, title: str) -> go.Figure:
+    """The share of the counts that are off by at most so much, ranges and single cells apart.
+
+    Parameters
+    ----------
+    study
+        Queries and their answers; at least one of each kind.
+    title
+        The finding.
+    """
+    end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
+    data: list[dict[str, Any]] = []
+    for name, colour, dash, chosen in (
+        ("counts over ranges", _RANGES, "solid", study.queries.of_ranges),
+        ("single cells", _CELLS, "7px,3px", ~study.queries.of_ranges),
+    ):
+        errors = np.sort(study.errors[chosen])
+        within = 100 * np.arange(1, len(errors) + 1) / len(errors)
+        beyond = int((errors > end).sum())
+        shown = errors <= end
+        more = f", {thin(beyond)} of {thin(len(errors))} off by more" if beyond else ""
+        data.append(
+            {
+                "type": "scatter", "mode": "lines", "name": name + more,
+                "x": [0, *errors[shown], end],
+                "y": [0, *within[shown], 100 * shown.mean()],
+                "line": {"color": colour, "width": 2.5, "shape": "hv", "dash": dash},
+                "hovertemplate": f"%{{y:.1f}} % of {name} are off by at most %{{x:.1f}} %"
+                "<extra></extra>",
+            }
+        )  # fmt: skip
+    shapes, notes = [], []
+    for share, said in ((0.5, "half"), (0.9, "nine of ten")):
+        error = study.quantile(share)
+        if error <= end:
+            shapes.append({
+                "type": "line", "x0": error, "x1": error, "y0": 0, "y1": 1, "yref": "y domain",
+                "line": {"color": "#5B5B5B", "width": 1.5, "dash": "dot"},
+            })  # fmt: skip
+            right = error > 0.7 * end
+            notes.append({
+                "x": error, "y": 0.02 if share == 0.5 else 0.14, "yref": "y domain",
+                "xanchor": "right" if right else "left", "yanchor": "bottom", "showarrow": False,
+                "text": f" {said}: {percent(error)} ", "font": {"size": 13, "color": INK},
+            })  # fmt: skip
+    return drawn(
+        data, title, 300,
+        {"title": "off by at most, % of the true count (↓ better)", "range": [0, end],
+         "ticksuffix": " %"},
+        {"title": "share of the counts", "range": [0, 102], "ticksuffix": " %", "dtick": 25},
+        hovermode="closest", showlegend=True, shapes=shapes, annotations=notes,
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom",
+                "font": {"size": 13, "color": INK}},
+        margin={"l": 64, "r": 12, "t": 76, "b": 52}, title_y=1, title_yanchor="top",
+        title_pad={"t": 12},
+    )  # fmt: skip

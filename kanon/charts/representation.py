@@ -1,0 +1,251 @@
+"""A representation as a picture: some classes, and the nodes of one attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.colors
+import plotly.graph_objects as go
+
+from kanon.charts.style import escaped, lay_out
+from kanon.learning.representations import Matrix
+from kanon.recoding import Recoding
+
+__all__ = ["MOST_CLASSES", "MOST_NODES", "Shown", "representation_chart", "representation_table"]
+
+MOST_CLASSES, MOST_NODES = 8, 40
+"""So many rows and columns can be read at 1280 × 720."""
+
+_MOST_GROUPS = 5
+"""So many rows show groups or ranges, if others show single values."""
+
+_INK, _EMPTY = "#1B1F24", "#EEF1F4"
+_WRITTEN = 24  # up to so many columns, the numbers stand in the cells
+_ROW = 30  # pixels
+_LABEL = 22  # characters of a column's label
+_OUTLINE = "#D55E00"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The part of a representation that is shown.
+
+    Attributes
+    ----------
+    attribute
+        The quasi-identifier.
+    classes : numpy.ndarray, shape (r,)
+        The positions of the released classes that are rows.
+    labels : tuple of str, length c
+        The nodes that are columns.
+    entries : numpy.ndarray, shape (r, c), float32
+        The entries.
+    released : numpy.ndarray, shape (r,)
+        Per row the column of the released value, or of the smallest group that covers a released
+        range.
+    n_leaves
+        So many of the columns are values; the others are groups.
+    left_out
+        The number of nodes that are not shown.
+    """
+
+    attribute: str
+    classes: np.ndarray
+    labels: tuple[str, ...]
+    entries: np.ndarray
+    released: np.ndarray
+    n_leaves: int
+    left_out: int
+
+    @classmethod
+    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> Shown:
+        """What to show of one attribute: classes that differ in it, raised ones among them.
+
+        Of every released value the largest class: of the groups and the values with most records;
+        where there are few, more of the largest classes. They stand in the order of the nodes. Of a
+        large tree the nodes of most records, and whatever was released.
+
+        Parameters
+        ----------
+        recoding, matrix
+            The release, of one class at least, and its representation.
+        place
+            The position of the attribute.
+        """
+        tree = recoding.hierarchies[place]
+        nodes = recoding.nodes[:, place]
+        classes = _classes(nodes, recoding.counts, tree.n_leaves)
+        high = nodes[classes]
+        released = np.where(high > tree.root, tree.parent[high], high)
+        size = tree.root + 1
+        rank = recoding.original.records_below[place][:size].astype(float)
+        rank[released] = np.inf
+        most = np.argsort(-rank, kind="stable")[:MOST_NODES]
+        columns = np.sort(most)
+        first = sum(each.root + 1 for each in recoding.hierarchies[:place])
+        entries = matrix.rows[classes].toarray()[:, first + columns]
+        return cls(
+            recoding.classes.attributes[place],
+            classes,
+            tuple(tree.labels[node] for node in columns),
+            entries,
+            np.searchsorted(columns, released),
+            int((columns < tree.n_leaves).sum()),
+            size - len(columns),
+        )
+
+
+def _classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.ndarray:
+    """The largest class of each released value, groups first, then the largest of all."""
+    by_size = np.argsort(-counts, kind="stable")
+    values, largest = np.unique(nodes[by_size], return_index=True)
+    records = np.bincount(np.searchsorted(values, nodes), weights=counts, minlength=len(values))
+    often = np.argsort(-records, kind="stable")
+    raised = often[values[often] >= n_leaves]
+    order = [*raised[:_MOST_GROUPS], *often[values[often] < n_leaves], *raised[_MOST_GROUPS:]]
+    wanted = [*by_size[largest[order]].tolist(), *by_size[:MOST_CLASSES].tolist()]
+    some = np.array(list(dict.fromkeys(wanted))[:MOST_CLASSES], dtype=np.int64)
+    return some[np.lexsort([some, nodes[some]])]
+
+
+def representation_table(shown: Shown, names: Sequence[str], sizes: Sequence[int]) -> pd.DataFrame:
+    """The numbers of the picture: a row per class.
+
+    Parameters
+    ----------
+    shown
+        What is shown.
+    names, sizes
+        Per class its tuple as text, and its records.
+    """
+    cells = pd.DataFrame(shown.entries, columns=pd.Index(shown.labels, dtype=object))
+    cells.insert(0, "released class", list(names), allow_duplicates=True)
+    cells.insert(1, "records in it", list(sizes), allow_duplicates=True)
+    return cells
+
+
+def representation_chart(
+    shown: Shown, rows: Sequence[str], names: Sequence[str], title: str
+) -> go.Figure:
+    """The rows of some classes as a heat map from 0 to 1; the released value is outlined.
+
+    Parameters
+    ----------
+    shown
+        What is shown.
+    rows
+        The label of each row.
+    names
+        Per row the whole tuple, for the pointer.
+    title
+        The finding; it is escaped here.
+    """
+    n_rows, n_columns = shown.entries.shape
+    labels = [escaped(label, _LABEL) for label in shown.labels]
+    places = [str(place) for place in range(n_columns)]
+    font = 14 if n_columns <= _WRITTEN else 12
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown.entries,
+            x=places,
+            y=[str(place) for place in range(n_rows)],
+            customdata=[
+                [[escaped(name, 90), escaped(label)] for label in shown.labels] for name in names
+            ],
+            hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{z:.3f}<extra></extra>",
+            colorscale=_colours(),
+            zmin=0,
+            zmax=1,
+            xgap=1,
+            ygap=1,
+            colorbar={
+                "title": {"text": "entry", "side": "top"}, "thickness": 12, "outlinewidth": 0,
+                "tickvals": [0, 0.5, 1], "ticktext": ["0", "½", "1"], "xpad": 6,
+                "lenmode": "pixels", "len": max(120, _ROW * n_rows), "y": 1, "yanchor": "top",
+            },
+            showscale=n_columns > _WRITTEN,  # else the numbers are there
+        )
+    )  # fmt: skip
+    if n_columns <= _WRITTEN:
+        figure.add_trace(_numbers(shown.entries))
+    longest = min(_LABEL, max(len(label) for label in shown.labels))
+    turned = longest * font * 0.56 > 600 / n_columns
+    above = 46 + (int(longest * font * 0.47) + 12 if turned else 24)
+    beside = int(max(len(row) for row in rows) * 7.4) + 14
+    lay_out(figure, escaped(title, 110), above + _ROW * n_rows + 30)
+    figure.update_layout(
+        margin={
+            "l": min(beside, 340),
+            "r": 64 if n_columns > _WRITTEN else 8,
+            "t": above,
+            "b": 30,
+            "autoexpand": False,
+        },
+        hovermode="closest",
+        plot_bgcolor="white",
+        title={"y": 1, "yanchor": "top", "yref": "container", "pad": {"t": 10}},
+    )
+    common = {"type": "category", "ticks": "", "showgrid": False, "showline": False}
+    figure.update_xaxes(
+        **common, side="top", tickmode="array", tickvals=places, ticktext=labels,
+        tickangle=-90 if turned else 0, tickfont={"size": font, "color": _INK},
+    )  # fmt: skip
+    figure.update_yaxes(
+        **common, autorange="reversed", tickmode="array",
+        tickvals=[str(place) for place in range(n_rows)],
+        ticktext=[escaped(row, 60) for row in rows], tickfont={"size": 14, "color": _INK},
+    )  # fmt: skip
+    for row, column in enumerate(shown.released.tolist()):
+        figure.add_shape(
+            type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
+            line={"color": _OUTLINE, "width": 3},
+        )  # fmt: skip
+    if 0 < shown.n_leaves < n_columns:
+        at = shown.n_leaves - 0.5
+        figure.add_shape(
+            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": _INK, "width": 2}
+        )
+    _kinds(figure, shown)
+    return figure
+
+
+def _kinds(figure: go.Figure, shown: Shown) -> None:
+    """Under the columns, which of them are values and which are groups."""
+    sides = [(-0.5, "values")] if shown.n_leaves else []
+    if shown.n_leaves < len(shown.labels):
+        sides.append((shown.n_leaves - 0.5, "groups"))
+    for x, text in sides:
+        figure.add_annotation(
+            x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
+            showarrow=False, font={"size": 14, "color": _INK},
+        )  # fmt: skip
+
+
+def _numbers(entries: np.ndarray) -> go.Scatter:
+    """The numbers in the cells, light on dark ones."""
+    rows, columns = np.indices(entries.shape)
+    values = entries.ravel().tolist()
+    return go.Scatter(
+        x=[str(column) for column in columns.ravel().tolist()],
+        y=[str(row) for row in rows.ravel().tolist()],
+        text=[_number(value) for value in values],
+        mode="text",
+        textfont={"size": 14, "color": ["white" if value >= 0.5 else _INK for value in values]},
+        hoverinfo="skip",
+    )
+
+
+def _number(value: float) -> str:
+    """An entry in its cell; what is not quite 0 or 1 does not look like it."""
+    if value in (0.0, 1.0):
+        return f"{value:.0f}"
+    return f"{min(max(value, 0.01), 0.99):.2f}"
+
+
+def _colours() -> list[list[object]]:
+    """Nothing is grey; from there to 1, dark is more."""
+    steps = plotly.colors.get_colorscale("Viridis_r")
+    return [[0, _EMPTY], *([max(1e-6, at), colour] for at, colour in steps)]

@@ -1,0 +1,136 @@
+"""The compiled join of a linkage attack: which published classes could hold which person.
+
+Tuples are three numbers per cell: the node, and the first and last leaf below it. The published
+ones stand in lexicographic order, so that where a prefix does not fit, all tuples that share it are
+left out at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["attacked", "below"]
+
+
+@njit(cache=True, nogil=True)
+def _misfit(low, high, p, q):
+    """The first column in which tuple q is no ancestor of tuple p; the number of columns if none.
+
+    Chains of single children share a range of leaves; their numbers tell who is above.
+    """
+    for j in range(low.shape[2]):
+        if (
+            high[1, q, j] > low[1, p, j]
+            or high[2, q, j] < low[2, p, j]
+            or high[0, q, j] < low[0, p, j]
+        ):
+            return j
+    return low.shape[2]
+
+
+@njit(cache=True, nogil=True)
+def _admits(rows, low, p, q):
+    """Whether the row of tuple q has an entry at every node of tuple p; yes without rows."""
+    ends, columns, first = rows
+    if ends.shape[1] == 0:
+        return True
+    for j in range(low.shape[2]):
+        wanted = first[j] + low[0, p, j]
+        start, end = ends[0, q], ends[1, q]
+        while start < end:  # the columns of a row rise
+            middle = (start + end) // 2
+            if columns[middle] < wanted:
+                start = middle + 1
+            else:
+                end = middle
+        if start == ends[1, q] or columns[start] != wanted:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
+    """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
+
+    Parameters
+    ----------
+    low, high : numpy.ndarray, shapes (3, P, m) and (3, Q, m), int32
+        The tuples that are known and those that are published: nodes, first and last leaves.
+    following : numpy.ndarray, shape (Q, m), int64
+        Per published tuple and column the next one that differs in the columns up to that.
+    sizes : numpy.ndarray, shape (Q,), int64
+        The records of each published tuple.
+    of_low, of_high
+        Where the entries of each tuple's histogram start, their values, their counts.
+    n_values
+        v.
+    rows
+        What is published beside the tuples: where the row of each starts and ends, shape (2, Q),
+        the columns of its entries, rising, and the first column of each of the m attributes. A
+        tuple matches only if its row has an entry at each known node. Empty if nothing is.
+
+    Returns
+    -------
+    records, most, ties, hits : numpy.ndarray, shape (P,), int64
+        The matching records; those with the most frequent value; the values that are as frequent;
+        the persons who have one of those.
+    """
+    low_start, low_value, low_count = of_low
+    high_start, high_value, high_count = of_high
+    known, published, m = low.shape[1], high.shape[1], low.shape[2]
+    records = np.zeros(known, dtype=np.int64)
+    highest = np.zeros(known, dtype=np.int64)
+    ties = np.zeros(known, dtype=np.int64)
+    hits = np.zeros(known, dtype=np.int64)
+    seen = np.zeros(n_values, dtype=np.int64)
+    touched = np.empty(n_values, dtype=np.int64)
+    for p in range(known):
+        n_touched = 0
+        q = 0
+        while q < published:
+            j = _misfit(low, high, p, q)
+            if j < m:
+                q = following[q, j]
+                continue
+            if _admits(rows, low, p, q):
+                records[p] += sizes[q]
+                for entry in range(high_start[q], high_start[q + 1]):
+                    value = high_value[entry]
+                    if seen[value] == 0:
+                        touched[n_touched] = value
+                        n_touched += 1
+                    seen[value] += high_count[entry]
+            q += 1
+        most = 0
+        for place in range(n_touched):
+            count = seen[touched[place]]
+            if count > most:
+                most, ties[p] = count, 1
+            elif count == most:
+                ties[p] += 1
+        highest[p] = most
+        if most:
+            for entry in range(low_start[p], low_start[p + 1]):
+                if seen[low_value[entry]] == most:
+                    hits[p] += low_count[entry]
+        for place in range(n_touched):
+            seen[touched[place]] = 0
+    return records, highest, ties, hits
+
+
+@njit(cache=True, nogil=True)
+def below(low, high, following, counts):
+    """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
+    m = low.shape[2]
+    found = np.zeros(high.shape[1], dtype=np.int64)
+    for p in range(low.shape[1]):
+        q = 0
+        while q < high.shape[1]:
+            j = _misfit(low, high, p, q)
+            if j < m:
+                q = following[q, j]
+                continue
+            found[q] += counts[p]
+            q += 1
+    return found

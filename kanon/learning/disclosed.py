@@ -1,0 +1,276 @@
+"""What the proportional representation tells beyond the release that it goes with.
+
+It says of every class how often each original value occurs in it. Neither k nor the l and t of a
+class change: its records still have one row, and its sensitive values are the same. But a value
+that was generalised may be read off its row, and whoever knows a person's original values can leave
+out the classes in which one of them never occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.hierarchy import Hierarchy
+from kanon.learning.representations import represent
+from kanon.measures.linkage import Attack, attack
+from kanon.recoding import Recoding
+
+__all__ = ["CARDS", "Disclosed", "Guess", "alone_cells", "disclosed", "exact_cells"]
+
+_SETTLED = (
+    "kanon, for the representation of Viton, Mauger, Dequen, Guérin, Le Mahec 2021 (which does not "
+    "measure what it discloses)"
+)
+
+CARDS: Mapping[str, Card] = MappingProxyType(
+    {
+        card.name: card
+        for card in (
+            Card(
+                "exact_share",
+                "Cells read off",
+                "The share of the released cells that were generalised although all records of "
+                "their class have one original value: its share is 1, so it is published again.",
+                _SETTLED, "share", "lower",
+                "no generalised value can be read off", "every cell can",
+            ),
+            Card(
+                "alone_share",
+                "Alone in class",
+                "The share of the released cells that were generalised, and whose original value "
+                "exactly one record of the class has: share times class size is 1.",
+                _SETTLED, "share", "lower",
+                "no generalised value is told of exactly one record", "every one is",
+            ),
+            Card(
+                "sureness",
+                "Mean sureness",
+                "How sure the best guess of a person's sensitive value is, for who knows all of "
+                "the person's quasi-identifiers: its share among the matching records, on average.",
+                _SETTLED, "share", "lower",
+                "nobody matches", "every guess is certain",
+            ),
+            Card(
+                "certain",
+                "Certain guesses",
+                "The share of the persons for whom all matching records have one sensitive value.",
+                _SETTLED, "share", "lower",
+                "of nobody is a guess certain", "of everybody",
+            ),
+            Card(
+                "right",
+                "Right guesses",
+                "The share of the persons of whom the best guess is right; between equally good "
+                "guesses a coin is tossed.",
+                _SETTLED, "share", "lower",
+                "no guess is right", "every guess is",
+            ),
+        )
+    }
+)  # fmt: skip
+"""What each number says, by the name of its field."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What an attack on every person of the table finds; shares of all n persons, in [0, 1].
+
+    Attributes
+    ----------
+    sureness
+        The mean over persons of how sure the best guess is; 0 for whom no record matches.
+    certain
+        The share of the persons for whom all matching records have one sensitive value. Of a
+        suppressed person even a certain guess can be wrong.
+    right
+        How often the best guess is right.
+    """
+
+    sureness: float
+    certain: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """What the proportional representation of a release tells.
+
+    Attributes
+    ----------
+    cells
+        The number of quasi-identifier cells of the release: released records × attributes.
+    exact
+        Those of them that :func:`exact_cells` counts.
+    alone
+        Those of them that :func:`alone_cells` counts.
+    release
+        The attack on who looks at the release alone; None without a sensitive attribute.
+    shares
+        The same attack with the shares: only classes count that have a share above 0 at the
+        person's value in every attribute; None without a sensitive attribute.
+    """
+
+    cells: int
+    exact: int
+    alone: int
+    release: Guess | None
+    shares: Guess | None
+
+    @property
+    def exact_share(self) -> float:
+        """The share of the released cells that :func:`exact_cells` counts, in [0, 1]."""
+        return self.exact / self.cells if self.cells else 0.0
+
+    @property
+    def alone_share(self) -> float:
+        """The share of the released cells that :func:`alone_cells` counts, in [0, 1]."""
+        return self.alone / self.cells if self.cells else 0.0
+
+
+def alone_cells(recoding: Recoding) -> int:
+    """The generalised cells whose original value exactly one record of their class has.
+
+    The shares of a class, multiplied by its size, are whole numbers of records: they tell that
+    there is exactly one such person in it, though not which row is that person's.
+
+    Returns
+    -------
+    int
+        From 0 to the number of released cells.
+
+    Examples
+    --------
+    Two cats and a dog in one class at the root: one record has a value of its own.
+
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = suppression(["Cat", "Dog"])
+    >>> table = EquivalenceClasses(("race",), (tree,), np.array([[0], [1]]), np.array([2, 1]))
+    >>> alone_cells(Recoding.from_targets(table, np.array([[2], [2]])))
+    1
+    """
+    kept = recoding.assigned >= 0
+    group, size = recoding.assigned[kept], recoding.classes.counts[kept]
+    found = 0
+    for j, tree in enumerate(recoding.hierarchies):
+        original = recoding.classes.nodes[kept, j]
+        pairs, place = np.unique(group * tree.n_nodes + original, return_inverse=True)
+        records = np.bincount(place, size)
+        released = recoding.nodes[pairs // tree.n_nodes, j]
+        same = _says_as_much(tree, released, pairs % tree.n_nodes)
+        found += int(((records == 1) & ~same).sum())
+    return found
+
+
+def exact_cells(recoding: Recoding) -> int:
+    """The cells that were generalised, and whose value the representation tells all the same.
+
+    Those are the cells whose released value is not the original one, in classes all of whose
+    records have the same original value: its share, and those of all values above it, are 1, those
+    of all others 0.
+
+    Returns
+    -------
+    int
+        From 0, no generalised value can be read off, to the number of released cells.
+
+    Examples
+    --------
+    Both classes are raised to the root. In the first there are two cats; in the second, one value
+    of each kind.
+
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import suppression
+    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
+    >>> nodes = np.array([[0, 0], [0, 1], [1, 1]])
+    >>> table = EquivalenceClasses(("race", "sex"), trees, nodes, np.array([2, 1, 1]))
+    >>> exact_cells(Recoding.from_targets(table, np.array([[2, 0], [2, 1], [2, 1]])))
+    2
+    """
+    kept = recoding.assigned >= 0
+    group = recoding.assigned[kept]
+    found = 0
+    for j, tree in enumerate(recoding.hierarchies):
+        original = recoding.classes.nodes[kept, j]
+        least = np.full(recoding.n_classes, tree.n_nodes, dtype=np.int64)
+        most = np.full(recoding.n_classes, -1, dtype=np.int64)
+        np.minimum.at(least, group, original)
+        np.maximum.at(most, group, original)
+        released = recoding.nodes[:, j]
+        same = _says_as_much(tree, released, least)
+        found += int(recoding.counts[(least == most) & ~same].sum())
+    return found
+
+
+def _says_as_much(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
+    """Whether released nodes are the original ones; a range of one value says as much as it."""
+    found: np.ndarray = (released == original) | (
+        (released > tree.root) & (tree.leaves_below[released] == 1)
+    )
+    return found
+
+
+def disclosed(recoding: Recoding, column: str | None = None) -> Disclosed:
+    """What the proportional representation of a release tells beyond the release.
+
+    The attacker knows all quasi-identifiers of a person, as the original table has them. In the
+    release alone every class matches whose released values are those values or lie above them.
+    With the shares those are left out that have a share of 0 at one of the values. Every
+    matching record is equally likely; the best guess is the most frequent sensitive value.
+
+    Parameters
+    ----------
+    recoding
+        The release.
+    column
+        The sensitive attribute to be guessed, if any.
+
+    Raises
+    ------
+    PlanError
+        ``column`` is not sensitive.
+
+    Notes
+    -----
+    A value that is a group itself counts as occurring in a class if the group or a value below it
+    does, as the shares are defined.
+
+    Examples
+    --------
+    Two female cats with a cold, two male dogs with gout. The release raises the cats to [*, F], the
+    dogs to [*, *]: a female cat could be in either class, until the shares say that none of the
+    second is a cat.
+
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.sensitive import Sensitive
+    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
+    >>> ill = Sensitive.from_records("ill", ["cold", "gout"], False, [0, 0, 1, 1], [0, 0, 1, 1], 2)
+    >>> table = EquivalenceClasses(
+    ...     ("race", "sex"), trees, np.array([[0, 0], [1, 1]]), np.array([2, 2]), (ill,))
+    >>> found = disclosed(Recoding.from_targets(table, np.array([[2, 0], [2, 2]])), "ill")
+    >>> found.release
+    Guess(sureness=0.75, certain=0.5, right=0.75)
+    >>> found.shares
+    Guess(sureness=1.0, certain=1.0, right=1.0)
+    """
+    cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
+    exact, single = exact_cells(recoding), alone_cells(recoding)
+    if column is None:
+        return Disclosed(cells, exact, single, None, None)
+    persons, released = recoding.classes, recoding.released
+    rows = represent("proportional", recoding).rows
+    alone, beside = (
+        _guess(attack(persons, released, persons.attributes, column, admitted))
+        for admitted in (None, rows)
+    )
+    return Disclosed(cells, exact, single, alone, beside)
+
+
+def _guess(found: Attack) -> Guess:
+    return Guess(found.sureness, found.certain, found.right)

@@ -1,0 +1,196 @@
+"""A release with its representation, as a file: its own columns, then those of the matrix.
+
+Publishing the matrix with the table is a step after anonymising: all records of a class have the
+same row, so they are as alike as before. What the proportional one tells beyond the release is
+measured in :mod:`kanon.learning.disclosed`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+
+from kanon.errors import TableError, quoted
+from kanon.learning.representations import Matrix, columns_of, free_name, represent
+from kanon.recoding import Recoding
+from kanon.sources.memory import MemorySource
+from kanon.sources.writing import arrow_table, misread_bare
+
+__all__ = ["FILE_KINDS", "renamed", "representation_file"]
+
+FILE_KINDS = ("parquet", "csv")
+"""The kinds of file that a release with its representation is written as."""
+
+_BATCH = 65_536
+"""So many records are written at a time."""
+
+
+def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
+    """The columns of a matrix that the release has a column like, and what they are called then.
+
+    Returns
+    -------
+    mapping of str to str
+        Empty if no name is taken; else per such column its name in the file, with a number.
+    """
+    plain, final = _names(source, recoding)
+    return {old: new for old, new in zip(plain, final, strict=True) if old != new}
+
+
+def representation_file(source: MemorySource, recoding: Recoding, name: str, kind: str) -> bytes:
+    """The released table with its representation.
+
+    Every row of the release in its order: first its columns as the release has them, then those
+    of the matrix (see :func:`kanon.learning.representations.represent`). Ones and zeros are whole
+    numbers (uint8 in Parquet); shares are float32, in CSV the shortest decimals that are read
+    as the same float32. A record that is suppressed and keeps its row has no class: blanks.
+
+    The rows are written batch by batch, so that beside the release and the file itself the records
+    are never expanded all at once.
+
+    Parameters
+    ----------
+    source, recoding
+        The release.
+    name
+        One of :data:`kanon.learning.representations.REPRESENTATIONS`.
+    kind
+        One of :data:`FILE_KINDS`. A CSV is UTF-8 with commas and LF.
+
+    Raises
+    ------
+    PlanError
+        There is no such representation.
+    TableError
+        There is no such kind.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.schema import Role, Schema
+    >>> table = pd.DataFrame({"sex": ["F", "M", "M"], "ill": ["flu", "cold", "cold"]})
+    >>> source = MemorySource(table, Schema({"sex": Role.QUASI_IDENTIFIER}),
+    ...     {"sex": suppression(["F", "M"])})
+    >>> raised = Recoding.from_targets(source.classes, np.array([[2], [2]]))
+    >>> print(representation_file(source, raised, "proportional", "csv").decode().rstrip())
+    sex,ill,sex_F,sex_M,sex_*
+    *,flu,0.33333334,0.6666667,1
+    *,cold,0.33333334,0.6666667,1
+    *,cold,0.33333334,0.6666667,1
+    """
+    if kind not in FILE_KINDS:
+        raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(FILE_KINDS)}.")
+    matrix = represent(name, recoding)
+    _, names = _names(source, recoding)
+    table = source.release(recoding)
+    of_row = source.class_of_rows(recoding)
+    if kind == "csv":
+        return _csv(table, matrix, names, of_row)
+    whole = name != "proportional"
+    return _parquet(arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32)
+
+
+def _names(source: MemorySource, recoding: Recoding) -> tuple[list[str], list[str]]:
+    """What the columns of the matrix are called, and what they are called beside the release's."""
+    plain = columns_of(recoding.classes.attributes, recoding.hierarchies)
+    taken = {str(one) for one in source.release_rows(recoding, np.arange(0)).columns}
+    # A column that keeps its name has it before another one gets a number.
+    used = taken | set(plain)
+    final = []
+    for name in plain:
+        found = free_name(name, used) if name in taken else name
+        used.add(found)
+        final.append(found)
+    return plain, final
+
+
+def _parquet(
+    table: pa.Table,
+    matrix: Matrix,
+    names: Sequence[str],
+    of_row: np.ndarray,
+    number: type[np.uint8] | type[np.float32],
+) -> bytes:
+    added = [pa.field(name, pa.from_numpy_dtype(number)) for name in names]
+    schema = pa.schema([*table.schema, *added])
+    buffer = io.BytesIO()
+    with pyarrow.parquet.ParquetWriter(buffer, schema) as writer:
+        for start in range(0, len(of_row), _BATCH):
+            here = of_row[start : start + _BATCH]
+            gone = here < 0
+            dense = np.zeros((len(here), len(names)), dtype=np.float32)
+            for rows in matrix.batches(here[~gone], size=_BATCH):  # one batch, or none
+                dense[~gone] = rows
+            columns = [pa.array(each.astype(number), mask=gone) for each in dense.T]
+            part = table.slice(start, _BATCH).combine_chunks()
+            arrays = [*(_one(column) for column in part.columns), *columns]
+            writer.write_table(pa.table(arrays, schema=schema))
+    return buffer.getvalue()
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
+
+
+def _csv(table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray) -> bytes:
+    """With quotes where they are needed; around everything where that could be misread."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        buffer = io.BytesIO()
+        for part in _csv_parts(table, matrix, names, of_row, quoting):
+            if quoting == csv.QUOTE_MINIMAL and misread_bare(part):
+                break
+            buffer.write(part)
+        else:
+            break
+    return buffer.getvalue()
+
+
+def _csv_parts(
+    table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray, quoting: int
+) -> Iterator[bytes]:
+    """The header, and batches of lines."""
+    header = pd.DataFrame(columns=[*(str(name) for name in table.columns), *names])
+    yield header.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
+    blank = "," * (len(names) - 1)
+    for start in range(0, len(table), _BATCH):
+        here = of_row[start : start + _BATCH]
+        present = np.unique(here[here >= 0])
+        text = {-1: blank, **dict(zip(present.tolist(), _lines(matrix, present), strict=True))}
+        released = _released_lines(table.iloc[start : start + _BATCH], quoting)
+        lines = (
+            f"{line},{text[position]}\n"
+            for line, position in zip(released, here.tolist(), strict=True)
+        )
+        yield "".join(lines).encode()
+
+
+def _released_lines(table: pd.DataFrame, quoting: int) -> list[str]:
+    """The released cells of each record as CSV, without the line's end."""
+    end = "\x1e\n"
+    while True:  # a cell may hold a line's end, so lines are told apart by what no cell holds
+        text = table.to_csv(index=False, header=False, lineterminator=end, quoting=quoting)
+        lines: list[str] = text.split(end)
+        if len(lines) == len(table) + 1:
+            return lines[:-1]
+        end = "\x1e" + end
+
+
+def _lines(matrix: Matrix, classes: np.ndarray) -> Iterator[str]:
+    """The rows of some classes as CSV: those of many records are written out once."""
+    rows = matrix.rows[classes]
+    values, place = np.unique(rows.data, return_inverse=True)
+    texts = [np.format_float_positional(value, trim="-") for value in values]
+    zeros = ["0"] * rows.shape[1]
+    for start, end in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True):
+        cells = zeros.copy()
+        for column, value in zip(
+            rows.indices[start:end].tolist(), place[start:end].tolist(), strict=True
+        ):
+            cells[column] = texts[value]
+        yield ",".join(cells)

@@ -1,0 +1,203 @@
+"""What is to be learnt: the labels of the records, split once into training and validation.
+
+Counts per class are enough: records of one class with one label are the same to a learner, so no
+row has to be known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.errors import PlanError, TableError, quoted
+from kanon.recoding import Recoding
+from kanon.sensitive import Sensitive
+from kanon.values import MISSING_LABEL
+from kanon.words import counted, thin
+
+__all__ = ["MOST_LABELS", "TRAINING_SHARE", "Labelled", "Pairs", "labelled"]
+
+MOST_LABELS = 50
+"""A column with more different values is no target: most of them would have few records."""
+
+TRAINING_SHARE = 2 / 3
+"""The share of the records that train, as published; the others validate."""
+
+
+class Pairs(NamedTuple):
+    """How many records of which class have which label; only pairs that occur.
+
+    Attributes
+    ----------
+    group : numpy.ndarray, shape (P,), int64
+        The class.
+    label : numpy.ndarray, shape (P,), int64
+        The position of the label.
+    records : numpy.ndarray, shape (P,), int64
+        The number of records, at least 1.
+    """
+
+    group: np.ndarray
+    label: np.ndarray
+    records: np.ndarray
+
+    def moved(self, into: np.ndarray, n_labels: int) -> Pairs:
+        """The pairs of classes that became part of others; those in -1 are left out.
+
+        Parameters
+        ----------
+        into : numpy.ndarray, shape (E,)
+            Per class the one it became part of.
+        n_labels
+            L.
+        """
+        group = into[self.group]
+        kept = group >= 0
+        keys = group[kept] * n_labels + self.label[kept]
+        found, place = np.unique(keys, return_inverse=True)
+        count = np.zeros(len(found), dtype=np.int64)
+        np.add.at(count, place, self.records[kept])
+        return Pairs(found // n_labels, found % n_labels, count)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The labels of a table's records by class, and which records train and which validate.
+
+    Attributes
+    ----------
+    target
+        The column that is to be predicted.
+    labels : tuple of str, length L
+        Its values, at least two.
+    training, validation
+        The records of both parts, by original class and label.
+    unlabelled
+        The number of records without a label; they are in neither part.
+    """
+
+    target: str
+    labels: tuple[str, ...]
+    training: Pairs
+    validation: Pairs
+    unlabelled: int
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two labels."""
+        return len(self.labels) == 2
+
+    @property
+    def positive(self) -> int:
+        """The position of the rarest label, the last of equally rare ones.
+
+        With two labels it is the one that is looked for: AUC is the same for either.
+        """
+        totals = np.zeros(len(self.labels), dtype=np.int64)
+        for part in (self.training, self.validation):
+            np.add.at(totals, part.label, part.records)
+        return int(len(totals) - 1 - np.argmin(totals[::-1]))
+
+    def released(self, recoding: Recoding) -> tuple[Pairs, Pairs]:
+        """The training and the validation records of a release, by released class and label."""
+        into, size = recoding.assigned, len(self.labels)
+        return self.training.moved(into, size), self.validation.moved(into, size)
+
+
+def labelled(
+    histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
+) -> Labelled:
+    """Split the records of a table once, each label by itself.
+
+    Of every label the same share of the records trains (rounded, and at least one in both parts),
+    drawn without replacement. The draw is over classes, not rows, so the order of the rows does
+    not matter.
+
+    Parameters
+    ----------
+    histogram
+        How often each label occurs in each original class.
+    training_share
+        The share of the records that train, between 0 and 1.
+    seed
+        What decides which.
+
+    Raises
+    ------
+    TableError
+        The column has one value, more than :data:`MOST_LABELS`, or one that only one record has.
+    PlanError
+        The share is not between 0 and 1.
+
+    Examples
+    --------
+    Six records in two classes.
+
+    >>> ill = Sensitive.from_records(
+    ...     "ill", ["no", "yes"], False, [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0], 2)
+    >>> split = labelled(ill)
+    >>> split.training.records.sum(), split.validation.records.sum(), split.unlabelled
+    (np.int64(4), np.int64(2), 0)
+    """
+    if not 0 < training_share < 1:
+        raise PlanError(
+            f"The share for training is {training_share:g}; it must be above 0 and below 1."
+        )
+    codes = [
+        place
+        for place, value in enumerate(histogram.values)
+        if value != MISSING_LABEL and histogram.total[place]
+    ]
+    _check(histogram, codes)
+    random = np.random.default_rng(seed)
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+    of_entry = histogram.of_entry
+    for place, code in enumerate(codes):
+        entries = histogram.value == code
+        group, count = of_entry[entries], histogram.count[entries]
+        total = int(count.sum())
+        wanted = min(max(round(training_share * total), 1), total - 1)
+        trains = random.multivariate_hypergeometric(count, wanted, method="marginals")
+        parts.append((group, np.full(len(group), place), trains, count - trains))
+    group, label, trains, validates = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Labelled(
+        histogram.name,
+        tuple(histogram.values[code] for code in codes),
+        _pairs(group, label, trains),
+        _pairs(group, label, validates),
+        int(histogram.total.sum() - histogram.total[codes].sum()),
+    )
+
+
+def _check(histogram: Sensitive, codes: list[int]) -> None:
+    """Check that the labels can be learnt and validated."""
+    name = quoted(histogram.name)
+    if len(codes) < 2:
+        raise TableError(
+            f"The column {name} has {counted(len(codes), 'different value')}, so there is nothing "
+            "to predict; choose a target with at least two."
+        )
+    if len(codes) > MOST_LABELS:
+        raise TableError(
+            f"The column {name} has {thin(len(codes))} different values; a target can have at "
+            f"most {MOST_LABELS}, so that each has enough records."
+        )
+    totals = histogram.total[codes]
+    if totals.min() < 2:
+        alone = [histogram.values[code] for code in codes if histogram.total[code] < 2]
+        raise TableError(
+            f"The column {name}: {counted(len(alone), 'value')} ({{cells}}) "
+            f"{'has' if len(alone) == 1 else 'have'} one record only; a target needs two records "
+            "per value, one to train on and one to validate on.",
+            alone,
+        )
+
+
+def _pairs(group: np.ndarray, label: np.ndarray, count: np.ndarray) -> Pairs:
+    order = np.lexsort((label, group))
+    kept = order[count[order] > 0]
+    return Pairs(
+        group[kept].astype(np.int64), label[kept].astype(np.int64), count[kept].astype(np.int64)
+    )

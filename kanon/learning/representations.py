@@ -1,0 +1,338 @@
+"""A release as numbers for a learner: one row per class, one column per node of each hierarchy.
+
+A learner wants numbers, and a released cell names a node of a tree. So every quasi-identifier Q
+becomes a column ``Q_val`` for each node val of its hierarchy (not for the leaves alone), and a
+representation says what stands in it. All records of a class have the same row: it is kept once,
+and written out record by record only in batches, where a learner asks for them.
+
+>>> from kanon.hierarchy.build import groups
+>>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
+>>> sizes = np.array([1, 2, 1])
+>>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
+>>> raised = Recoding.from_targets(table, np.array([[3], [3], [2]]))
+>>> columns_of(["race"], [race])
+['race_Cat', 'race_Lion', 'race_Dog', 'race_Felid', 'race_*']
+>>> represent("fillParent", raised).dense().tolist()
+[[0.0, 0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0, 1.0]]
+>>> represent("proportional", raised).dense().round(2)[1].tolist()  # one cat, two lions
+[0.33000001311302185, 0.6700000166893005, 0.0, 1.0, 1.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.recoding import Recoding
+
+__all__ = [
+    "REPRESENTATIONS",
+    "Matrix",
+    "columns_of",
+    "free_name",
+    "represent",
+    "represent_original",
+]
+
+_VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
+_INAN = f"Inan, Kantarcioglu, Bertino 2009; {_VITON}"
+
+REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(
+    {
+        card.name: card
+        for card in (
+            Card(
+                "oneClass",
+                "oneClass",
+                "A 1 at the released value alone: every released value is a word of its own, and "
+                "how values lie below each other is not told.",
+                _INAN,
+            ),
+            Card(
+                "fillParent",
+                "fillParent",
+                "A 1 at the released value and at all that lies above it: two values have in "
+                "common what lies above both.",
+                _INAN,
+            ),
+            Card(
+                "fillChild",
+                "fillChild",
+                "A 1 at the released value and at all that lies below it: everything that the "
+                "original value could have been.",
+                _INAN,
+            ),
+            Card(
+                "proportional",
+                "proportional",
+                "At every value the share of the class's records whose original value is that one "
+                "or lies below it: what the class is made of, published with the table.",
+                _VITON,
+            ),
+        )
+    }
+)
+"""The four representations, by name."""
+
+_BATCH = 65_536
+"""So many rows are written out at a time."""
+
+_CELLS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """One row of numbers per released class.
+
+    Attributes
+    ----------
+    rows : scipy.sparse.csr_array, shape (R, N), float32
+        The row of each released class, in the order of ``recoding.nodes``; entries from 0 to 1,
+        those that are 0 not stored.
+    columns : tuple of str, length N
+        See :func:`columns_of`.
+    """
+
+    rows: csr_array
+    columns: tuple[str, ...]
+
+    def dense(self) -> np.ndarray:
+        """Every entry, those that are 0 too. Shape (R, N), float32."""
+        found: np.ndarray = self.rows.toarray()
+        return found
+
+    def batches(self, of_record: np.ndarray, size: int = _BATCH) -> Iterator[np.ndarray]:
+        """The rows of records, a batch at a time, so that they are never all in memory.
+
+        Parameters
+        ----------
+        of_record : numpy.ndarray, shape (n,)
+            Per record the position of its released class.
+        size
+            The most records of a batch.
+
+        Yields
+        ------
+        numpy.ndarray, shape (at most size, N), float32
+
+        Raises
+        ------
+        ValueError
+            A record is suppressed (-1), so it has no row, or the class is not there.
+        """
+        given = np.asarray(of_record)
+        if len(given) and not (given.min() >= 0 and given.max() < self.rows.shape[0]):
+            raise ValueError(f"classes are numbered 0 to {self.rows.shape[0] - 1}")
+        for start in range(0, len(given), size):
+            yield self.rows[given[start : start + size]].toarray()
+
+
+def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
+    """The columns of a representation: ``Q_val`` per quasi-identifier Q and node val of its tree.
+
+    Parameters
+    ----------
+    attributes, hierarchies
+        The quasi-identifiers. Ranges beside a tree are no columns.
+
+    Returns
+    -------
+    list of str
+        In the order of the attributes, and of the nodes of each. Where two would be called the
+        same, the later one gets a number.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> columns_of(["a", "a_b"], [suppression(["b_c", "d"]), suppression(["c"])])
+    ['a_b_c', 'a_d', 'a_*', 'a_b_c (2)', 'a_b_*']
+    """
+    taken: set[str] = set()
+    found = []
+    for attribute, tree in zip(attributes, hierarchies, strict=True):
+        for label in tree.labels[: tree.root + 1]:
+            found.append(free_name(f"{attribute}_{label}", taken))
+            taken.add(found[-1])
+    return found
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with the first number that makes it one of its own if it is taken.
+
+    >>> free_name("a", {"a", "a (2)"}), free_name("b", {"a"})
+    ('a (3)', 'b')
+    """
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
+
+
+def represent(name: str, recoding: Recoding) -> Matrix:
+    """A release as a matrix.
+
+    Let v be the released value of a class in the attribute Q. Its entry in ``Q_val`` is
+
+    - *oneClass*: 1 if val = v, else 0;
+    - *fillParent*: 1 if val = v or val lies above v, else 0;
+    - *fillChild*: 1 if val = v or val lies below v, else 0;
+    - *proportional*: the share of the records of the class whose **original** value is val or
+      lies below val.
+
+    A released range is no node and has no column. For *oneClass* and *fillParent* v is then the
+    smallest node that covers the range; *fillChild* has a 1 at every node from there downwards all
+    of whose leaves lie within the range. *Proportional* looks at original values, which are nodes.
+
+    Parameters
+    ----------
+    name
+        One of :data:`REPRESENTATIONS`.
+    recoding
+        The release. A suppressed record has no row.
+
+    Returns
+    -------
+    Matrix
+        One row per released class, in the order of ``recoding.nodes``. *oneClass* has one 1 per
+        attribute; within one level of a balanced tree the entries of *proportional* sum to 1.
+
+    Raises
+    ------
+    PlanError
+        There is no such representation.
+
+    Notes
+    -----
+    Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021; the first three are those of Inan,
+    Kantarcioglu, Bertino 2009.
+    """
+    if name not in REPRESENTATIONS:
+        raise PlanError(
+            f"The representation {quoted(name)} is not known; there are {listing(REPRESENTATIONS)}."
+        )
+    blocks, places = [], []
+    for j, tree in enumerate(recoding.hierarchies):
+        if name == "proportional":
+            blocks.append(_shares(recoding, j, tree))
+            places.append(np.arange(recoding.n_classes))
+        else:
+            values, place = np.unique(recoding.nodes[:, j], return_inverse=True)
+            blocks.append(_pattern(name, tree, values))
+            places.append(place)
+    rows = _side_by_side(blocks, places, recoding.n_classes)
+    return Matrix(rows, tuple(columns_of(recoding.classes.attributes, recoding.hierarchies)))
+
+
+def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
+    """The unaltered table as a matrix: its classes are its own release.
+
+    *Proportional* is then *fillParent*: all records of a class have its value.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    name
+        One of :data:`REPRESENTATIONS`.
+
+    Raises
+    ------
+    PlanError
+        There is no such representation.
+    """
+    alone = np.arange(classes.n_classes, dtype=np.int64)
+    return represent(name, Recoding(classes, classes.nodes, classes.counts, alone))
+
+
+def _covers(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
+    """Of each node itself, of a range the smallest node that covers it."""
+    found: np.ndarray = np.where(nodes > tree.root, tree.parent[nodes], nodes)
+    return found
+
+
+def _upwards(tree: Hierarchy) -> csr_array:
+    """Which node val (column) each node (row) is or lies below. Shape (N, N), int64.
+
+    As many entries as there are nodes on all paths to the root, not N².
+    """
+    size = tree.root + 1
+    low = above = np.arange(size)
+    lows, aboves = [], []
+    while len(low):
+        lows.append(low)
+        aboves.append(above)
+        climbs = above < tree.root
+        low, above = low[climbs], tree.parent[above[climbs]]
+    places = np.concatenate(lows), np.concatenate(aboves)
+    return csr_array((np.ones(len(places[0]), dtype=np.int64), places), shape=(size, size))
+
+
+def _pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
+    """The rows of distinct released values. Shape (values, N)."""
+    size = tree.root + 1
+    nodes = _covers(tree, values)
+    if name == "oneClass":
+        once = np.ones(len(nodes), dtype=np.int64)
+        return csr_array((once, (np.arange(len(nodes)), nodes)), shape=(len(nodes), size))
+    if name == "fillParent":
+        return _upwards(tree)[nodes]
+    below = _upwards(tree).T.tocsr()
+    # Below the cover of a range may be far more than in the range: a few rows at a time.
+    few = max(1, _CELLS // size)
+    parts = [
+        _within(tree, values[first : first + few], below[nodes[first : first + few]])
+        for first in range(0, len(values), few)
+    ]
+    return vstack(parts, format="csr") if parts else csr_array((0, size), dtype=np.int64)
+
+
+def _within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr_array:
+    """Of what lies below the cover of each value, that whose leaves all lie below the value."""
+    row, low = below.tocoo().coords
+    fits = (tree.first[values[row]] <= tree.first[low]) & (tree.last[low] <= tree.last[values[row]])
+    return csr_array((below.data[fits], (row[fits], low[fits])), shape=below.shape)
+
+
+def _shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
+    """The proportional rows of one attribute. Shape (R, N)."""
+    kept = recoding.assigned >= 0
+    original = _covers(tree, recoding.classes.nodes[kept, j])
+    shape = (recoding.n_classes, tree.root + 1)
+    # Whole numbers until the one division: equal counts are a share of exactly 1.
+    at = csr_array((recoding.classes.counts[kept], (recoding.assigned[kept], original)), shape)
+    found = (at @ _upwards(tree)).tocsr()
+    of_entry = np.repeat(recoding.counts, np.diff(found.indptr))
+    return csr_array((found.data / of_entry, found.indices, found.indptr), shape)
+
+
+def _side_by_side(
+    blocks: Sequence[csr_array], places: Sequence[np.ndarray], size: int
+) -> csr_array:
+    """The rows ``places[j]`` of every block, side by side; written once, into their final place."""
+    lengths = [np.diff(block.indptr) for block in blocks]
+    of_row = [length[place] for length, place in zip(lengths, places, strict=True)]
+    start = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.sum(of_row, axis=0, dtype=np.int64), out=start[1:])
+    indices = np.empty(start[-1], dtype=np.int32 if start[-1] < 2**31 else np.int64)
+    data = np.empty(start[-1], dtype=np.float32)
+    free, offset = start[:-1].copy(), 0
+    for block, place, length in zip(blocks, places, of_row, strict=True):
+        block.sort_indices()
+        for first in range(0, size, _BATCH):
+            some = slice(first, first + _BATCH)
+            long = length[some]
+            within = np.arange(long.sum()) - np.repeat(np.cumsum(long) - long, long)
+            source = np.repeat(block.indptr[place[some]], long) + within
+            target = np.repeat(free[some], long) + within
+            indices[target] = block.indices[source] + offset
+            data[target] = block.data[source]
+        free += length
+        offset += block.shape[1]
+    return csr_array((data, indices, start.astype(indices.dtype)), shape=(size, offset))

@@ -1,0 +1,134 @@
+"""All measures of what a release lost, side by side with those of the table and of losing all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import kanon.measures
+from kanon.cards import Card, parts_of
+from kanon.classes import EquivalenceClasses
+from kanon.measures import alteration, classification_metric, minimum_k
+from kanon.metrics import Metric
+from kanon.recoding import Recoding, Trace
+
+__all__ = ["Measured", "all_at_root", "identity", "overview", "utility_cards"]
+
+_PROTECTS = (minimum_k,)
+"""Measures of how well people are protected, not of what a release lost."""
+
+_MANY = (alteration, classification_metric)
+"""Measures that there are several of: one per metric, one per sensitive column."""
+
+
+def utility_cards() -> Mapping[str, Card]:
+    """The cards of the measures that a release has one of, by name: each file of the folder.
+
+    >>> "precision" in utility_cards(), "min_k" in utility_cards()
+    (True, False)
+    """
+    return {
+        name: module.CARD
+        for name, module in parts_of(kanon.measures).items()
+        if module not in (*_PROTECTS, *_MANY)
+    }
+
+
+def identity(classes: EquivalenceClasses) -> Recoding:
+    """The release that changes nothing: every record as it was, at the lowest levels."""
+    lowest = Trace(node=(0,) * len(classes.attributes))
+    return Recoding.from_targets(classes, classes.nodes, trace=lowest)
+
+
+def all_at_root(classes: EquivalenceClasses) -> Recoding:
+    """The release that says nothing: every quasi-identifier of every record at its root."""
+    roots = np.array([tree.root for tree in classes.hierarchies], dtype=np.int32)
+    top = tuple(int(tree.level[tree.root]) for tree in classes.hierarchies)
+    targets = np.broadcast_to(roots, classes.nodes.shape)
+    return Recoding.from_targets(classes, targets, trace=Trace(node=top))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of a release.
+
+    Attributes
+    ----------
+    card
+        What it is called and what it says.
+    before, after, at_root
+        Its number for the original table, for the release, and with every quasi-identifier at its
+        root; None where it is not defined.
+    column
+        The sensitive column that it is about; empty if it is about none.
+    """
+
+    card: Card
+    before: float | None
+    after: float | None
+    at_root: float | None
+    column: str = ""
+
+    @property
+    def way(self) -> float | None:
+        """How far it went from the original table towards everything at the root, in percent.
+
+        100 (after - before) / (at root - before): so measures of different units can be put in an
+        order. It may be above 100 where something is worse than all at the root (suppressed
+        records count more in some measures), and below 0. None where the two ends are equal or a
+        number is missing.
+        """
+        if self.before is None or self.after is None or self.at_root is None:
+            return None
+        whole = self.at_root - self.before
+        return 100.0 * ((self.after - self.before) / whole) if whole else None
+
+
+def overview(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    at_root: Mapping[str, Any],
+    metrics: Sequence[Metric],
+    columns: Sequence[str] = (),
+) -> tuple[Measured, ...]:
+    """All measures of what a release lost, by title. Measures of privacy are none of them.
+
+    Parameters
+    ----------
+    before, after, at_root
+        From :func:`kanon.measures.summary.summary`, with one k: of :func:`identity`, of the
+        release, and of :func:`all_at_root`.
+    metrics
+        The metrics whose alteration is among them.
+    columns
+        The sensitive columns.
+    """
+    three = (before, after, at_root)
+    found = [_of(card, [one[name] for one in three]) for name, card in _single().items()]
+    for metric in metrics:
+        card = replace(alteration.CARD, title=f"Alteration, {metric.card.title}")
+        found.append(_of(card, [one["alteration"][metric.name] for one in three]))
+    card = classification_metric.CARD
+    for column in columns:
+        numbers = [_of_column(one, column, columns)[card.name] for one in three]
+        found.append(_of(card, numbers, column))
+    return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
+
+
+def _of(card: Card, numbers: Sequence[float | None], column: str = "") -> Measured:
+    before, after, at_root = numbers
+    return Measured(card, before, after, at_root, column)
+
+
+def _single() -> Mapping[str, Card]:
+    return {alteration.MEAN_CARD.name: alteration.MEAN_CARD, **utility_cards()}
+
+
+def _of_column(
+    numbers: Mapping[str, Any], column: str, columns: Sequence[str]
+) -> Mapping[str, Any]:
+    """The measures of a sensitive column: of a single one they stand with the others."""
+    return numbers if len(columns) == 1 else numbers["sensitive"][column]

@@ -1,0 +1,248 @@
+"""What changed between a table and its release: found, and said in sentences and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from kanon.measures import association_change, c_avg, distribution_change, query_error
+from kanon.measures.association_change import Associations, How, strongest
+from kanon.measures.distribution_change import Distribution
+from kanon.measures.overview import Measured, all_at_root, identity, overview
+from kanon.measures.query_error import QueryStudy, study
+from kanon.measures.summary import summary
+from kanon.run import Prepared, Run, measured_metrics
+from kanon.studio.numbers import Number
+from kanon.studio.text import percent, plain
+from kanon.words import counted, thin
+
+__all__ = [
+    "Changed",
+    "Ends",
+    "association_sentence",
+    "changed_by",
+    "changed_most",
+    "distribution_sentence",
+    "ends_of",
+    "left_out_sentence",
+    "of_change",
+    "overview_of",
+    "overview_table",
+    "query_sentence",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """What changed in a release.
+
+    Attributes
+    ----------
+    distributions
+        Per quasi-identifier how its values are shared out; what changed most comes first.
+    before, after
+        How closely columns go together.
+    queries
+        Counts, and how the release answers them.
+    """
+
+    distributions: tuple[Distribution, ...]
+    before: Associations
+    after: Associations
+    queries: QueryStudy
+
+
+def changed_by(done: Run) -> Changed:
+    """What a release changed."""
+    recoding = done.recoding
+    found = distribution_change.distributions(recoding)
+    return Changed(
+        tuple(sorted(found, key=lambda one: -one.total_variation)),
+        association_change.before(recoding.classes),
+        association_change.after(recoding),
+        study(recoding),
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------
+def distribution_sentence(changed: Changed) -> str:
+    """What changed most, for who has to sign."""
+    most, least = changed.distributions[0], changed.distributions[-1]
+    if most.total_variation == 0:
+        return (
+            "**No column changed**: every value is as frequent as it was, if each released value "
+            "counts as each of the values that it may mean, equally likely."
+        )
+    if len(changed.distributions) > 1 and _alike(most, least):
+        return (
+            f"**All columns changed alike**: to be shared out as in the original table, "
+            f"{_records(most)} would need another value in each, if each released value counts as "
+            "each of the values that it may mean, equally likely."
+        )
+    said = (
+        f"**{plain(most.name)} changed most**: to be shared out as in the original table, "
+        f"{_records(most)} would need another {plain(most.name)}, if each released value counts as "
+        "each of the values that it may mean, equally likely."
+    )
+    if len(changed.distributions) > 1:
+        amount = "not at all" if not least.total_variation else percent(100 * least.total_variation)
+        said += f" {plain(least.name)} changed least ({amount})."
+    if most.suppressed:
+        said += (
+            f" The {counted(most.suppressed, 'suppressed record')} have no value at all and count "
+            "in every column."
+        )
+    return said
+
+
+def _records(one: Distribution) -> str:
+    number = one.total_variation * one.n_records
+    said = "fewer than one" if number < 1 else thin(round(number))
+    return f"{percent(100 * one.total_variation)} of the records ({said})"
+
+
+def _alike(one: Distribution, other: Distribution) -> bool:
+    """Whether two columns changed as much as each other, as it is shown."""
+    return percent(100 * one.total_variation) == percent(100 * other.total_variation)
+
+
+def changed_most(changed: Changed) -> str:
+    """What changed most, as the title of a picture; plain text."""
+    most, least = changed.distributions[0], changed.distributions[-1]
+    if not most.total_variation:
+        return "no column changed"
+    share = percent(100 * most.total_variation)
+    if len(changed.distributions) > 1 and _alike(most, least):
+        return f"all columns changed alike, by {share} under equal spread"
+    return f"{most.name} changed most, by {share} under equal spread"
+
+
+def association_sentence(changed: Changed, how: How = "cramers-v") -> str:
+    """Which two columns no longer go together as they did, as plain text."""
+    found = strongest(changed.before, changed.after, how)
+    if found is None:
+        return "All columns go together as they did"
+    digits = ".2f" if abs(found.after - found.before) >= 0.01 else ".4f"
+    before, after = f"{found.before:{digits}}", f"{found.after:{digits}}"
+    if before == after:
+        return "All columns go together as they did, to four digits"
+    verb = "less" if found.after < found.before else "more"
+    told = (
+        f"Cramér's V {before} before, {after} after"
+        if how == "cramers-v"
+        else f"{before} bits before, {after} bits after"
+    )
+    return f"{found.one} and {found.other} tell {verb} of each other: {told}"
+
+
+def left_out_sentence(changed: Changed) -> str:
+    """Which pairs were too large to be counted; nothing if none were."""
+    left_out = changed.before.left_out
+    if not left_out:
+        return ""
+    most = thin(association_change.MOST_PAIRS)
+    listed = ", ".join(f"{plain(one)} × {plain(other)}" for one, other in left_out[:4])
+    more = f" and {counted(len(left_out) - 4, 'other')}" if len(left_out) > 4 else ""
+    return f"Left out, for having more than {most} pairs of values: {listed}{more}."
+
+
+def query_sentence(changed: Changed) -> str:
+    """How far counts are off, as plain text."""
+    found = changed.queries
+    return (
+        f"Half of {thin(len(found.errors))} counts are off by at most "
+        f"{percent(found.quantile(0.5))}, nine of ten by at most {percent(found.quantile(0.9))}"
+    )
+
+
+def of_change(done: Run, changed: Changed) -> list[Number]:
+    """The three numbers of the page, the last one in its two forms."""
+    association = done.measures[association_change.CARD.name]
+    return [
+        Number(
+            f"Distribution change {distribution_change.CARD.arrow}",
+            percent(100 * done.measures[distribution_change.CARD.name]),
+            distribution_change.CARD.summary,
+        ),
+        Number(
+            f"Association change {association_change.CARD.arrow}",
+            "–" if association is None else f"{association:.3f} of 1",
+            association_change.CARD.summary,
+        ),
+        Number(
+            f"Query error, median {query_error.CARD.arrow}",
+            percent(changed.queries.quantile(0.5)),
+            query_error.CARD.summary,
+        ),
+        Number(
+            f"Query error, 9 of 10 {query_error.CARD.arrow}",
+            percent(changed.queries.quantile(0.9)),
+            "Nine of ten of the same counts are off by at most so much; one of ten by more.",
+        ),
+    ]
+
+
+# --- the table of all measures ----------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The measures of the two ends between which every release lies.
+
+    Attributes
+    ----------
+    before, at_root
+        Of the table as it is, and with every quasi-identifier at its root, for k = 1.
+    """
+
+    before: Mapping[str, Any]
+    at_root: Mapping[str, Any]
+
+
+def ends_of(prepared: Prepared) -> Ends:
+    """The measures of the original table and of losing everything; they do not depend on k."""
+    metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
+    classes = prepared.classes
+    return Ends(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
+
+
+def overview_of(done: Run, ends: Ends) -> tuple[Measured, ...]:
+    """All measures of a release, beside those of both ends."""
+    plan, classes = done.prepared.plan, done.prepared.classes
+    name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
+    before, at_root = (
+        {**found, name: found[name] / plan.k} for found in (ends.before, ends.at_root)
+    )
+    metrics = measured_metrics(plan, [plan.metric.name])
+    columns = [each.name for each in classes.sensitive]
+    return overview(before, done.measures, at_root, metrics, columns)
+
+
+WAY = "Of the way to all at root"
+"""The column that measures of different units can be sorted by."""
+
+
+def overview_table(found: Sequence[Measured], columns: Sequence[str]) -> pd.DataFrame:
+    """The measures as a table; what went furthest comes first."""
+    rows = [
+        {
+            "Measure": one.card.title + (f": {one.column}" if len(columns) > 1 else "")
+            if one.column
+            else one.card.title,
+            "Before": one.before,
+            "After": one.after,
+            "All at root": one.at_root,
+            WAY: one.way,
+            "Unit": one.card.unit,
+            "Better": one.card.arrow.split(" ")[0],
+            "Lowest": one.card.lowest,
+            "Highest": one.card.highest,
+            "What it says": one.card.summary,
+            "Source": one.card.source,
+        }
+        for one in found
+    ]
+    numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
+    table = pd.DataFrame(rows).astype(numbers)
+    return table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)

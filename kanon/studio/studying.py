@@ -1,0 +1,21 @@
+"""What a worker is given for a study: each finding is handed over as soon as it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon.learning.experiments import Fit
+from kanon.studies import Experiment, Prediction, Wanted, predict, run_experiment
+from kanon.studio.worker import Progress
+
+__all__ = ["learn_fits", "learn_releases"]
+
+
+def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
+    """Run an experiment; see :func:`kanon.studies.run_experiment`."""
+    run_experiment(progress, experiment, fits, progress.keep)
+
+
+def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Wanted]) -> None:
+    """Measure releases and learn from them; see :func:`kanon.studies.predict`."""
+    predict(progress, prediction, wanted, progress.keep)

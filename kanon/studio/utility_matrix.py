@@ -1,0 +1,173 @@
+"""The release as a matrix: the part of the page Utility about representations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.charts.representation import Shown, representation_chart, representation_table
+from kanon.learning.disclosed import Disclosed, disclosed
+from kanon.learning.export import FILE_KINDS, renamed, representation_file
+from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
+from kanon.run import Run
+from kanon.sources.writing import MIME
+from kanon.studio import state
+from kanon.studio.files import content, file_name
+from kanon.studio.frame import sensitive_choice
+from kanon.studio.numbers import Number
+from kanon.studio.picture import picture
+from kanon.studio.representing import (
+    disclosure_sentence,
+    finding,
+    how_represented,
+    nothing_more,
+    of_disclosure,
+    of_matrix,
+    picture_caption,
+    row_labels,
+    which_attribute,
+)
+from kanon.studio.result import name_in_files
+from kanon.studio.text import plain
+from kanon.studio.work import Result, Work
+from kanon.words import counted
+
+__all__ = ["show_matrix"]
+
+_SHARES = "proportional"
+
+
+def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
+    """Draw the release as a matrix for a learner, what it discloses, and its downloads."""
+    recoding = done.recoding
+    attribute = which_attribute(recoding, work.utility.attribute)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        _choose_representation(work)
+    with right:
+        _choose_attribute(work, recoding.classes.attributes, attribute)
+    name = work.utility.representation
+    st.caption(plain(REPRESENTATIONS[name].summary))
+    about = result.settings, k, name
+    matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
+    place = recoding.classes.attributes.index(attribute)
+    shown = state.remembered(
+        "representation-shown", (*about, attribute), lambda: Shown.of(recoding, matrix, place)
+    )
+    rows, names = row_labels(recoding, shown)
+    sizes = recoding.counts[shown.classes].tolist()
+    picture(
+        representation_chart(shown, rows, names, finding(name, shown)),
+        lambda: representation_table(shown, names, sizes),
+        "utility-representation-picture",
+        f"{result.settings}|{k}|{name}|{attribute}",
+    )
+    st.caption(plain(picture_caption(recoding, shown)))
+    _in_columns(of_matrix(recoding, matrix))
+    if name == _SHARES:
+        _disclosure(work, result, done, k)
+    else:
+        st.caption(plain(nothing_more(name)))
+    _downloads(result, done, k, name)
+    with st.expander("How it is computed"):
+        st.markdown(how_represented(recoding, matrix, shown, name))
+
+
+def _view(field: str, key: str) -> Callable[[], None]:
+    """Copy what was chosen in the widget of that key; nothing if its choice was taken back."""
+
+    def take() -> None:
+        chosen = state.typed(key)
+        if chosen is not None:
+            state.change(utility=replace(state.work().utility, **{field: chosen}))
+
+    return take
+
+
+def _choose_representation(work: Work) -> None:
+    key = "utility-representation"
+    st.segmented_control(
+        "Representation",
+        list(REPRESENTATIONS),
+        key=state.seeded(key, work.utility.representation),
+        format_func=lambda name: REPRESENTATIONS[name].title,
+        on_change=_view("representation", key),
+        help="What stands in the matrix that a learner is given.",
+    )
+
+
+def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
+    key = f"utility-matrix-attribute-{work.version}"
+    st.selectbox(
+        "Columns of",
+        list(attributes),
+        key=state.seeded(key, attribute),
+        on_change=_view("attribute", key),
+        help="The quasi-identifier whose part of the matrix is drawn.",
+    )
+
+
+def _in_columns(numbers: Sequence[Number]) -> None:
+    for place, number in zip(st.columns(4), numbers, strict=False):
+        place.metric(number.label, number.value, help=number.help)
+
+
+def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
+    """What the shares tell beyond the release."""
+    recoding = done.recoding
+    columns = [each.name for each in recoding.classes.sensitive]
+    column = work.focus if work.focus in columns else next(iter(columns), None)
+
+    def found() -> Disclosed:
+        with st.spinner("Attacking every person of the table, with and without the shares …"):
+            return disclosed(recoding, column)
+
+    st.markdown("**What the shares disclose**")
+    if len(work.sensitive_columns) > 1:
+        sensitive_choice("utility-sensitive")
+    numbers = state.remembered("disclosed", (result.settings, k, column), found)
+    told = of_disclosure(numbers)
+    for place, (number, note) in zip(st.columns(len(told)), told, strict=True):
+        place.metric(number.label, number.value, help=number.help)
+        place.caption(plain(note))
+    st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
+
+
+def _downloads(result: Result, done: Run, k: int, name: str) -> None:
+    """The release with its matrix, made when it is asked for."""
+    source, recoding = done.prepared.source, done.recoding
+    clashes = state.remembered(
+        "representation-names", (result.settings, k), lambda: renamed(source, recoding)
+    )
+    st.markdown("**The released table with this matrix**")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for kind in FILE_KINDS:
+            st.download_button(
+                {"parquet": "Parquet", "csv": "CSV"}[kind],
+                data=content(_file(done, name, kind)),
+                file_name=file_name(
+                    f"released-{name.lower()}-{name_in_files(done)}", kind,
+                    f"{result.settings}|{k}|{name}",
+                ),
+                mime=MIME[kind],
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"utility-matrix-{kind}",
+            )  # fmt: skip
+        st.caption(
+            "Every released record in its order: its columns, then those of the matrix.",
+            width="content",
+        )
+    if clashes:
+        old, new = next(iter(clashes.items()))
+        others = f", and {counted(len(clashes) - 1, 'more')}".replace("mores", "more")
+        st.caption(
+            f"The table has a column “{plain(old)}” of its own: that of the matrix is called "
+            f"“{plain(new)}”{others if len(clashes) > 1 else ''}."
+        )
+
+
+def _file(done: Run, name: str, kind: str) -> Callable[[], bytes]:
+    return lambda: representation_file(done.prepared.source, done.recoding, name, kind)

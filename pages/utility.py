@@ -1,0 +1,68 @@
+"""What can still be learnt from this table? What changed, as a matrix, learning, what predicts."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.studio import running, state
+from kanon.studio.frame import head, unready
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.result import choose_k, notice, release_shown, start_button
+from kanon.studio.utility_learning import show_learning
+from kanon.studio.utility_matrix import show_matrix
+from kanon.studio.utility_measures import show_measures
+from kanon.studio.utility_predicting import show_predicting
+
+PARTS = {
+    "changed": "What changed",
+    "matrix": "As a matrix",
+    "learning": "Learning",
+    "predicting": "Which measure predicts",
+}
+
+
+def choose_part(work):
+    """Which part of the page is open."""
+    st.segmented_control(
+        "Look at",
+        list(PARTS),
+        key=state.seeded("utility-part", work.utility.part),
+        format_func=PARTS.get,
+        on_change=lambda: state.change(
+            utility=replace(
+                state.work().utility, part=state.typed("utility-part") or work.utility.part
+            )
+        ),
+        label_visibility="collapsed",
+    )
+
+
+def about_release(work, stale):
+    """The parts that look at one release: the slider over k, and what is open."""
+    with st.container(horizontal=True):
+        if work.result is None or stale or work.doing == "run":
+            start_button(work, stale, "utility-run")
+            cancel_button()
+    progress()
+    notice(work, stale)
+    if work.result is None:
+        return
+    with st.container(key="result"):
+        k, done = release_shown(work, work.result)
+        choose_k(work, work.result, k, "utility-k")
+        if not done.recoding.n_classes:
+            st.info("Every record was suppressed: the release is empty.")
+            return
+        show = {"changed": show_measures, "matrix": show_matrix}[work.utility.part]
+        show(work, work.result, done, k)
+
+
+work = head("What can still be learnt from this table?", aloud=True)
+unready(work)
+choose_part(work)
+if work.utility.part == "learning":
+    show_learning(work)
+elif work.utility.part == "predicting":
+    show_predicting(work)
+else:
+    about_release(work, running.outdated(work))
