@@ -266,10 +266,8 @@ def predict(
     size = len(prediction.labelled.labels)
     for algorithm, task in prediction.candidates:
         own = [one for one in wanted if one.algorithm == algorithm]
-        for k in sorted({one.k for one in own}):
-            title = f"{short_title(algorithm)}, k = {thin(k)}"
-            progress(done / len(wanted), title)
-        made = _made(progress, algorithm, task, sorted({one.k for one in own}), done / len(wanted))
+        ks = sorted({one.k for one in own})
+        made = _made(progress, algorithm, task, ks, done / len(wanted))
         for one in own:
             if one.k not in made:  # known to be impossible, so nobody asks again
                 keep(Learned(one, (float("nan"),) * len(SCORES)))

@@ -53,7 +53,7 @@ from kanon.studio.frame import head, sensitive_choice, unready
 from kanon.studio.picture import data_button, picture
 from kanon.studio.preview import before_and_after, preview_rows
 from kanon.studio.progress import cancel_button, progress
-from kanon.studio.result import choose_k, notice, release_shown, start_button
+from kanon.studio.result import choose_k, in_columns, notice, release_shown, start_button
 from kanon.studio.text import plain
 from kanon.words import counted, thin
 
@@ -137,12 +137,6 @@ def level_charts(result, done, k, column):
         config={"displayModeBar": False},
         key="privacy-t",
     )  # fmt: skip
-
-
-def in_columns(numbers):
-    """Numbers in one row."""
-    for place, number in zip(st.columns(4), numbers, strict=False):
-        place.metric(number.label, number.value, help=number.help)
 
 
 def numbers_of(work, done, column):

@@ -81,7 +81,6 @@ def _about(lesson: Lesson) -> dict[str, str]:
         "networks": str(len(lesson.outcomes)),
         "dead": str(tables.dead(lesson)),
         "most": f"{lesson.most_frequent:.3f}",
-        "seconds": f"{lesson.seconds:.0f}",
         "labels": str(lesson.labels),
     }
 

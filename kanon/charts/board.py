@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import digits_shown, measures_of, number_said, short_title, values_of
+from kanon.charts.measured import digits_shown, measures_of, number_said, short_title
 from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
 from kanon.comparison import Comparison, guided
@@ -233,7 +233,7 @@ def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any
     3 for both.
     """
     card = measures_of(comparison)[measure]
-    found = values_of(comparison, measure, comparison.ks)
+    found = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.
     shown = [[number_said(value, card) for value in one] for one in found[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -26,7 +26,6 @@ __all__ = [
     "short_title",
     "titled",
     "unit_said",
-    "values_of",
 ]
 
 CLASSES = Card(
@@ -51,20 +50,10 @@ def privacy_measures(comparison: Comparison) -> Mapping[str, Card]:
     return {name: comparison.criteria[name] for name in names if name in comparison.criteria}
 
 
-def values_of(comparison: Comparison, measure: str, ks: Sequence[int]) -> np.ndarray:
-    """A measure of every line under every tie seed, its own first.
-
-    Returns
-    -------
-    numpy.ndarray, shape (lines, seeds, len(ks))
-    """
-    return comparison.at(measure, ks)
-
-
 def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
     """One measure in a row per configuration, tie seed and k."""
     ks, parts = comparison.ks, []
-    for line, runs in zip(comparison.lines, values_of(comparison, measure, ks), strict=True):
+    for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
         for seed, values in zip(line.runs, runs, strict=True):
             about = {"configuration": line.name, "tie_seed": seed}
             parts.append(pd.DataFrame({**about, "k": ks, measure: values}))

@@ -15,7 +15,6 @@ from kanon.charts.measured import (
     measures_of,
     scale_of,
     titled,
-    values_of,
 )
 from kanon.charts.panels import k_range, k_ticks
 from kanon.charts.style import darkened, escaped, lay_out, translucent
@@ -50,7 +49,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     """
     card = measures_of(comparison)[criterion]
     ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
-    found = values_of(comparison, criterion, ks)
+    found = comparison.at(criterion, ks)
     rows = math.ceil(len(lines) / _MOST_COLUMNS)
     columns = math.ceil(len(lines) / rows)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * 44

@@ -25,7 +25,6 @@ from kanon.charts.measured import (
     short_title,
     titled,
     unit_said,
-    values_of,
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
 from kanon.charts.style import escaped, translucent
@@ -151,7 +150,7 @@ class Curve:
         """Lines, the bands that ties leave open behind them, and markers here and there."""
         comparison, card = scene.comparison, self._card(scene)
         ks = comparison.ks
-        found = values_of(comparison, card.name, ks)
+        found = comparison.at(card.name, ks)
         k_axis_of(scene)
         ends = _y_axis(scene, card, found)
         traces: list[dict[str, Any]] = []
@@ -298,8 +297,8 @@ class Scatter:
     def draw(self, scene: Scene) -> dict[str, Any]:
         """Each one's way over all k, faint; where they are at k is drawn by the cursor."""
         comparison, card = scene.comparison, self._card(scene)
-        costs = values_of(comparison, COST.name, comparison.ks)
-        reached = values_of(comparison, card.name, comparison.ks)
+        costs = comparison.at(COST.name, comparison.ks)
+        reached = comparison.at(card.name, comparison.ks)
         ends = _y_axis(scene, card, reached)
         scene.axis("x").update(
             range=_PERCENT, dtick=25, fixedrange=True, ticksuffix=" ",

@@ -16,7 +16,6 @@ from kanon.charts.measured import (
     privacy_measures,
     short_title,
     titled,
-    values_of,
 )
 from kanon.charts.style import darkened, escaped, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
@@ -57,8 +56,8 @@ def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarra
 def fronts(comparison: Comparison, measure: str) -> np.ndarray:
     """Which lines are on the front at each k that can be shown. Shape (len(ks), lines)."""
     card = privacy_measures(comparison)[measure]
-    costs = values_of(comparison, COST.name, comparison.ks)[:, 0]
-    reached = values_of(comparison, measure, comparison.ks)[:, 0]
+    costs = comparison.at(COST.name, comparison.ks)[:, 0]
+    reached = comparison.at(measure, comparison.ks)[:, 0]
     return np.array(
         [unbeaten(*each, card) for each in zip(costs.T, reached.T, strict=True)], dtype=bool
     ).reshape(len(comparison.ks), len(comparison.lines))
@@ -108,7 +107,7 @@ def privacy_against_alteration(
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]
-    costs, reached = (values_of(comparison, what, [k])[..., 0] for what in (COST.name, privacy))
+    costs, reached = (comparison.at(what, [k])[..., 0] for what in (COST.name, privacy))
     on = unbeaten(costs[:, 0], reached[:, 0], card)
     figure = go.Figure()
     figure.add_traces(_front(costs[on, 0], reached[on, 0]))
@@ -241,7 +240,7 @@ def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
     parts = []
     on = fronts(comparison, privacy)
     ks = comparison.ks
-    found = {what: values_of(comparison, what, ks) for what in (COST.name, privacy)}
+    found = {what: comparison.at(what, ks) for what in (COST.name, privacy)}
     for place, line in enumerate(comparison.lines):
         columns: dict[str, object] = {"configuration": line.name, "k": ks}
         for what, values in found.items():

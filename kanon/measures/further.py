@@ -24,7 +24,7 @@ from kanon.measures import (
     deleted_among_modified,
     generalised,
 )
-from kanon.measures.overview import utility_cards
+from kanon.measures.overview import of_column, utility_cards
 from kanon.measures.running import cell_sums, class_sums
 from kanon.recoding import MergePath, Recoding
 
@@ -98,11 +98,10 @@ def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, fl
     columns
         The sensitive columns.
     """
-    of_column = classification_metric.CARD.name
-    numbers = {name: found[name] for name in further_cards() if name != of_column}
+    its_own = classification_metric.CARD.name
+    numbers = {name: found[name] for name in further_cards() if name != its_own}
     for column in columns:
-        own = found if len(columns) == 1 else found["sensitive"][column]
-        numbers[kept_as(of_column, column, columns)] = own[of_column]
+        numbers[kept_as(its_own, column, columns)] = of_column(found, column, columns)[its_own]
     return {name: np.nan if number is None else number for name, number in numbers.items()}
 
 

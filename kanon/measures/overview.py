@@ -15,7 +15,7 @@ from kanon.measures import alteration, classification_metric, minimum_k
 from kanon.metrics import Metric
 from kanon.recoding import Recoding, Trace
 
-__all__ = ["Measured", "all_at_root", "identity", "overview", "utility_cards"]
+__all__ = ["Measured", "all_at_root", "identity", "of_column", "overview", "utility_cards"]
 
 _PROTECTS = (minimum_k,)
 """Measures of how well people are protected, not of what a release lost."""
@@ -113,7 +113,7 @@ def overview(
         found.append(_of(card, [one["alteration"][metric.name] for one in three]))
     card = classification_metric.CARD
     for column in columns:
-        numbers = [_of_column(one, column, columns)[card.name] for one in three]
+        numbers = [of_column(one, column, columns)[card.name] for one in three]
         found.append(_of(card, numbers, column))
     return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
 
@@ -127,8 +127,6 @@ def _single() -> Mapping[str, Card]:
     return {alteration.MEAN_CARD.name: alteration.MEAN_CARD, **utility_cards()}
 
 
-def _of_column(
-    numbers: Mapping[str, Any], column: str, columns: Sequence[str]
-) -> Mapping[str, Any]:
+def of_column(numbers: Mapping[str, Any], column: str, columns: Sequence[str]) -> Mapping[str, Any]:
     """The measures of a sensitive column: of a single one they stand with the others."""
     return numbers if len(columns) == 1 else numbers["sensitive"][column]

@@ -16,7 +16,7 @@ from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, algorithms, short_title
+from kanon.run import Prepared, short_title
 from kanon.studies import (
     Candidate,
     Learned,
@@ -27,6 +27,7 @@ from kanon.studies import (
     measures_of_points,
     points_table,
 )
+from kanon.studio.configurations import algorithms_offered
 from kanon.studio.learning import Ground, ks_typed, score_used
 from kanon.studio.text import plain
 from kanon.studio.work import Work, plan_of, settings_of
@@ -37,7 +38,6 @@ __all__ = [
     "agreement_said",
     "agreement_title",
     "agreements_of",
-    "candidates_offered",
     "how_predicted",
     "measures_used",
     "scored_points",
@@ -48,11 +48,6 @@ __all__ = [
 
 _MOST_STUDIES = 100
 """The findings on so many algorithms are remembered; the oldest give way."""
-
-
-def candidates_offered() -> list[str]:
-    """The algorithms whose releases can be learnt from; levels chosen by hand are for one k."""
-    return [name for name in algorithms() if name != "levels"]
 
 
 class Trials(NamedTuple):
@@ -123,7 +118,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
         They cannot be run; the message says why.
     """
     view = work.utility.predicting
-    names = [name for name in candidates_offered() if name in view.algorithms]
+    names = [name for name in algorithms_offered() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
         raise PlanError("Choose at least one algorithm and one classifier.")

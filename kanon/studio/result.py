@@ -5,17 +5,20 @@ What the pages about one release share.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from kanon.run import Run, algorithm_named
 from kanon.strategies import LOOKS_AT
 from kanon.studio import running, state
+from kanon.studio.numbers import Number
 from kanon.studio.requirements import in_file_name, others_of
 from kanon.studio.text import plain
 from kanon.studio.work import Result, Work, k_grid
 from kanon.words import counted, thin
 
-__all__ = ["choose_k", "name_in_files", "notice", "release_shown", "start_button"]
+__all__ = ["choose_k", "in_columns", "name_in_files", "notice", "release_shown", "start_button"]
 
 
 def start_button(work: Work, stale: bool, key: str) -> None:
@@ -93,6 +96,12 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
             "between."
             f"{lacking if k != wanted else ''}"
         )
+
+
+def in_columns(numbers: Sequence[Number]) -> None:
+    """Up to four numbers about a release, in one row."""
+    for place, number in zip(st.columns(4), numbers, strict=False):
+        place.metric(number.label, number.value, help=number.help)
 
 
 def name_in_files(done: Run) -> str:

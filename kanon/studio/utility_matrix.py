@@ -16,7 +16,6 @@ from kanon.sources.writing import MIME
 from kanon.studio import state
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import sensitive_choice
-from kanon.studio.numbers import Number
 from kanon.studio.picture import picture
 from kanon.studio.representing import (
     disclosure_sentence,
@@ -29,7 +28,7 @@ from kanon.studio.representing import (
     row_labels,
     which_attribute,
 )
-from kanon.studio.result import name_in_files
+from kanon.studio.result import in_columns, name_in_files
 from kanon.studio.text import plain
 from kanon.studio.work import Result, Work
 from kanon.words import counted
@@ -65,7 +64,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
         f"{result.settings}|{k}|{name}|{attribute}",
     )
     st.caption(plain(picture_caption(recoding, shown)))
-    _in_columns(of_matrix(recoding, matrix))
+    in_columns(of_matrix(recoding, matrix))
     if name == _SHARES:
         _disclosure(work, result, done, k)
     else:
@@ -107,11 +106,6 @@ def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> 
         on_change=_view("attribute", key),
         help="The quasi-identifier whose part of the matrix is drawn.",
     )
-
-
-def _in_columns(numbers: Sequence[Number]) -> None:
-    for place, number in zip(st.columns(4), numbers, strict=False):
-        place.metric(number.label, number.value, help=number.help)
 
 
 def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:

@@ -33,6 +33,7 @@ from kanon.studio.changed import (
 )
 from kanon.studio.explain_changed import how_changed
 from kanon.studio.picture import data_button, picture
+from kanon.studio.result import in_columns
 from kanon.studio.text import percent
 from kanon.studio.work import Result, Work
 from kanon.words import thin
@@ -48,8 +49,7 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
     changed = state.remembered("changed", about, lambda: changed_by(done))
     st.markdown(distribution_sentence(changed))
     shown = _distributions(work, changed, about, k)
-    for place, number in zip(st.columns(4), of_change(done, changed), strict=True):
-        place.metric(number.label, number.value, help=number.help)
+    in_columns(of_change(done, changed))
     _associations(work, changed, about)
     picture(
         query_chart(changed.queries, query_sentence(changed)),

@@ -16,6 +16,7 @@ from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.run import short_title
 from kanon.studio import running, state
+from kanon.studio.configurations import algorithms_offered
 from kanon.studio.learning import Ground, ks_said, score_used, split_said
 from kanon.studio.picture import picture
 from kanon.studio.predicting import (
@@ -23,7 +24,6 @@ from kanon.studio.predicting import (
     agreement_said,
     agreement_title,
     agreements_of,
-    candidates_offered,
     how_predicted,
     measures_used,
     scored_points,
@@ -94,7 +94,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
     view = work.utility.predicting
     st.multiselect(
         "Algorithms",
-        candidates_offered(),
+        algorithms_offered(),
         key=state.seeded("predicting-algorithms", list(view.algorithms)),
         format_func=short_title,
         placeholder="Choose some",
