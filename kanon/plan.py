@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-import pandas as pd
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -40,7 +39,6 @@ from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
 from kanon.strategies import LOOKS_AT, STRATEGIES
-from kanon.values import canonical_texts
 
 __all__ = [
     "AlgorithmPlan",
@@ -562,7 +560,7 @@ class Plan(_Strict):
 
 
 def build_hierarchy(
-    column: str, chosen: HierarchyPlan, values: pd.Series, folder: Path
+    column: str, chosen: HierarchyPlan, texts: Sequence[str], folder: Path
 ) -> Hierarchy:
     """The hierarchy that a plan chose for a column.
 
@@ -572,8 +570,8 @@ def build_hierarchy(
         The column's name, for messages.
     chosen
         The plan's choice.
-    values
-        The column; builders take their leaves from it.
+    texts
+        The distinct values of the column; builders take their leaves from them.
     folder
         Where relative paths start.
 
@@ -587,7 +585,7 @@ def build_hierarchy(
             return read_hierarchy(folder / chosen).hierarchy
         if isinstance(chosen, NodesPlan):
             return parse_nodes(chosen.nodes)
-        return chosen.make(canonical_texts(values)[1])
+        return chosen.make(list(texts))
     except KanonError as error:
         raise error.within(f"Hierarchy of column {quoted(column)}") from None
 

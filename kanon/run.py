@@ -31,8 +31,8 @@ from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
-from kanon.sources.memory import MemorySource, missing_records, require_records, without_missing
-from kanon.values import canonical_texts
+from kanon.sources.memory import MemorySource, as_table, require_records
+from kanon.sources.tables import Source, Table
 from kanon.words import counted, thin
 
 __all__ = [
@@ -74,7 +74,7 @@ class Prepared:
     """
 
     plan: Plan
-    source: MemorySource
+    source: Source
     dropped: int
 
     @property
@@ -200,11 +200,19 @@ class Run:
         return found | ({"nodes_evaluated": trace.evaluated} if trace.evaluated else {})
 
     def released(self) -> pd.DataFrame:
-        """The released table."""
+        """The released table, of a table in memory.
+
+        Raises
+        ------
+        TypeError
+            The rows are elsewhere: the engine that has them writes the release.
+        """
+        if not isinstance(self.prepared.source, MemorySource):
+            raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
 
-def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
+def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:
     """Match a plan with a table: roles, missing values, hierarchies, classes.
 
     Parameters
@@ -212,7 +220,7 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
     plan
         What to do.
     table
-        The table; it is not changed.
+        The table, wherever its rows are; it is not changed.
     folder
         Where the plan's relative paths start.
 
@@ -225,35 +233,36 @@ def prepare(plan: Plan, table: pd.DataFrame, folder: Path = Path()) -> Prepared:
         A hierarchy is no tree, or lacks values of its column.
     """
     schema = plan.roles
-    schema.check(list(table.columns))
-    require_records(table)
+    table = as_table(table)
+    schema.check(table.columns)
+    require_records(table.n_records)
     columns = schema.quasi_identifiers
-    incomplete = int(missing_records(table, columns).sum())
+    incomplete = table.incomplete(columns)
     if incomplete and plan.read.missing is None:
         raise PlanError(
             f"{counted(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
             "'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
-    kept = without_missing(table, columns) if drops else table
+    kept = table.complete(columns) if drops else table
     trees = {}
     for column in columns:
         chosen = plan.columns[column].hierarchy
         if chosen is None and not needs_hierarchies(plan.algorithm.name):
-            trees[column] = flat(canonical_texts(kept[column])[1])
+            trees[column] = flat(kept.counted(column).texts)
             continue
         if chosen is None:
             raise PlanError(
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
-        trees[column] = build_hierarchy(column, chosen, kept[column], folder)
+        trees[column] = build_hierarchy(column, chosen, kept.counted(column).texts, folder)
     pseudonyms = [
         name
         for name, column in plan.columns.items()
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = MemorySource(kept, schema, trees, pseudonyms, keep_suppressed=keeps)
+    source = kept.source(schema, trees, pseudonyms, keep_suppressed=keeps)
     return Prepared(plan, source, incomplete if drops else 0)
 
 
@@ -545,7 +554,10 @@ def recodings_at(
 
 
 def run(
-    plan: Plan, table: pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    progress: Progress = no_progress,
 ) -> Run:
     """Run a plan on a table.
 
@@ -588,7 +600,7 @@ def run(
     started = time.perf_counter()
     recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
     done = finished(prepared, recoding, time.perf_counter() - started)
-    unnamed = [str(column) for column in table.columns if column not in plan.columns]
+    unnamed = [str(column) for column in as_table(table).columns if column not in plan.columns]
     if unnamed:
         warnings.warn(
             f"The plan does not name {listing(unnamed)}: what it does not name passes into the "

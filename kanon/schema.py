@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import pandas as pd
-
 from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.values import Distinct
 from kanon.words import thin
 
 __all__ = [
@@ -141,19 +140,19 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
 )
 
 
-def suggest_roles(table: pd.DataFrame) -> dict[str, Suggestion]:
+def suggest_roles(columns: Mapping[str, Distinct]) -> dict[str, Suggestion]:
     """Suggest a role per column from its name and from how many distinct values it has.
 
     Suggestions only: which column can be linked or is private is the user's to know.
 
-    >>> table = pd.DataFrame({"Name": ["Ana", "Bea"], "sex": ["F", "F"], "note": ["x", "x"]})
-    >>> {column: str(s.role) for column, s in suggest_roles(table).items()}
+    >>> columns = {"Name": Distinct(2, 2), "sex": Distinct(1, 2), "note": Distinct(1, 2)}
+    >>> {column: str(s.role) for column, s in suggest_roles(columns).items()}
     {'Name': 'identifier', 'sex': 'quasi-identifier', 'note': 'insensitive'}
     """
-    return {str(column): _suggest(str(column), table[column]) for column in table.columns}
+    return {str(name): _suggest(str(name), column) for name, column in columns.items()}
 
 
-def _suggest(name: str, column: pd.Series) -> Suggestion:
+def _suggest(name: str, column: Distinct) -> Suggestion:
     snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     snake = re.sub(r"\W+|_+", "_", snake).strip("_").lower()
     words = snake.split("_")
@@ -163,8 +162,7 @@ def _suggest(name: str, column: pd.Series) -> Suggestion:
     for role, pattern, reason in _NAMES:
         if any(re.fullmatch(pattern, candidate) for candidate in candidates):
             return Suggestion(role, f"Suggested: {reason}.")
-    distinct, filled = int(column.nunique()), int(column.notna().sum())
-    if filled > 20 and distinct == filled:
+    if column.filled > 20 and column.values == column.filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
     many = singles_out(column)
     if many:
@@ -174,16 +172,15 @@ def _suggest(name: str, column: pd.Series) -> Suggestion:
     )
 
 
-def singles_out(column: pd.Series) -> str:
+def singles_out(column: Distinct) -> str:
     """A sentence about a column with so many values that it tells records apart, or nothing.
 
-    >>> singles_out(pd.Series(["x"] * 30))
-    ''
+    >>> singles_out(Distinct(values=30, filled=40)), singles_out(Distinct(values=1, filled=30))
+    ('30 values in 40 records single people out.', '')
     """
-    distinct, filled = int(column.nunique()), int(column.notna().sum())
-    if not tells_apart(distinct, filled):
+    if not tells_apart(column.values, column.filled):
         return ""
-    return f"{thin(distinct)} values in {thin(filled)} records single people out."
+    return f"{thin(column.values)} values in {thin(column.filled)} records single people out."
 
 
 def tells_apart(distinct: int, records: int) -> bool:

@@ -96,7 +96,21 @@ class Sensitive:
             R.
         """
         once = np.ones(len(codes), dtype=np.int64)
-        return _counted(name, tuple(values), numeric, group, codes, once, n_classes)
+        return cls.from_counts(name, values, numeric, group, codes, once, n_classes)
+
+    @classmethod
+    def from_counts(
+        cls,
+        name: str,
+        values: Sequence[str],
+        numeric: bool,
+        group: Sequence[int] | np.ndarray,
+        codes: Sequence[int] | np.ndarray,
+        counts: np.ndarray,
+        n_classes: int,
+    ) -> Sensitive:
+        """The same from records that were counted: ``counts`` says how many each entry is of."""
+        return _counted(name, tuple(values), numeric, group, codes, counts, n_classes)
 
     @property
     def n_classes(self) -> int:

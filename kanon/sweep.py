@@ -32,6 +32,7 @@ from kanon.run import (
     serves_every_k,
     uses,
 )
+from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 from kanon.words import counted
 
@@ -94,7 +95,7 @@ class Planned:
 
 def sweep(
     plan: Plan,
-    table: pd.DataFrame,
+    table: Table | pd.DataFrame,
     ks: Sequence[int],
     metrics: Sequence[str] = PUBLISHED,
     strategies: Sequence[str] = ("s1",),

@@ -3,16 +3,64 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["MISSING_LABEL", "canonical_text", "canonical_texts", "numbers"]
+__all__ = ["MISSING_LABEL", "Counted", "Distinct", "canonical_text", "canonical_texts", "numbers"]
 
 MISSING_LABEL = "(missing)"
 """The label of a missing cell where missing counts as a value of its own."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The distinct values of a column: all that hierarchies and suggestions need to see of it.
+
+    Attributes
+    ----------
+    counts
+        The texts with their numbers of records, most frequent first; missing cells left out.
+    missing
+        The number of missing cells.
+
+    >>> Counted({"F": 2, "M": 1}, missing=1).n_records
+    4
+    """
+
+    counts: Mapping[str, int]
+    missing: int = 0
+
+    @property
+    def texts(self) -> list[str]:
+        """The distinct texts."""
+        return list(self.counts)
+
+    @property
+    def n_records(self) -> int:
+        """The number of cells, missing ones too."""
+        return sum(self.counts.values()) + self.missing
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """How many distinct values a column has, and in how many cells.
+
+    Attributes
+    ----------
+    values
+        The number of distinct values.
+    filled
+        The number of cells that are not missing.
+    """
+
+    values: int
+    filled: int
+
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 

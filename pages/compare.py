@@ -68,7 +68,7 @@ def preset(metrics, strategies, chosen):
     if state.work().busy:
         return
     looks = any(LOOKS_AT[name] for name in strategies)
-    widest = [ends for ends in INTERVALS if ends[1] <= len(state.work().kept)]
+    widest = [ends for ends in INTERVALS if ends[1] <= state.work().kept.n_records]
     scopes = state.work().scopes
     state.change(
         compared=metrics,

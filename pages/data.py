@@ -153,7 +153,7 @@ if incomplete:
 # --- the table, and how exposed it is -------------------------------------------------------
 left, right = st.columns(2, gap="medium")
 with left:
-    st.subheader(f"{counted(len(work.table), 'record')}, {counted(len(work.roles), 'column')}")
+    st.subheader(f"{counted(work.table.n_records, 'record')}, {counted(len(work.roles), 'column')}")
     st.dataframe(
         state.remembered(
             "by-role",
@@ -169,14 +169,14 @@ with left:
         key="table",
     )
     st.caption(
-        f"The first {thin(preview_rows(len(work.table), len(work.roles)))} records, tinted by "
+        f"The first {thin(preview_rows(work.table.n_records, len(work.roles)))} records, tinted by "
         "role: red identifier, amber quasi-identifier, violet sensitive, grey insensitive."
     )
 with right:
     if not work.quasi_identifiers:
         st.subheader("How exposed it is")
         st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
-    elif incomplete == len(work.table) and work.missing == "drop-records":
+    elif incomplete == work.table.n_records and work.missing == "drop-records":
         st.subheader("How exposed it is")
         st.info(
             "Every record lacks a quasi-identifier, so dropping those records leaves none. Keep "

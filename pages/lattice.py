@@ -19,6 +19,7 @@ from kanon.run import short_title
 from kanon.studio import running, state
 from kanon.studio.frame import head, unready
 from kanon.studio.lattice import (
+    ROWS,
     around,
     at_once,
     chosen_node,
@@ -31,7 +32,6 @@ from kanon.studio.lattice import (
     minimal_table,
     ready,
     release_at,
-    rows_shown,
     small,
     taken_in,
     usable_columns,
@@ -383,7 +383,7 @@ def tables(one, explored, found, node):
 def previewed(one, node):
     """The release at a node, and its preview."""
     done = release_at(one, node)
-    return done, before_and_after(done, rows_shown(done))
+    return done, before_and_after(done, ROWS)
 
 
 def minimal(one, explored):

@@ -51,7 +51,7 @@ from kanon.studio.explain import what_was_checked
 from kanon.studio.explain_disclosure import how_attacked, how_class, how_found
 from kanon.studio.frame import head, sensitive_choice, unready
 from kanon.studio.picture import data_button, picture
-from kanon.studio.preview import before_and_after, preview_rows
+from kanon.studio.preview import before_and_after
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.result import choose_k, in_columns, notice, release_shown, start_button
 from kanon.studio.text import plain
@@ -262,9 +262,8 @@ def one_class(result, done, column, k, position):
 
 def records_of(done, position):
     """The records of a class, before and after, as many as are shown."""
-    rows = done.prepared.source.rows_in(done.recoding, position)
-    shown = preview_rows(len(rows), len(done.prepared.plan.columns))
-    return *before_and_after(done, rows), shown
+    before, after = before_and_after(done, position=position)
+    return before, after, len(after.data)
 
 
 def attack(work, result, done, column, k):

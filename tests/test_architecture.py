@@ -33,6 +33,7 @@ LEVELS = {
     "words": 0,
     "values": 0,
     "cards": 0,
+    "progress": 0,
     "hierarchy": 1,
     "schema": 1,
     "sensitive": 1,

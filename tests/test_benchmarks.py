@@ -13,7 +13,8 @@ from benchmarks.__main__ import main
 from benchmarks.case import Case, all_cases
 from benchmarks.fresh import in_fresh_process
 from benchmarks.tables import COLUMNS, census_like
-from kanon.sources.memory import coverage, exposure
+from kanon.sources.exposure import exposure
+from kanon.sources.memory import classes_of_columns, coverage
 
 
 def test_a_seed_gives_one_table():
@@ -22,7 +23,9 @@ def test_a_seed_gives_one_table():
 
 
 def test_classes_grow_with_the_records_but_less():
-    found = [exposure(census_like(n), list(COLUMNS)) for n in (2_000, 8_000, 32_000)]
+    found = [
+        exposure(classes_of_columns(census_like(n), list(COLUMNS))) for n in (2_000, 8_000, 32_000)
+    ]
     classes = [each.n_classes for each in found]
     assert classes == sorted(set(classes))
     shares = [each.n_classes / each.n_records for each in found]

@@ -18,6 +18,7 @@ from kanon.hierarchy.tables import level_table
 from kanon.metrics import edge_weights, metric_named
 from kanon.run import prepare, run
 from kanon.schema import Role
+from kanon.sources.memory import counted_column
 from kanon.studio import drawing
 from kanon.studio.choices import BUILDERS, Choice, choose, drawn, suggested
 from kanon.studio.history import STEPS
@@ -312,7 +313,7 @@ CODES = pd.Series(["47601", "47602", "47711", "48000"])
     ],
 )
 def test_builders_make_a_complete_tree_or_say_why_not(builder, values, typed, sentence):
-    choice = choose(builder, typed, "column", values)
+    choice = choose(builder, typed, "column", counted_column(values))
     assert choice.typed == typed, "what was typed stays"
     if sentence is None:
         assert choice.problem is None and choice.plan is not None
@@ -324,13 +325,13 @@ def test_builders_make_a_complete_tree_or_say_why_not(builder, values, typed, se
 
 @pytest.mark.parametrize("values", [NUMBERS, CODES, pd.Series(["a", "b"]), pd.Series(["x"] * 5)])
 def test_a_suggestion_can_be_used_and_says_why(values):
-    choice = suggested("column", values)
+    choice = suggested("column", counted_column(values))
     assert choice.plan is not None and choice.builder in BUILDERS
     assert choice.notes[0].endswith(".")
 
 
 def test_a_preview_of_a_drawing_keeps_what_was_typed():
-    choice = choose("intervals", {"widths": "5, 10"}, "age", NUMBERS)
+    choice = choose("intervals", {"widths": "5, 10"}, "age", counted_column(NUMBERS))
     made = drawn(choice, choice.tree)
     assert made.builder == "drawn" and made.typed["widths"] == "5, 10"
     assert isinstance(made, Choice) and made.tree is choice.tree
@@ -467,7 +468,7 @@ def test_imports_are_matched_with_the_records_as_they_are_when_used():
 
 
 def test_a_preview_survives_a_change_of_another_column(work):
-    preview = choose("ordered", {"sizes": "2"}, "animal", work.table["animal"])
+    preview = choose("ordered", {"sizes": "2"}, "animal", work.table.counted("animal"))
     work = replace(work, previews={"animal": preview})
     work = with_role(work, "sex", Role.SENSITIVE)
     assert work.previews["animal"].typed == preview.typed

@@ -26,7 +26,9 @@ from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import finished, prepare, run, serves_every_k, solve
 from kanon.schema import Role, Schema, suggest_roles
-from kanon.sources.memory import MemorySource, coverage, exposure
+from kanon.sources.exposure import exposure
+from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, coverage
+from kanon.sources.rows import rise_of_rows
 
 # Most tables here have a column that the plan does not name, which a run warns about.
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
@@ -210,7 +212,7 @@ def test_a_source_counts_the_classes(problem):
     assert found.n_records == len(problem.rows)
     assert found.min_k == min(problem.sizes.values())
     assert found.unique_records == sum(size == 1 for size in problem.sizes.values())
-    shown = exposure(problem.frame(), problem.columns)
+    shown = exposure(classes_of_columns(problem.frame(), problem.columns))
     assert shown.sizes.tolist() == sorted(problem.sizes.values(), reverse=True)
     assert (shown.n_records, shown.n_classes) == (len(problem.rows), len(problem.sizes))
 
@@ -238,11 +240,11 @@ def test_a_preview_shows_rows_of_the_release_and_how_far_they_rose(problem, data
         return
     done = run(Plan.from_content(content), problem.frame())
     rows = data.draw(st.lists(st.integers(0, len(problem.rows) - 1), max_size=5))
-    source = done.prepared.source
-    shown = source.release_rows(done.recoding, np.array(rows, dtype=int))
+    source, rows_given = done.prepared.source, np.array(rows, dtype=int)
+    shown = source.release_rows(done.recoding, rows_given)
     released = done.released()
     assert shown.to_numpy().tolist() == released.iloc[rows].to_numpy().tolist()
-    rise = source.rise_of_rows(done.recoding, np.array(rows, dtype=int))
+    rise = rise_of_rows(source.row_class[rows_given], done.recoding)
     for row, risen in zip(rows, rise.tolist(), strict=True):
         for j, tree in enumerate(problem.trees):
             levels = tree.level[released.iloc[row, j]] - tree.level[problem.rows[row][j]]
@@ -255,7 +257,7 @@ def test_a_range_rises_by_the_share_of_values_that_it_covers():
     content = {**json.loads(plan.to_json()), "algorithm": {"name": "mondrian", "release": "ranges"}}
     done = run(Plan.from_content(content), table)
     assert sorted(done.released()["q"].unique()) == ["[20, 40]", "[50, 60]"]
-    rise = done.prepared.source.rise_of_rows(done.recoding, np.arange(5))
+    rise = rise_of_rows(done.prepared.source.row_class, done.recoding)
     assert rise[:, 0].tolist() == [0.5, 0.5, 0.5, 0.25, 0.25], "(3 − 1) and (2 − 1) of 5 − 1"
 
 
@@ -269,7 +271,7 @@ def test_roles_are_suggested_with_a_reason():
             "colour": ["x"],
         }
     )
-    found = suggest_roles(table)
+    found = suggest_roles(MemoryTable(table).distinct())
     assert [found[column].role for column in table] == [
         Role.IDENTIFIER,
         Role.QUASI_IDENTIFIER,
@@ -279,7 +281,7 @@ def test_roles_are_suggested_with_a_reason():
     ]
     assert all(suggestion.reason.endswith(".") for suggestion in found.values())
     many = pd.DataFrame({"a": range(30), "b": [i // 1.5 for i in range(30)], "c": [1] * 30})
-    assert [s.role for s in suggest_roles(many).values()] == [
+    assert [s.role for s in suggest_roles(MemoryTable(many).distinct()).values()] == [
         Role.IDENTIFIER,
         Role.QUASI_IDENTIFIER,
         Role.INSENSITIVE,

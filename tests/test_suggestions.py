@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.schema import Role, suggest_roles
+from kanon.sources.memory import MemoryTable, counted_column
 from kanon.studio.choices import start_with
 
 
@@ -40,14 +41,17 @@ from kanon.studio.choices import start_with
 )
 def test_a_role_is_suggested_by_the_words_of_a_name(name, role):
     table = pd.DataFrame({name: ["x", "x", "y"]})
-    suggestion = suggest_roles(table)[name]
+    suggestion = suggest_roles(MemoryTable(table).distinct())[name]
     assert suggestion.role is role
     assert suggestion.reason.endswith(".")
 
 
 def test_a_column_of_values_that_are_all_different_names_its_records():
     table = pd.DataFrame({"code": [f"v{i}" for i in range(50)], "half": ["a", "b"] * 25})
-    roles = {name: suggestion.role for name, suggestion in suggest_roles(table).items()}
+    roles = {
+        name: suggestion.role
+        for name, suggestion in suggest_roles(MemoryTable(table).distinct()).items()
+    }
     assert roles == {"code": Role.IDENTIFIER, "half": Role.INSENSITIVE}
 
 
@@ -74,7 +78,7 @@ def test_a_builder_is_suggested_by_the_values(values, builder):
 def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
     """Whatever the cells, the first hierarchy covers them or says in a sentence why not."""
     column = pd.Series(cells, dtype=object)
-    choice = start_with("column", column)
+    choice = start_with("column", counted_column(column))
     assert (choice.tree is None) != (choice.problem is None)
     if choice.tree is not None:
         assert choice.plan is not None
@@ -82,7 +86,7 @@ def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
 
 def test_a_text_among_numbers_may_stand_for_missing():
     ages = pd.Series([*map(str, range(20, 80)), "k.A."])
-    (note,) = start_with("age", ages).notes
+    (note,) = start_with("age", counted_column(ages)).notes
     assert "'k.A.'" in note and "count as missing" in note
     codes = pd.Series([*map(str, range(10000, 10080)), "01234"])
-    assert start_with("zip", codes).notes == ()
+    assert start_with("zip", counted_column(codes)).notes == ()

@@ -24,7 +24,7 @@ from kanon.errors import (
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.run import prepare, run
-from kanon.sources.memory import coverage, exposure
+from kanon.sources.memory import classes_of_columns, coverage
 from kanon.values import canonical_text, canonical_texts, numbers
 
 # Most tables here have a column that the plan does not name, which a run warns about.
@@ -202,7 +202,7 @@ def test_missing_counts_in_k_when_it_is_a_value():
     plan, table = one_column(["F", "F", None], {"build": "suppression"}, missing="as-value")
     assert prepare(plan, table).classes.min_k == 1
     assert run(plan, table).released()["q"].tolist() == ["*", "*", "*"]
-    assert exposure(table, ["q"]).min_k == 1
+    assert classes_of_columns(table, ["q"]).min_k == 1
 
 
 def test_a_missing_leaf_is_only_where_it_is_needed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,25 +13,10 @@ from kanon.errors import Unsatisfiable
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
+from kanon.progress import Progress, no_progress, stretch
 from kanon.strategies import Scope
 
 __all__ = ["Progress", "Task", "in_one_width", "no_progress", "stretch"]
-
-Progress = Callable[[float, str], None]
-"""Told how much of the work is done, from 0 to 1, and what is being done."""
-
-
-def no_progress(fraction: float, text: str) -> None:
-    """Tell nobody."""
-
-
-def stretch(progress: Progress, start: float, end: float) -> Progress:
-    """Tell of a part of the work as of the stretch from ``start`` to ``end`` of the whole.
-
-    >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
-    0.6
-    """
-    return lambda fraction, text: progress(start + (end - start) * fraction, text)
 
 
 @dataclass(frozen=True, eq=False)

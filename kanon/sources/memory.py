@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,89 +17,30 @@ from kanon.hierarchy.ranges import as_flat, is_flat
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
-from kanon.values import MISSING_LABEL, canonical_texts
+from kanon.sources.rows import excerpt_of, released_rows
+from kanon.sources.tables import Excerpt, Table
+from kanon.values import MISSING_LABEL, Counted, Distinct, canonical_texts
 from kanon.words import counted
 
 __all__ = [
-    "Exposure",
     "MemorySource",
+    "MemoryTable",
+    "alphabetical",
+    "as_table",
     "classes_of_columns",
+    "counted_column",
     "counted_values",
     "coverage",
-    "exposure",
     "histograms",
     "lacking_values",
     "missing_records",
     "require_records",
-    "unique_without_each",
+    "sensitive_values",
+    "whole_histogram",
     "with_missing_leaf",
     "without_missing",
     "without_suppressed",
 ]
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """How exposed the records of a table are by some of its columns.
-
-    Attributes
-    ----------
-    n_records
-        n.
-    sizes : numpy.ndarray
-        The size of every equivalence class, falling.
-    """
-
-    n_records: int
-    sizes: np.ndarray
-
-    @property
-    def n_classes(self) -> int:
-        """The number of equivalence classes."""
-        return len(self.sizes)
-
-    @property
-    def min_k(self) -> int:
-        """The size of the smallest class: the k that the table has."""
-        return int(self.sizes.min())
-
-    @property
-    def unique_records(self) -> int:
-        """The number of records that nobody shares all the columns with."""
-        return int((self.sizes == 1).sum())
-
-
-def exposure(table: pd.DataFrame, columns: Sequence[str]) -> Exposure:
-    """The class sizes of a table by some columns; a missing cell counts as a value of its own.
-
-    Raises
-    ------
-    PlanError
-        No column is named, or the table lacks one.
-    TableError
-        The table has no records.
-
-    >>> exposure(pd.DataFrame({"a": ["x", "x", None]}), ["a"]).sizes.tolist()
-    [2, 1]
-    """
-    return _exposure(_coded(table, columns))
-
-
-def unique_without_each(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, int]:
-    """The number of unique records if one of the columns were not there, for each of them.
-
-    Empty for a single column. Raises as :func:`exposure` does.
-
-    >>> unique_without_each(pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"]}), ["a", "b"])
-    {'a': 0, 'b': 2}
-    """
-    coded = _coded(table, columns)
-    if len(columns) == 1:
-        return {}
-    return {
-        column: _exposure(coded[:i] + coded[i + 1 :]).unique_records
-        for i, column in enumerate(columns)
-    }
 
 
 def classes_of_columns(
@@ -108,7 +49,7 @@ def classes_of_columns(
     """The classes of a table by some columns, as it is; a missing cell counts as a value.
 
     No hierarchy is needed: the nodes are the positions of the texts in alphabetical order, a
-    missing cell first. Raises as :func:`exposure` does.
+    missing cell first.
 
     Parameters
     ----------
@@ -119,46 +60,48 @@ def classes_of_columns(
     sensitive
         The sensitive columns, whose histograms are wanted.
 
+    Raises
+    ------
+    PlanError
+        No column is named, or the table lacks one.
+    TableError
+        The table has no records.
+
     >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
     >>> found = classes_of_columns(table, ["sex"], ["ill"])
     >>> found.counts.tolist(), found.sensitive[0].dense().tolist()
     ([2, 1], [[1, 1], [0, 1]])
     """
-    check_columns(list(table.columns), sensitive)
-    coded = _coded(table, columns)
-    places = []
-    for column, (codes, size) in zip(columns, coded, strict=True):
-        texts = canonical_texts(table[column])[1]
-        ordered = sorted(range(size - 1), key=texts.__getitem__)
-        rank = np.zeros(size, dtype=np.int64)
-        rank[np.array(ordered, dtype=np.int64) + 1] = np.arange(1, size)
-        places.append(rank[codes])
+    if not columns:
+        raise PlanError("Name at least one column to measure the exposure by.")
+    check_columns(list(table.columns), [*columns, *sensitive])
+    require_records(len(table))
+    places, sizes = [], []
+    for column in columns:
+        codes, texts = canonical_texts(table[column])
+        places.append(alphabetical(texts)[codes])
+        sizes.append(len(texts) + 1)
     once = np.ones(len(table), dtype=np.int64)
-    nodes, counts, group = group_tuples(np.stack(places, axis=1), once, [size for _, size in coded])
+    nodes, counts, group = group_tuples(np.stack(places, axis=1), once, sizes)
     return EquivalenceClasses(
         tuple(columns), (), nodes, counts,
         tuple(histograms(column, table[column], group, len(counts)) for column in sensitive),
     )  # fmt: skip
 
 
-def _coded(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[np.ndarray, int]]:
-    """Per column the code of each cell, 0 where it is missing, and the number of codes."""
-    if not columns:
-        raise PlanError("Name at least one column to measure the exposure by.")
-    check_columns(list(table.columns), columns)
-    require_records(table)
-    read = (canonical_texts(table[column]) for column in columns)
-    return [(codes + 1, len(texts) + 1) for codes, texts in read]
+def alphabetical(texts: Sequence[str]) -> np.ndarray:
+    """Per text its place among all in alphabetical order from 1; last a 0, for a missing cell.
+
+    >>> alphabetical(["b", "a"]).tolist()
+    [2, 1, 0]
+    """
+    place = np.zeros(len(texts) + 1, dtype=np.int64)
+    ordered = sorted(range(len(texts)), key=texts.__getitem__)
+    place[np.array(ordered, dtype=np.int64)] = np.arange(1, len(texts) + 1)
+    return place
 
 
-def _exposure(coded: Sequence[tuple[np.ndarray, int]]) -> Exposure:
-    rows = np.stack([codes for codes, _ in coded], axis=1)
-    once = np.ones(len(rows), dtype=np.int64)
-    _, sizes, _ = group_tuples(rows, once, [count for _, count in coded])
-    return Exposure(len(rows), np.sort(sizes)[::-1])
-
-
-def require_records(table: pd.DataFrame) -> None:
+def require_records(n_records: int) -> None:
     """Check that a table has records.
 
     Raises
@@ -166,7 +109,7 @@ def require_records(table: pd.DataFrame) -> None:
     TableError
         It has none.
     """
-    if not len(table):
+    if not n_records:
         raise TableError("The table has no records.")
 
 
@@ -262,6 +205,15 @@ def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -
     return as_flat(found) if is_flat(tree) else found
 
 
+def counted_column(column: pd.Series) -> Counted:
+    """The distinct values of a column, and how many of its cells are missing.
+
+    >>> counted_column(pd.Series(["M", None])).missing
+    1
+    """
+    return Counted(counted_values(column), int(column.isna().sum()))
+
+
 def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
     """The values of a column that its hierarchy lacks, with their numbers of records.
 
@@ -282,6 +234,83 @@ def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str,
     {'X': 2}
     """
     return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
+
+
+class MemoryTable:
+    """A pandas table; see :class:`kanon.sources.tables.Table`.
+
+    Parameters
+    ----------
+    frame
+        The records. Neither their order nor their index matters; they are never changed.
+
+    >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
+    >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
+    (2, 1, 1)
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    @property
+    def n_records(self) -> int:
+        """n."""
+        return len(self.frame)
+
+    def head(self, rows: int) -> pd.DataFrame:
+        """The first records."""
+        return self.frame.head(rows)
+
+    def distinct(self) -> dict[str, Distinct]:
+        """Per column how many distinct values it has."""
+        return {
+            column: Distinct(int(self.frame[column].nunique()), int(self.frame[column].count()))
+            for column in self.columns
+        }
+
+    def counted(self, column: str) -> Counted:
+        """The distinct values of a column with their numbers of records."""
+        return counted_column(self.frame[column])
+
+    def incomplete(self, columns: Sequence[str]) -> int:
+        """The number of records that lack a value in one of the columns."""
+        return int(missing_records(self.frame, columns).sum())
+
+    def complete(self, columns: Sequence[str]) -> MemoryTable:
+        """The table without the records that lack a value in one of the columns.
+
+        Raises
+        ------
+        TableError
+            No record is left.
+        """
+        return MemoryTable(without_missing(self.frame, columns))
+
+    def classes_of(
+        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+    ) -> EquivalenceClasses:
+        """The classes by some columns as they are; see :func:`classes_of_columns`."""
+        return classes_of_columns(self.frame, columns, sensitive)
+
+    def source(
+        self,
+        schema: Schema,
+        hierarchies: Mapping[str, Hierarchy],
+        pseudonyms: Sequence[str] = (),
+        keep_suppressed: bool = False,
+    ) -> MemorySource:
+        """The table with its roles and hierarchies; see :class:`MemorySource`."""
+        return MemorySource(self.frame, schema, hierarchies, pseudonyms, keep_suppressed)
+
+
+def as_table(table: Table | pd.DataFrame) -> Table:
+    """A pandas table as one that is asked in numbers; any other one as it is."""
+    return MemoryTable(table) if isinstance(table, pd.DataFrame) else table
 
 
 class MemorySource:
@@ -322,7 +351,7 @@ class MemorySource:
         keep_suppressed: bool = False,
     ) -> None:
         schema.check(list(table.columns))
-        require_records(table)
+        require_records(len(table))
         self._table = table
         self._schema = schema
         self._keep_suppressed = keep_suppressed
@@ -387,35 +416,31 @@ class MemorySource:
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
         """The given rows of the release, for a preview; see :meth:`release`."""
+        return released_rows(*self._parts(recoding, rows))
+
+    def _parts(self, recoding: Recoding, rows: np.ndarray) -> tuple[Any, ...]:
+        """What a release of the given rows is made of."""
         rows = self.rows_left(recoding, rows)
-        gone = recoding.assigned[self._row_class[rows]] < 0
-        identifiers = self._schema.columns(Role.IDENTIFIER)
-        dropped = [column for column in identifiers if column not in self._pseudonym]
-        part = self._table.iloc[rows].drop(columns=dropped)
-        recoded = {*self.classes.attributes, *identifiers}
-        if gone.any():
-            for column in [name for name in part.columns if name not in recoded]:
-                part[column] = _blanked(part[column], gone)
-        for column, labels in self._pseudonym.items():
-            part[column] = labels[rows]
-        nodes = recoding.targets[self._row_class[rows]]
-        trees = zip(self.classes.attributes, recoding.hierarchies, strict=True)
-        for j, (column, tree) in enumerate(trees):
-            labels = pd.array(list(tree.labels), dtype="str")
-            part[column] = labels.take(nodes[:, j])
-        if self._keep_suppressed:
-            part[SUPPRESSED] = gone.astype(np.int64)
-        return part
+        labels = {column: labels[rows] for column, labels in self._pseudonym.items()}
+        return (
+            self._table.iloc[rows], self._row_class[rows], recoding, self._schema, labels,
+            self._keep_suppressed,
+        )  # fmt: skip
+
+    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+        """At most so many records of the release, or of one released class, before and after."""
+        wanted = recoding.assigned[self._row_class]
+        if position is not None:
+            rows = np.flatnonzero(wanted == position)
+        else:
+            rows = self.rows_left(recoding, np.arange(len(self._table)))
+        return excerpt_of(*self._parts(recoding, rows[:most]))
 
     def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """Those of the given rows that are in the release: all of them if suppressed ones stay."""
         if self._keep_suppressed:
             return rows
         return rows[recoding.assigned[self._row_class[rows]] >= 0]
-
-    def rows_in(self, recoding: Recoding, position: int) -> np.ndarray:
-        """The rows of the records of one released class, rising."""
-        return np.flatnonzero(recoding.assigned[self._row_class] == position)
 
     def histogram_of(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class; see :func:`histograms`.
@@ -439,31 +464,6 @@ class MemorySource:
             if column not in recoded
         }
 
-    def original_rows(self, rows: np.ndarray) -> pd.DataFrame:
-        """The given rows as they were, for a preview."""
-        return self._table.iloc[rows]
-
-    def rise_of_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
-        """How far each cell of the given rows rose, as a share of its height in levels.
-
-        A range has no height of its own: it counts by the share of all other leaves that it covers.
-
-        Returns
-        -------
-        numpy.ndarray, shape (rows, m)
-            0 where the value is as it was, 1 where a leaf rose to the root.
-        """
-        of_row = self._row_class[rows]
-        before, after = self.classes.nodes[of_row], recoding.targets[of_row]
-        rise = np.zeros(before.shape)
-        for j, tree in enumerate(recoding.hierarchies):
-            if tree.height > 1:
-                levels = tree.level[after[:, j]] - tree.level[before[:, j]]
-                ranges = after[:, j] > tree.root
-                covered = (tree.leaves_below[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
-                rise[:, j] = np.where(ranges, covered, levels / (tree.height - 1))
-        return rise
-
 
 def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
     """The histograms of a sensitive column; missing cells count as one value of their own.
@@ -483,29 +483,56 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
         Some cells are missing and others say that they are.
     """
     codes, texts = canonical_texts(values)
-    if (codes < 0).any():
-        if MISSING_LABEL in texts:
-            raise TableError(
-                f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
-                "rename those."
-            )
-        codes, texts = np.where(codes < 0, len(texts), codes), [*texts, MISSING_LABEL]
-    ordered, numeric = order_of_values(texts)
-    place = {text: position for position, text in enumerate(ordered)}
-    codes = np.array([place[text] for text in texts], dtype=np.int64)[codes]
-    return Sensitive.from_records(column, ordered, numeric, row_class, codes, size)
+    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()))
+    return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
 
 
-def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:
-    """The column with blanks where records are gone, in a type that has room for them.
+def sensitive_values(
+    column: str, texts: Sequence[str], missing: bool
+) -> tuple[list[str], bool, np.ndarray]:
+    """The values of a sensitive column in order; missing cells count as one value of their own.
 
-    >>> _blanked(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
-    UInt8Dtype()
+    Returns
+    -------
+    ordered : list of str
+        See :func:`kanon.sensitive.order_of_values`.
+    numeric : bool
+        Whether they are numbers.
+    place : numpy.ndarray, shape (texts + 1,), int64
+        The position of each given text among them; last that of a missing cell, -1 if none is.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
     """
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        nullable = pd.array(column.to_numpy())
-        column = pd.Series(nullable, index=column.index)
-    return column.mask(gone)
+    if missing and MISSING_LABEL in texts:
+        raise TableError(
+            f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
+            "rename those."
+        )
+    ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts)
+    position = {text: place for place, text in enumerate(ordered)}
+    last = position[MISSING_LABEL] if missing else -1
+    return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
+
+
+def whole_histogram(column: str, counted: Counted) -> Sensitive:
+    """The histogram of a sensitive column in the whole table, as of one class.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
+
+    >>> whole_histogram("ill", Counted({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
+    [[1, 2, 1]]
+    """
+    ordered, numeric, place = sensitive_values(column, counted.texts, counted.missing > 0)
+    records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
+    some = records > 0
+    nobody = np.zeros(int(some.sum()), dtype=np.int64)
+    return Sensitive.from_counts(column, ordered, numeric, nobody, place[some], records[some], 1)
 
 
 def _pseudonyms(column: pd.Series) -> np.ndarray:

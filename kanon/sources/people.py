@@ -52,7 +52,7 @@ def people_in_classes(
     """
     for each in (table, population):
         check_columns(list(each.columns), columns)
-        require_records(each)
+        require_records(len(each))
     # Columns by place, since they may be called anything.
     both = {
         str(place): np.concatenate([_texts(table[column]), _texts(population[column])])

@@ -63,7 +63,7 @@ def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population
             f"The population lacks {listing(lacking)}; it needs every quasi-identifier as a column "
             "of the same name."
         )
-    require_records(people)
+    require_records(len(people))
     unplaced = np.zeros(len(people), dtype=bool)
     nodes = np.empty((len(people), len(table.attributes)), dtype=np.int32)
     for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True)):

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from kanon.errors import TableError, quoted
+from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import KNOWN_MARKERS, about_missing, mark_missing
 from kanon.sources.names import ENDINGS, kind_of
 from kanon.sources.padding import is_padded
@@ -88,6 +90,11 @@ class TableFile:
     found: tuple[str, ...]
     missing: Mapping[str, int]
     markers_present: Mapping[str, int]
+
+    @cached_property
+    def records(self) -> MemoryTable:
+        """The table, to be asked in numbers."""
+        return MemoryTable(self.table)
 
 
 def read_table(

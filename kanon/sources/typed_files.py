@@ -17,7 +17,7 @@ from kanon.sources.names import column_names
 from kanon.values import canonical_text
 from kanon.words import thin
 
-__all__ = ["read_arrow", "read_sheet"]
+__all__ = ["read_arrow", "read_sheet", "typed_column"]
 
 # By what is in a column of a sheet: its type without missing cells, and with some.
 _SHEET_TYPES = {
@@ -65,7 +65,7 @@ def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
     if not names:
         raise TableError(f"{quoted(name)} has no columns.")
     return pd.DataFrame(
-        {n: _typed(column, n) for n, column in zip(names, content.columns, strict=True)}
+        {n: typed_column(column, n) for n, column in zip(names, content.columns, strict=True)}
     )
 
 
@@ -132,7 +132,7 @@ def _damaged(name: str, kind: str) -> TableError:
     )
 
 
-def _typed(column: Any, name: str) -> pd.Series:
+def typed_column(column: Any, name: str) -> pd.Series:
     """A column of an Arrow table with its type; whole numbers stay whole beside missing ones."""
     kinds = pa.types
     if kinds.is_dictionary(column.type):

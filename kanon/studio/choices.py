@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import pandas as pd
-
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import (
@@ -29,8 +27,8 @@ from kanon.plan import (
     SuppressionPlan,
     build_hierarchy,
 )
-from kanon.sources.memory import counted_values, lacking_values, with_missing_leaf
-from kanon.values import MISSING_LABEL, canonical_texts, numbers
+from kanon.sources.memory import lacking_values, with_missing_leaf
+from kanon.values import MISSING_LABEL, Counted, numbers
 from kanon.words import counted
 
 __all__ = [
@@ -200,7 +198,7 @@ class Waiting:
     problem: str | None
 
 
-def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Series) -> Choice:
+def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted) -> Choice:
     """Build the tree that was asked for; a mistake becomes the choice's problem.
 
     Parameters
@@ -213,8 +211,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
     column, values
         The column that the tree is for.
     """
-    counts = counted_values(values)
-    missing = int(values.isna().sum())
+    counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
     try:
@@ -234,7 +231,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
             tree = _TREES[builder](typed, counts)
         else:
             plan = _PLANS[builder](typed, counts)
-            tree = build_hierarchy(column, plan, values, Path())
+            tree = build_hierarchy(column, plan, values.texts, Path())
         if missing:  # they count as a value: a run would give them a place too
             tree = with_missing_leaf(column, counts, tree)
             counts = {**counts, MISSING_LABEL: missing}
@@ -244,7 +241,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: pd.Serie
     return _matched(choice, tree)
 
 
-def remade(choice: Choice, column: str, values: pd.Series) -> Choice:
+def remade(choice: Choice, column: str, values: Counted) -> Choice:
     """The same choice for the records as they are now."""
     made = choose(choice.builder, choice.typed, column, values)
     return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
@@ -270,14 +267,14 @@ def drawn(choice: Choice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Choic
     return _matched(replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree)
 
 
-def imported(name: str, found: Imported, column: str, values: pd.Series) -> Choice:
+def imported(name: str, found: Imported, column: str, values: Counted) -> Choice:
     """The choice of a hierarchy that was read from a file already."""
     return choose("file", {"name": name, "imported": found}, column, values)
 
 
-def start_with(column: str, values: pd.Series) -> Choice:
+def start_with(column: str, values: Counted) -> Choice:
     """The choice that a new table starts with: suggested, shown, and the user's to change."""
-    texts = canonical_texts(values)[1]
+    texts = values.texts
     builder = suggest_builder(texts).builder
     choice = choose(builder, starting_text(builder, values), column, values)
     if choice.tree is None:
@@ -292,28 +289,28 @@ def start_with(column: str, values: pd.Series) -> Choice:
     return replace(choice, notes=(*choice.notes, note))
 
 
-def suggested(column: str, values: pd.Series) -> Choice:
+def suggested(column: str, values: Counted) -> Choice:
     """A hierarchy suggested from the values and their records, with the reason as its note."""
-    proposal = propose(counted_values(values))
+    proposal = propose(values.counts)
     typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
     choice = choose(proposal.builder, typed, column, values)
     return replace(choice, notes=(proposal.reason, *choice.notes))
 
 
-def starting_text(builder: str, values: pd.Series) -> dict[str, str]:
+def starting_text(builder: str, values: Counted) -> dict[str, str]:
     """What the fields of a builder hold before anything is typed."""
-    texts = canonical_texts(values)[1]
+    texts = values.texts
     if builder == "ordered":
         return {"sizes": "3, 2", "order": "\n".join(_in_order(texts))}
     if builder == "quantiles":
         return {"parts": "8, 4, 2"}
     if builder == "frequency":
-        return {"least": str(max(5, len(values) // 100))}
+        return {"least": str(max(5, values.n_records // 100))}
     found = starting_parameters(builder, texts)
     return {name: _as_text(value) for name, value in found.items()}
 
 
-def with_tree(name: str, content: bytes, column: str, values: pd.Series) -> Choice:
+def with_tree(name: str, content: bytes, column: str, values: Counted) -> Choice:
     """The choice of a file that comes with a sample."""
     return choose("file", {"name": name, "content": content}, column, values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon.sources.memory import Exposure, exposure, unique_without_each
+from kanon.sources.exposure import Exposure, exposure, unique_without_each
 from kanon.studio.work import Work
 
 __all__ = ["Exposed", "exposed"]
@@ -21,5 +21,5 @@ class Exposed:
 
 def exposed(work: Work) -> Exposed:
     """Measure the table as it is, without the records that a run would drop."""
-    table, columns = work.kept, work.quasi_identifiers
-    return Exposed(exposure(table, columns), unique_without_each(table, columns))
+    classes = work.kept.classes_of(work.quasi_identifiers)
+    return Exposed(exposure(classes), unique_without_each(classes))

@@ -149,7 +149,7 @@ def _line(work: Work) -> None:
     """
     sensitive = work.sensitive_columns
     about = [
-        counted(len(work.table), "record"),
+        counted(work.table.n_records, "record"),
         counted(len(work.quasi_identifiers), "quasi-identifier"),
     ]
     if len(sensitive) < 2:
@@ -190,7 +190,7 @@ def _line(work: Work) -> None:
             with st.popover(f"Strategy: {plain(name)}", type="tertiary"):
                 strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
-            most = max(2, len(work.table))
+            most = max(2, work.table.n_records)
             key = f"frame-k-{work.k}"
             st.number_input(
                 "k, records per class at least",

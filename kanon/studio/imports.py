@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
-from kanon.sources.memory import counted_values
 from kanon.studio.choices import Choice, Waiting, imported
 from kanon.studio.work import Work, with_choice
 
@@ -21,7 +20,7 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
     found = read_bundle(files, list(work.roles))
     only = work.looked_at if len(found) == 1 and not work.imports else None
     if only is not None and found[0].imported is not None:
-        values = counted_values(work.kept[only])
+        values = work.kept.counted(only).texts
         if not any(value in found[0].imported.hierarchy.node_of for value in values):
             only = None  # it cannot be meant
     waiting = [
@@ -50,7 +49,7 @@ def meant(work: Work) -> tuple[Choice | None, ...]:
     None for a file that is meant for no column of the table.
     """
     return tuple(
-        imported(one.file, one.found, one.column, work.kept[one.column])
+        imported(one.file, one.found, one.column, work.kept.counted(one.column))
         if one.found is not None and one.column is not None and one.column in work.roles
         else None
         for one in work.imports

@@ -40,7 +40,6 @@ __all__ = [
     "minimal_table",
     "ready",
     "release_at",
-    "rows_shown",
     "small",
     "taken_in",
     "usable_columns",
@@ -56,7 +55,7 @@ _SLOWER = 50
 """How much longer that takes with models beside k, about."""
 
 
-_ROWS = 40
+ROWS = 40
 """The rows of a preview."""
 
 
@@ -145,7 +144,7 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.
-    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{len(work.kept)}"
+    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.kept.n_records}"
 
     def make() -> Ready:
         prepared = prepare(plan, work.kept)
@@ -252,12 +251,6 @@ def release_at(one: Ready, node: Node) -> Run:
     lattice = Lattice(one.task, one.task.suppression or 0, no_progress)
     lattice.evaluate(node)
     return Run(one.prepared, lattice.release(node, [node]), 0.0)
-
-
-def rows_shown(done: Run) -> np.ndarray:
-    """The first rows of a release: few, as they are drawn anew with every node."""
-    rows = np.arange(done.prepared.classes.n_records)
-    return done.prepared.source.rows_left(done.recoding, rows)[:_ROWS]
 
 
 def use_node(work: Work, explored: Explored, node: Node) -> Work:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
 from kanon.run import Run
 from kanon.schema import SUPPRESSED, Role
+from kanon.sources.tables import Table
 
 __all__ = ["before_and_after", "by_role", "preview_height", "preview_rows"]
 
@@ -37,9 +37,9 @@ def preview_height(done: Run) -> int:
     return min(320, 38 + 35 * done.prepared.classes.n_records)
 
 
-def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
+def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
     """The first rows, each column in the tint of its role."""
-    top = table.head(preview_rows(len(table), table.shape[1]))
+    top = table.head(preview_rows(table.n_records, len(table.columns)))
     tints = pd.DataFrame(
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
         index=top.index,
@@ -47,7 +47,9 @@ def by_role(table: pd.DataFrame, roles: Mapping[str, Role]) -> Styler:
     return _plain(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
 
 
-def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler, Styler]:
+def before_and_after(
+    done: Run, most: int | None = None, position: int | None = None
+) -> tuple[Styler, Styler]:
     """Some rows of the original and of the release, raised cells darker the further they rose.
 
     Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
@@ -57,24 +59,23 @@ def before_and_after(done: Run, rows: np.ndarray | None = None) -> tuple[Styler,
     ----------
     done
         The run.
-    rows
-        The positions of the rows, of which as many are shown as a preview holds; all of them if
-        None.
+    most
+        How many at most; as many as a preview holds if None.
+    position
+        The released class that they are of; of the whole release if None.
     """
-    prepared, recoding = done.prepared, done.recoding
-    source = prepared.source
-    rows = np.arange(prepared.classes.n_records) if rows is None else rows
-    rows = source.rows_left(recoding, rows)
-    rows = rows[: preview_rows(len(rows), len(prepared.plan.columns))]
-    after = source.release_rows(recoding, rows)
-    rise = source.rise_of_rows(recoding, rows)
+    prepared = done.prepared
+    if most is None:
+        most = preview_rows(prepared.classes.n_records, len(prepared.plan.columns))
+    seen = prepared.source.excerpt(done.recoding, most, position)
+    after, rise = seen.after, seen.rise
     attributes = list(prepared.classes.attributes)
     others = [column for column in after.columns if column not in attributes]
     columns = [*attributes, *others]
-    before = source.original_rows(rows)[[name for name in columns if name != SUPPRESSED]]
+    before = seen.before[[name for name in columns if name != SUPPRESSED]]
     tints = {name: [_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
     untouched = dict.fromkeys(others, "")
-    colours = pd.DataFrame({**tints, **untouched}, index=range(len(rows)), columns=columns)
+    colours = pd.DataFrame({**tints, **untouched}, index=range(len(after)), columns=columns)
     return _plain(before), _plain(after[columns]).apply(lambda _: colours, axis=None)
 
 

@@ -91,7 +91,7 @@ def _type(column: str, prefix: str) -> None:
 
 def _suggest(column: str) -> None:
     """Show the hierarchy that is suggested from the values and their records."""
-    _show(column, suggested(column, state.work().kept[column]))
+    _show(column, suggested(column, state.work().kept.counted(column)))
 
 
 def _show(column: str, preview: Choice) -> None:

@@ -20,7 +20,7 @@ from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
-from kanon.sources.memory import histograms
+from kanon.sources.memory import whole_histogram
 from kanon.studio.work import Work
 
 __all__ = [
@@ -97,10 +97,9 @@ def whole_table(work: Work) -> EquivalenceClasses:
         A sensitive column has missing cells, and cells that say that they are.
     """
     kept = work.kept
-    group = np.zeros(len(kept), dtype=np.int64)
-    counted = tuple(histograms(name, kept[name], group, 1) for name in work.sensitive_columns)
+    counted = tuple(whole_histogram(name, kept.counted(name)) for name in work.sensitive_columns)
     nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([len(kept)]), counted)
+    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), counted)
 
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:

@@ -120,7 +120,7 @@ def how_searches(work: Work) -> str:
     """What is run, what the numbers are, where the bounds come from."""
     metric = metric_named(work.metric, composed_metrics(work.composed)).card.title
     ks = ", ".join(thin(k) for k in PAPER_K)
-    numbers = numbers_of_columns(len(work.quasi_identifiers), len(work.kept))
+    numbers = numbers_of_columns(len(work.quasi_identifiers), work.kept.n_records)
     over = (
         f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
         if len(numbers)

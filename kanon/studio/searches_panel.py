@@ -38,7 +38,7 @@ def show_searches(work: Work) -> None:
     """Draw the experiment, or what has to be done before there is one."""
     try:
         settings = settings_of_searches(work)
-        check_searches(list(work.trees.values()), len(work.kept))
+        check_searches(list(work.trees.values()), work.kept.n_records)
     except KanonError as error:
         st.info(plain(error.sentence))
         return

@@ -200,7 +200,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
     key = "learning-trained"
     titles = {
         "original": "1: trained on the original table",
-        "release": f"2: trained on the release for k = {thin(trained_k(len(work.kept)))}",
+        "release": f"2: trained on the release for k = {thin(trained_k(work.kept.n_records))}",
     }
     st.segmented_control(
         "Experiment",
@@ -300,7 +300,8 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
     title = (
         scores_finding(first, ks, SCORES[score], chance)
         if single
-        else f"{SCORES[score].title} on releases, trained on k = {thin(trained_k(len(work.kept)))}"
+        else f"{SCORES[score].title} on releases, trained on k = "
+        f"{thin(trained_k(work.kept.n_records))}"
     )
     if live:
         title += f", {counted(len(counting), 'live network')}"

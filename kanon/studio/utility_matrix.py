@@ -11,7 +11,9 @@ from kanon.charts.representation import Shown, representation_chart, representat
 from kanon.learning.disclosed import Disclosed, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
+from kanon.recoding import Recoding
 from kanon.run import Run
+from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
 from kanon.studio import state
 from kanon.studio.files import content, file_name
@@ -132,6 +134,9 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
 def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     """The release with its matrix, made when it is asked for."""
     source, recoding = done.prepared.source, done.recoding
+    if not isinstance(source, MemorySource):
+        st.caption("The rows of this table stay where they are, so no file with a matrix is made.")
+        return
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
     )
@@ -140,7 +145,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         for kind in FILE_KINDS:
             st.download_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                data=content(_file(done, name, kind)),
+                data=content(_file(source, recoding, name, kind)),
                 file_name=file_name(
                     f"released-{name.lower()}-{name_in_files(done)}", kind,
                     f"{result.settings}|{k}|{name}",
@@ -163,5 +168,5 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         )
 
 
-def _file(done: Run, name: str, kind: str) -> Callable[[], bytes]:
-    return lambda: representation_file(done.prepared.source, done.recoding, name, kind)
+def _file(source: MemorySource, recoding: Recoding, name: str, kind: str) -> Callable[[], bytes]:
+    return lambda: representation_file(source, recoding, name, kind)

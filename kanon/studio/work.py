@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from kanon.charts.layout import Layout
 from kanon.comparison import PAPER_K, Comparison
@@ -27,9 +26,9 @@ from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
 from kanon.schema import Role, singles_out, suggest_roles
 from kanon.searches import Searches
 from kanon.sources.adult import ADULT_NAME, fetch_adult
-from kanon.sources.memory import missing_records
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 from kanon.studies import Learned, Measured
 from kanon.studio.attacker import Looking
@@ -48,6 +47,7 @@ from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 from kanon.studio.utility_view import UtilityView
+from kanon.values import Counted
 
 __all__ = [
     "Compared",
@@ -370,9 +370,9 @@ class Work:
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Table:
         """The table as it was read."""
-        return self.file.table
+        return self.file.records
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -421,13 +421,15 @@ class Work:
         return self.histories.get(column, History())
 
     @property
-    def kept(self) -> pd.DataFrame:
+    def kept(self) -> Table:
         """The records that a run works on: those that drop out for missing values left out."""
         columns = self.quasi_identifiers
         if self.missing == "as-value" or not columns:
             return self.table
-        incomplete = missing_records(self.table, columns)
-        return self.table if incomplete.all() else self.table[~incomplete]
+        incomplete = self.table.incomplete(columns)
+        if incomplete in (0, self.table.n_records):
+            return self.table
+        return self.table.complete(columns)
 
     @property
     def busy(self) -> bool:
@@ -464,7 +466,7 @@ def uploaded_work(
         "suppressed records; rename that column before you anonymise."
     )
     problem = taken if "suppressed" in work.roles else None
-    return replace(work, k=min(work.k, max(2, len(file.table))), problem=problem)
+    return replace(work, k=min(work.k, max(2, file.records.n_records)), problem=problem)
 
 
 def adult_work(version: int) -> Work:
@@ -521,7 +523,10 @@ def settings_shown(work: Work) -> ReadSettings:
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     roles = {**work.roles, column: role}
-    reasons = {**work.reasons, column: f"Set by you. {singles_out(work.table[column])}".strip()}
+    reasons = {
+        **work.reasons,
+        column: f"Set by you. {singles_out(work.table.distinct()[column])}".strip(),
+    }
     return _with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
 
 
@@ -558,7 +563,7 @@ def built(
 
     Nothing typed earlier is lost, and a new builder starts from what fits the values.
     """
-    values = work.kept[column]
+    values = work.kept.counted(column)
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if "content" in typed:
         entered.pop("imported", None)  # another file takes its place
@@ -586,7 +591,7 @@ def _stepped(
 ) -> Work:
     found, history = step(work.history(column), work.choices[column])
     # The records may have changed meanwhile: what the tree lacks is counted again.
-    return _chosen(work, column, remade(found, column, work.kept[column]), history)
+    return _chosen(work, column, remade(found, column, work.kept.counted(column)), history)
 
 
 def metric_called(work: Work, name: str) -> Metric:
@@ -613,7 +618,7 @@ def counted_records(
 def incomplete_records(work: Work) -> int:
     """The number of records that lack a quasi-identifier."""
     columns = work.quasi_identifiers
-    return int(missing_records(work.table, columns).sum()) if columns else 0
+    return work.table.incomplete(columns) if columns else 0
 
 
 def plan_of(work: Work) -> Plan:
@@ -816,7 +821,7 @@ def _adult_work(file: TableFile, version: int) -> Work:
 
 
 def _work(file: TableFile, content: bytes | None, title: str, origin: str, version: int) -> Work:
-    suggestions = suggest_roles(file.table)
+    suggestions = suggest_roles(file.records.distinct())
     fingerprint = hashlib.sha256(content if content is not None else title.encode())
     fingerprint.update(repr(file.settings).encode())
     return Work(
@@ -841,21 +846,21 @@ def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
     for column in work.quasi_identifiers:
         old = choices.get(column)
         if old is None:
-            choices[column] = _first_choice(folder, column, kept[column])
+            choices[column] = _first_choice(folder, column, kept.counted(column))
             continue
-        choices[column] = remade(old, column, kept[column])
+        choices[column] = remade(old, column, kept.counted(column))
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
             history = work.history(column)
             histories[column] = replace(history, version=history.version + 1)
     previews = {
-        column: remade(preview, column, kept[column])
+        column: remade(preview, column, kept.counted(column))
         for column, preview in work.previews.items()
         if column in work.quasi_identifiers
     }
     return replace(work, choices=choices, histories=histories, previews=previews)
 
 
-def _first_choice(folder: str, column: str, values: pd.Series) -> Choice:
+def _first_choice(folder: str, column: str, values: Counted) -> Choice:
     """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
     path = bundled_file(folder, column)
     if path is not None:

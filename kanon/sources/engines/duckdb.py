@@ -1,0 +1,250 @@
+"""DuckDB, embedded: Parquet, CSV and DuckDB files that need not fit into memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ibis
+from duckdb import Error as DuckDBError
+
+from kanon.errors import TableError, quoted
+from kanon.progress import Progress
+from kanon.sources.addresses import Address
+from kanon.sources.encodings import decode
+from kanon.sources.engines.rows import Rows, chosen_table, named, saying, watched
+from kanon.sources.names import column_names, kind_of
+from kanon.sources.padding import is_padded
+from kanon.sources.reading import ReadSettings
+from kanon.sources.separators import SEPARATORS, check_separator, find_separator
+
+__all__ = ["INSTALL", "TITLE", "open_rows"]
+
+TITLE = "DuckDB"
+INSTALL = '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"'
+
+_SAMPLE = 1 << 20
+_ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
+_ERRORS = (DuckDBError, OSError, ibis.common.exceptions.IbisError)
+
+
+def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
+    """Open a table.
+
+    The connection may read that table and write in the given folders, and reach nothing else:
+    neither other files, which a view in a database could name, nor the network. Nothing is
+    spilled to disk, unless ``KANON_SCRATCH`` names a folder for it; ``KANON_MEMORY`` is what it
+    may take.
+
+    Parameters
+    ----------
+    address
+        A Parquet or CSV file, a folder of Parquet files, or a DuckDB file.
+    settings
+        How a CSV is read.
+    writes
+        The folders that releases are written in.
+
+    Raises
+    ------
+    TableError
+        It is not a table that can be read.
+    """
+    name = address.name
+    scratch = os.environ.get("KANON_SCRATCH", "").strip()
+    limit = os.environ.get("KANON_MEMORY", "").strip()
+    with saying(name, _ERRORS, partial(_said, name)):
+        connection = ibis.duckdb.connect(
+            ":memory:",
+            threads=os.cpu_count() or 1,
+            temp_directory=scratch,
+            preserve_insertion_order=False,
+            autoinstall_known_extensions=False,
+            autoload_known_extensions=False,
+            **({"memory_limit": limit} if limit else {}),
+            **({"temp_file_encryption": True} if scratch else {}),
+        )
+        opened = _KINDS.get(address.kind)
+        if opened is None:
+            raise TableError(
+                f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
+                "folder), CSV, TSV, DuckDB and SQLite files."
+            )
+        expression, found, used = opened(connection, address, settings)
+        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_given(scratch)])
+        connection.raw_sql(f"SET allowed_directories=[{folders}]")
+        connection.raw_sql("SET enable_external_access=false")
+        connection.raw_sql("SET lock_configuration=true")
+
+    def fetch(wanted: Any) -> Any:
+        with saying(name, _ERRORS, partial(_said, name)):
+            return connection.to_pyarrow(wanted)
+
+    def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
+        with saying(name, _ERRORS, partial(_said, name)):
+            watched(
+                partial(_write, connection, wanted, path, kind),
+                lambda: connection.con.query_progress() / 100,
+                connection.con.interrupt,
+                progress,
+                "writing the release",
+            )
+
+    return Rows(expression, fetch, write, ("folder", "parquet", "csv", "tsv"), found, used)
+
+
+def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
+    if kind == "folder":
+        connection.to_parquet(wanted, path, per_thread_output=True)
+    elif kind == "parquet":
+        connection.to_parquet(wanted, path)
+    else:
+        connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+
+
+def _given(text: str) -> list[Path]:
+    return [Path(text)] if text else []
+
+
+def _sql(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+_Opened = tuple[Any, tuple[str, ...], tuple[str | None, str | None]]
+
+
+def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
+    path = address.path.resolve()
+    if path.is_dir():
+        parts = sorted(path.glob("**/*.parquet"))
+        if not parts:
+            raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
+    else:
+        parts = [path]
+    files = "[" + ", ".join(_sql(str(part)) for part in parts) + "]"
+    connection.raw_sql(f"CREATE VIEW rows AS SELECT * FROM read_parquet({files})")
+    connection.raw_sql(f"SET allowed_paths={files}")
+    found = f"{len(parts)} Parquet files." if len(parts) > 1 else "A Parquet file."
+    return named(connection.table("rows"), address.name), (found,), (None, None)
+
+
+def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
+    path, name = address.path.resolve(), address.name
+    kind = kind_of(path.name)
+    with path.open("rb") as file:
+        content = file.read(_SAMPLE)
+    if len(content) == _SAMPLE:
+        content = content[: content.rfind(b"\n") + 1]
+    if not content:
+        raise TableError(f"The first line of {quoted(name)} is longer than a megabyte.")
+    sample, encoding, _ = decode(content, name, settings.encoding)
+    separator = settings.separator or find_separator(sample, kind)
+    if separator is None:
+        separator = next(sign for sign in SEPARATORS if sign.encode() not in sample)
+    check_separator(separator)
+    if encoding not in _ENCODINGS:
+        raise TableError(
+            f"{quoted(name)} is in the encoding {encoding.upper()}, which cannot be read where the "
+            "file is: convert it to UTF-8, or upload it."
+        )
+    padded = is_padded(sample, separator)
+    if padded and b'"' in sample:
+        raise TableError(
+            f"{quoted(name)} has a blank after every separator and cells in quotes, which cannot "
+            "be read where the file is: write it without those blanks, or upload it."
+        )
+    lines = io.StringIO(sample.decode(), newline="")
+    header = next((row for row in csv.reader(lines, delimiter=separator) if row), [])
+    names = column_names(header, name)
+    columns = ", ".join(f"{_sql(column)}: 'VARCHAR'" for column in names)
+    filled = ", ".join(_sql(column) for column in names)
+    connection.raw_sql(
+        f"CREATE VIEW rows AS SELECT * FROM read_csv({_sql(str(path))}, header=true, "
+        f"auto_detect=false, columns={{{columns}}}, force_not_null=[{filled}], "
+        f"delim={_sql(separator)}, quote='\"', escape='\"', strict_mode=true, "
+        f"encoding='{_ENCODINGS[encoding]}')"
+    )
+    connection.raw_sql(f"SET allowed_paths=[{_sql(str(path))}]")
+    rows = connection.table("rows")
+    found = [f"Separator {quoted(separator)} and encoding {encoding.upper()}."]
+    if padded:
+        rows = rows.mutate(**{column: rows[column].lstrip() for column in names})
+        found.append("The blank after every separator was skipped.")
+    return rows, tuple(found), (separator, encoding)
+
+
+def _database(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
+    connection.raw_sql(f"ATTACH {_sql(str(address.path.resolve()))} AS given (READ_ONLY)")
+    tables = connection.list_tables(database=("given", "main"))
+    table = chosen_table(address, tables)
+    rows = connection.table(table, database=("given", "main"))
+    return named(rows, address.name), (f"Table {quoted(table)} of a DuckDB file.",), (None, None)
+
+
+_KINDS = {
+    "folder": _parquet,
+    "parquet": _parquet,
+    "pq": _parquet,
+    "csv": _csv,
+    "txt": _csv,
+    "tsv": _csv,
+    "tab": _csv,
+    "duckdb": _database,
+}
+
+
+def _said(name: str, message: str) -> str | None:
+    """A sentence for what DuckDB said, which may quote cells."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line:
+        return _about_line(f"Line {line.group(1)} of {quoted(name)}", message)
+    for pattern, sentence in _SENTENCES.items():
+        if re.search(pattern, message):
+            return sentence.format(name=quoted(name))
+    return None
+
+
+def _about_line(where: str, message: str) -> str:
+    widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if widths:
+        has = "1 cell" if widths[2] == "1" else f"{widths[2]} cells"
+        return f"{where} has {has} where the header has {widths[1]}."
+    if "unicode" in message or "encoded" in message:
+        return f"{where} cannot be read in its encoding: convert the file to UTF-8."
+    if "quote" in message:
+        return (
+            f"{where} has a quote that is not closed where its cell ends: inside quotes a quote is "
+            'written twice ("").'
+        )
+    return f"{where} is no record that can be read."
+
+
+_SENTENCES = {
+    r"No space left|disk full": "The disk is full: nothing was written under the final name.",
+    r"Out of Memory|could not allocate|failed to (pin|offload)": (
+        "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
+        "KANON_SCRATCH to a folder that it may spill to."
+    ),
+    r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
+        "A column of {name} changes its type: every file and row has to have the same type."
+    ),
+    r"No files found|No such file|Cannot open file": "{name} is not there any more.",
+    r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
+    r"Conflicting lock|Could not set lock": "{name} is open for writing in another program.",
+    r"Permission denied": "{name} may not be read, or its release not be written there.",
+    r"disabled by (the )?configuration": (
+        "{name} reads other files or connections, which is not allowed."
+    ),
+    r"No magic bytes|Parquet magic|corrupt|Snappy|thrift|decompress": (
+        "{name} cannot be read as Parquet: it is damaged, locked or another kind of file."
+    ),
+    r"Connection (has been|was) closed|connection closed": "The connection to {name} was lost.",
+}
+"""What DuckDB says, and the sentence for it."""

@@ -1,0 +1,122 @@
+"""Any other database that Ibis reaches, by its URL; SQLite files too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from sqlite3 import Error as SQLiteError
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from kanon.errors import TableError, quoted
+from kanon.progress import Progress
+from kanon.sources.addresses import Address
+from kanon.sources.engines.rows import Rows, chosen_table, named, saying
+from kanon.sources.reading import ReadSettings
+
+__all__ = ["INSTALL", "TITLE", "open_rows"]
+
+TITLE = "a database"
+INSTALL = '"ibis-framework[sqlite]>=12,<13"'
+
+_BATCH = 65_536
+
+
+def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
+    """Open a table of a database.
+
+    Groups are counted in the database; a release comes from it batch by batch and is written here.
+
+    Parameters
+    ----------
+    address
+        A SQLite file, or a URL that :func:`ibis.connect` knows, and the table in it.
+    settings, writes
+        Not used: a database knows its types.
+
+    Raises
+    ------
+    TableError
+        There is no such table, or no connection.
+    """
+    name = address.name
+    errors = _errors()
+    with saying(name, errors, partial(_said, name)):
+        try:
+            connection = (
+                ibis.connect(address.place) if address.is_url else ibis.sqlite.connect(address.path)
+            )
+        except ImportError as error:
+            raise TableError(
+                f"{quoted(address.shown)} needs a package that is not installed"
+                f" ({error.name or 'a driver'}): see which one on ibis-project.org, and install it "
+                "beside kanon."
+            ) from None
+        table = chosen_table(address, connection.list_tables())
+        rows = named(connection.table(table), name)
+
+    def fetch(wanted: Any) -> Any:
+        with saying(name, errors, partial(_said, name)):
+            return connection.to_pyarrow(wanted)
+
+    def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
+        with saying(name, errors, partial(_said, name)):
+            total = connection.execute(rows.count())
+            with connection.to_pyarrow_batches(wanted, chunk_size=_BATCH) as batches:
+                _write(batches, path, kind, int(total), progress)
+
+    found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
+    return Rows(rows, fetch, write, ("folder", "parquet", "csv", "tsv"), found)
+
+
+def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) -> None:
+    """Write batches of records as they come."""
+    if kind == "folder":
+        path.mkdir()
+        path = path / "part-0.parquet"
+    done = 0
+    if kind in ("csv", "tsv"):
+        options = pyarrow.csv.WriteOptions(delimiter={"csv": ",", "tsv": "\t"}[kind])
+        writer: Any = pyarrow.csv.CSVWriter(path, batches.schema, write_options=options)
+    else:
+        writer = pyarrow.parquet.ParquetWriter(path, batches.schema)
+    with writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            done += batch.num_rows
+            progress(min(0.99, done / max(total, 1)), "writing the release")
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """What databases raise: each driver of the standard has an ``Error`` of its own name."""
+    return (SQLiteError, OSError, pa.ArrowException, ibis.common.exceptions.IbisError, _Driver)
+
+
+class _AnyDriver(type):
+    """Tells the errors of database drivers (PEP 249) by their class names, none being imported."""
+
+    def __instancecheck__(cls, error: object) -> bool:
+        return any(one.__name__ == "DatabaseError" for one in type(error).__mro__)
+
+
+class _Driver(Exception, metaclass=_AnyDriver):
+    """An error of any driver."""
+
+
+def _said(name: str, message: str) -> str | None:
+    """A sentence for what a database said, which may quote cells."""
+    low = message.lower()
+    if any(part in low for part in ("connect", "closed", "terminat", "unreachable", "timeout")):
+        return f"The connection to {quoted(name)} was lost, or cannot be made."
+    if "no space left" in low or "disk" in low:
+        return "The disk is full: nothing was written under the final name."
+    if "malformed" in low or "not a database" in low:
+        return f"{quoted(name)} cannot be read: it is damaged, locked or another kind of file."
+    if any(part in low for part in ("convert", "invalid literal", "datatype", "type")):
+        return f"A column of {quoted(name)} changes its type: every row has to have the same type."
+    return None

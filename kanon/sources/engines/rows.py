@@ -1,0 +1,145 @@
+"""What an engine offers: rows as an expression, numbers from it, releases written by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanon.errors import TableError, listing, quoted
+from kanon.progress import Progress
+from kanon.sources.addresses import Address
+from kanon.sources.names import column_names
+
+__all__ = ["Rows", "Writer", "chosen_table", "named", "saying", "watched"]
+
+
+Writer = Callable[[Any, Path, str, Progress], None]
+"""Writes what an expression yields to a path where nothing is yet, as ``folder`` (of Parquet
+files), ``parquet``, ``csv`` or ``tsv``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a table that stay where they are.
+
+    Attributes
+    ----------
+    expression
+        The table as an Ibis expression, its columns by their names without outer blanks.
+    fetch
+        Runs an expression and returns its few rows as an Arrow table.
+    write
+        Writes what an expression yields.
+    kinds
+        What it can write.
+    found
+        Short sentences for a person, about how the table was read.
+    settings
+        What was found about a text file: separator and encoding.
+    """
+
+    expression: Any
+    fetch: Callable[[Any], Any]
+    write: Writer
+    kinds: Sequence[str]
+    found: tuple[str, ...] = ()
+    settings: tuple[str | None, str | None] = (None, None)
+
+
+@contextmanager
+def saying(
+    name: str, errors: tuple[type[Exception], ...], said: Callable[[str], str | None]
+) -> Any:
+    """Turn what an engine raises into a sentence without cells.
+
+    Parameters
+    ----------
+    name
+        What the table is called in messages.
+    errors
+        What the engine raises.
+    said
+        From the engine's own words to a sentence, or None where nothing better is known.
+
+    Raises
+    ------
+    TableError
+        In place of any of these.
+    """
+    try:
+        yield
+    except errors as error:
+        sentence = said(str(error)) or (
+            f"The engine could not go on with {quoted(name)} ({type(error).__name__})."
+        )
+        raise TableError(sentence) from None
+
+
+def watched(
+    work: Callable[[], None],
+    done: Callable[[], float],
+    stop: Callable[[], None],
+    progress: Progress,
+    text: str,
+) -> None:
+    """Run something in a thread and tell how far it is, five times a second.
+
+    Parameters
+    ----------
+    work
+        What to run.
+    done
+        Says how much of it is done, from 0 to 1; anything below 0 where nobody knows.
+    stop
+        Ends it, when the caller is interrupted.
+    progress, text
+        Whom to tell, and what.
+    """
+    furthest = 0.0
+    with ThreadPoolExecutor(1) as alone:
+        running = alone.submit(work)
+        try:
+            for _ in _ticks(running):
+                furthest = max(furthest, min(done(), 0.99))
+                progress(furthest, text)
+        except BaseException:
+            stop()
+            raise
+        running.result()
+
+
+def _ticks(running: Any) -> Iterator[None]:
+    """Something every fifth of a second, until the work is done."""
+    while True:
+        try:
+            running.exception(timeout=0.2)
+            return
+        except TimeoutError:
+            yield
+
+
+def chosen_table(address: Address, tables: Sequence[str]) -> str:
+    """The table of a database that an address names, or the only one there is.
+
+    Raises
+    ------
+    TableError
+        It names none of several, or one that is not there.
+    """
+    if address.table is None and len(tables) == 1:
+        return tables[0]
+    if address.table in tables:
+        return str(address.table)
+    if not tables:
+        raise TableError(f"The database {quoted(address.shown)} has no tables.")
+    what = "has no such table" if address.table else "has several tables; name one after a '#'"
+    raise TableError(f"{quoted(address.shown)} {what}: it has {listing(tables, most=12)}.")
+
+
+def named(rows: Any, name: str) -> Any:
+    """The rows with the names of their columns stripped."""
+    return rows.rename(dict(zip(column_names(rows.columns, name), rows.columns, strict=True)))

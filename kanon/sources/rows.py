@@ -1,0 +1,104 @@
+"""Rows of a release, made from rows of the table whose classes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from kanon.recoding import Recoding
+from kanon.schema import SUPPRESSED, Role, Schema
+from kanon.sources.tables import Excerpt
+
+__all__ = ["excerpt_of", "released_rows", "rise_of_rows"]
+
+
+def released_rows(
+    rows: pd.DataFrame,
+    row_class: np.ndarray,
+    recoding: Recoding,
+    schema: Schema,
+    pseudonyms: Mapping[str, np.ndarray],
+    keep_suppressed: bool,
+) -> pd.DataFrame:
+    """The given rows as they are released: identifiers dropped, labels for values.
+
+    Parameters
+    ----------
+    rows
+        Rows of the table; those of suppressed records only if these are kept.
+    row_class : numpy.ndarray, shape (rows,)
+        Per row its original class.
+    recoding
+        The release.
+    schema
+        The role of each column.
+    pseudonyms
+        Per identifier that is replaced, the label of each row.
+    keep_suppressed
+        Whether suppressed records keep their rows, blanked and marked.
+    """
+    gone = recoding.assigned[row_class] < 0
+    identifiers = schema.columns(Role.IDENTIFIER)
+    released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
+    recoded = {*recoding.classes.attributes, *identifiers}
+    if gone.any():
+        for column in [name for name in released.columns if name not in recoded]:
+            released[column] = _blanked(released[column], gone)
+    for column, labels in pseudonyms.items():
+        released[column] = labels
+    nodes = recoding.targets[row_class]
+    trees = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
+    for j, (column, tree) in enumerate(trees):
+        labels = pd.array(list(tree.labels), dtype="str")
+        released[column] = labels.take(nodes[:, j])
+    if keep_suppressed:
+        released[SUPPRESSED] = gone.astype(np.int64)
+    return released
+
+
+def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
+    """How far each cell of the given rows rose, as a share of its height in levels.
+
+    A range has no height of its own: it counts by the share of all other leaves that it covers.
+
+    Returns
+    -------
+    numpy.ndarray, shape (rows, m)
+        0 where the value is as it was, 1 where a leaf rose to the root.
+    """
+    before, after = recoding.classes.nodes[row_class], recoding.targets[row_class]
+    rise = np.zeros(before.shape)
+    for j, tree in enumerate(recoding.hierarchies):
+        if tree.height > 1:
+            levels = tree.level[after[:, j]] - tree.level[before[:, j]]
+            ranges = after[:, j] > tree.root
+            covered = (tree.leaves_below[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
+            rise[:, j] = np.where(ranges, covered, levels / (tree.height - 1))
+    return rise
+
+
+def excerpt_of(
+    rows: pd.DataFrame,
+    row_class: np.ndarray,
+    recoding: Recoding,
+    schema: Schema,
+    pseudonyms: Mapping[str, np.ndarray],
+    keep_suppressed: bool,
+) -> Excerpt:
+    """The given rows before and after; see :func:`released_rows`."""
+    after = released_rows(rows, row_class, recoding, schema, pseudonyms, keep_suppressed)
+    return Excerpt(rows, after, rise_of_rows(row_class, recoding))
+
+
+def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:
+    """The column with blanks where records are gone, in a type that has room for them.
+
+    >>> _blanked(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
+    UInt8Dtype()
+    """
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        nullable = pd.array(column.to_numpy())
+        column = pd.Series(nullable, index=column.index)
+    return column.mask(gone)

@@ -1,0 +1,325 @@
+"""Tables that stay where they are: an engine groups and joins, and only groups come here.
+
+A quasi-identifier has few distinct values. They are fetched once and read as text here, as those
+of a table in memory are, so that every engine has the same classes; the engine then groups the
+rows by what it holds and joins the codes of the values to the groups. A release is the way back:
+codes to rows, codes to released class, class to labels, written by the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.schema import Schema, check_columns
+from kanon.sensitive import Sensitive
+from kanon.sources.addresses import Address
+from kanon.sources.memory import require_records, sensitive_values
+from kanon.sources.missing import KNOWN_MARKERS
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored_source import StoredSource
+from kanon.sources.stored_values import EXCERPT, Connected, filled, frame, positions
+from kanon.values import Counted, Distinct
+
+__all__ = ["ENGINES", "StoredTable", "open_stored"]
+
+ENGINES = ("duckdb", "spark", "other")
+"""The engines by the names of their modules; ``other`` is any database that has a URL."""
+
+
+def open_stored(
+    address: Address, engine: str | None = None, settings: ReadSettings | None = None
+) -> StoredTable:
+    """Open a table that stays where it is.
+
+    Parameters
+    ----------
+    address
+        Where it is.
+    engine
+        One of :data:`ENGINES`; by default what fits the address.
+    settings
+        How a text file is read.
+
+    Raises
+    ------
+    TableError
+        There is no such table, it cannot be read, or the engine is not installed.
+    """
+    if engine is None:
+        engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
+    if engine not in ENGINES:
+        raise TableError(
+            f"The engine {quoted(engine)} is not known: allowed are {listing(ENGINES)}."
+        )
+    return StoredTable(address, engine, settings or ReadSettings())
+
+
+_INSTALL = {
+    "duckdb": '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"',
+    "spark": "-r requirements-spark.txt",
+    "other": '"ibis-framework[sqlite]>=12,<13"',
+}
+
+
+class StoredTable:
+    """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`.
+
+    It can be sent to another process, which opens it again.
+
+    Parameters
+    ----------
+    address, engine, settings
+        See :func:`open_stored`.
+    required
+        The columns that a record needs a value in; others are left out.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        engine: str,
+        settings: ReadSettings,
+        required: tuple[str, ...] = (),
+        opened: Any = None,
+    ) -> None:
+        self.address = address
+        self.engine = engine
+        self.settings = settings
+        self.required = required
+        self._coded_before: tuple[Any, tuple[np.ndarray, np.ndarray]] | None = None
+        if opened is not None:
+            self.__dict__["opened"] = opened
+        _ = self.opened
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs to open it again: neither a connection nor rows."""
+        names = ("address", "engine", "settings", "required")
+        return {**{name: self.__dict__[name] for name in names}, "_coded_before": None}
+
+    @cached_property
+    def opened(self) -> Connected:
+        """The connection and what was asked through it."""
+        rows = _module(self.engine).open_rows(self.address, self.settings)
+        return Connected(rows, self.markers, {})
+
+    def writing_in(self, folder: Path) -> StoredTable:
+        """The same table through a connection that may write in a folder."""
+        rows = _module(self.engine).open_rows(self.address, self.settings, [folder])
+        opened = Connected(rows, self.markers, self.opened.known)
+        return StoredTable(self.address, self.engine, self.settings, self.required, opened)
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The texts that count as a missing cell."""
+        given = self.settings.missing_markers
+        return KNOWN_MARKERS if given is None else given
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.opened.rows.expression.columns)
+
+    @cached_property
+    def n_records(self) -> int:
+        """n."""
+        found = self.opened.rows.fetch(self.expression.aggregate(n=lambda t: t.count()))
+        return int(found["n"][0].as_py())
+
+    @property
+    def expression(self) -> Any:
+        """The rows, without the records that are left out."""
+        rows = self.opened.rows.expression
+        for column in self.required:
+            rows = rows.filter(filled(rows[column], self.opened.values(column)))
+        return rows
+
+    def cleaned(self, rows: Any, column: str) -> Any:
+        """A column of an expression, its cells that hold a marker missing."""
+        cells = rows[column]
+        if not cells.type().is_string() or not self.markers:
+            return cells
+        used = sorted({marker.strip() for marker in self.markers})
+        return cells.strip().isin(used).ifelse(None, cells)
+
+    @cached_property
+    def _head(self) -> pd.DataFrame:
+        return frame(self.opened.rows.fetch(self.expression.limit(EXCERPT)), self.markers)
+
+    def head(self, rows: int) -> pd.DataFrame:
+        """Some records, at most 200."""
+        return self._head.head(rows)
+
+    @cached_property
+    def _distinct(self) -> dict[str, Distinct]:
+        rows = self.expression
+        asked = {}
+        for place, column in enumerate(self.columns):
+            cells = self.cleaned(rows, column)
+            asked[f"values {place}"] = cells.nunique()
+            asked[f"filled {place}"] = cells.count()
+        found = self.opened.rows.fetch(rows.aggregate(**asked)).to_pylist()[0]
+        return {
+            column: Distinct(int(found[f"values {place}"]), int(found[f"filled {place}"]))
+            for place, column in enumerate(self.columns)
+        }
+
+    def distinct(self) -> dict[str, Distinct]:
+        """Per column how many distinct values it has."""
+        return self._distinct
+
+    def counted(self, column: str) -> Counted:
+        """The distinct values of a column with their numbers of records.
+
+        Raises
+        ------
+        TableError
+            They are more than a hierarchy can hold.
+        """
+        values = self.opened.values(column)
+        if not self.required:
+            records = np.bincount(values.codes, values.records, len(values.texts) + 1)
+        else:
+            wanted = self.required if column in self.required else (*self.required, column)
+            codes, counts = self.coded(wanted)
+            records = np.bincount(codes[:, wanted.index(column)], counts, len(values.texts) + 1)
+        known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
+        present = [(text, n) for text, n in known if n]
+        present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
+        return Counted(dict(present), int(records[0]))
+
+    def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct tuples of codes of some columns, and their numbers of records.
+
+        Returns
+        -------
+        codes : numpy.ndarray, shape (E, m), int32
+            0 for a missing cell, then the texts in alphabetical order. In canonical order.
+        counts : numpy.ndarray, shape (E,), int64
+        """
+        asked = tuple(columns)
+        if self._coded_before is None or self._coded_before[0] != asked:
+            unseen = [column for column in self.required if column not in asked]
+            codes, counts = self.opened.coded(asked, unseen)
+            needed = [asked.index(column) for column in self.required if column in asked]
+            kept = (codes[:, needed] > 0).all(axis=1)
+            if not kept.all():
+                codes, counts = codes[kept], counts[kept]
+            self._coded_before = asked, (codes, counts)
+        return self._coded_before[1]
+
+    def incomplete(self, columns: Sequence[str]) -> int:
+        """The number of records that lack a value in one of the columns."""
+        check_columns(self.columns, columns)
+        codes, counts = self.coded(columns)
+        return int(counts[(codes == 0).any(axis=1)].sum())
+
+    def complete(self, columns: Sequence[str]) -> StoredTable:
+        """The table without the records that lack a value in one of the columns.
+
+        Raises
+        ------
+        TableError
+            No record is left.
+        """
+        codes, _ = self.coded(columns)
+        if len(codes) and (codes == 0).any(axis=1).all():
+            raise TableError(
+                "Every record lacks a quasi-identifier, so dropping records with missing values "
+                "leaves none; treat missing as a value instead."
+            )
+        required = tuple(dict.fromkeys([*self.required, *columns]))
+        return StoredTable(self.address, self.engine, self.settings, required, self.opened)
+
+    def classes_of(
+        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+    ) -> EquivalenceClasses:
+        """The classes by some columns as they are; a missing cell counts as a value.
+
+        Raises
+        ------
+        PlanError
+            No column is named, or the table lacks one.
+        TableError
+            The table has no records.
+        """
+        if not columns:
+            raise PlanError("Name at least one column to measure the exposure by.")
+        check_columns(self.columns, [*columns, *sensitive])
+        codes, counts = self.coded(columns)
+        require_records(len(counts))
+        histograms = tuple(self.histogram(column, columns, codes) for column in sensitive)
+        return EquivalenceClasses(tuple(columns), (), codes, counts, histograms)
+
+    def histogram(
+        self, column: str, columns: Sequence[str], tuples: np.ndarray, lookup: Any = None
+    ) -> Sensitive:
+        """The histograms of a column in the classes by others.
+
+        Parameters
+        ----------
+        column
+            The column that is counted.
+        columns
+            Those that the classes are by.
+        tuples : numpy.ndarray, shape (E, m)
+            The classes.
+        lookup
+            Per column the node of every code; None if the classes are of codes.
+        """
+        codes, counts = self.coded((*columns, column))
+        values = self.opened.values(column)
+        ordered, numeric, place = sensitive_values(
+            column, self._present(codes[:, -1], values.texts), bool((codes[:, -1] == 0).any())
+        )
+        present = np.unique(codes[:, -1])
+        position = np.zeros(len(values.texts) + 1, dtype=np.int64)
+        position[present[present > 0]] = place[:-1]
+        position[0] = place[-1]
+        nodes = codes[:, :-1]
+        if lookup is not None:
+            nodes = np.stack([lookup[j][nodes[:, j]] for j in range(nodes.shape[1])], axis=1)
+        return Sensitive.from_counts(
+            column, ordered, numeric, positions(tuples, nodes), position[codes[:, -1]], counts,
+            len(tuples),
+        )  # fmt: skip
+
+    @staticmethod
+    def _present(codes: np.ndarray, texts: Sequence[str]) -> list[str]:
+        return [texts[code - 1] for code in np.unique(codes).tolist() if code]
+
+    def source(
+        self,
+        schema: Schema,
+        hierarchies: Mapping[str, Hierarchy],
+        pseudonyms: Sequence[str] = (),
+        keep_suppressed: bool = False,
+    ) -> StoredSource:
+        """The table with its roles and hierarchies."""
+        return StoredSource(self, schema, hierarchies, pseudonyms, keep_suppressed)
+
+
+def _module(engine: str) -> Any:
+    """The module of an engine.
+
+    Raises
+    ------
+    TableError
+        What it needs is not installed.
+    """
+    try:
+        return import_module(f"kanon.sources.engines.{engine}")
+    except ImportError:
+        raise TableError(
+            f"Tables that stay where they are need a package that is not installed: run "
+            f"pip install {_INSTALL[engine]}."
+        ) from None

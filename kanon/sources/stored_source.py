@@ -1,0 +1,315 @@
+"""A stored table with its roles and hierarchies: counted by its engine, released by it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import CoverageError, PlanError, TableError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.progress import Progress, no_progress
+from kanon.recoding import Recoding
+from kanon.schema import SUPPRESSED, Role, Schema, check_columns
+from kanon.sensitive import Sensitive
+from kanon.sources.memory import lacking_values, require_records, with_missing_leaf
+from kanon.sources.rows import excerpt_of
+from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
+from kanon.sources.tables import Excerpt
+from kanon.values import MISSING_LABEL, canonical_texts
+from kanon.words import counted
+
+if TYPE_CHECKING:
+    from kanon.sources.stored import StoredTable
+
+__all__ = ["StoredSource"]
+
+
+class StoredSource:
+    """A stored table with its roles and hierarchies.
+
+    Parameters
+    ----------
+    table
+        The table.
+    schema, hierarchies, pseudonyms, keep_suppressed
+        See :class:`kanon.sources.memory.MemorySource`.
+    """
+
+    def __init__(
+        self,
+        table: StoredTable,
+        schema: Schema,
+        hierarchies: Mapping[str, Hierarchy],
+        pseudonyms: Sequence[str] = (),
+        keep_suppressed: bool = False,
+    ) -> None:
+        schema.check(table.columns)
+        self._table = table
+        self._schema = schema
+        self._pseudonyms = tuple(pseudonyms)
+        self._keep_suppressed = keep_suppressed
+        columns = schema.quasi_identifiers
+        codes, counts = table.coded(columns)
+        require_records(len(counts))
+        trees = []
+        self._lookup: list[np.ndarray] = []
+        for j, column in enumerate(columns):
+            if column not in hierarchies:
+                raise PlanError(
+                    f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+                )
+            tree, lookup = _matched(
+                column, hierarchies[column], table.opened.values(column).texts, codes[:, j], counts
+            )
+            trees.append(tree)
+            self._lookup.append(lookup)
+        nodes = np.stack([self._lookup[j][codes[:, j]] for j in range(len(columns))], axis=1)
+        nodes, counts, _ = group_tuples(nodes, counts, [tree.n_nodes for tree in trees])
+        sensitive = tuple(
+            table.histogram(column, columns, nodes, self._lookup)
+            for column in schema.columns(Role.SENSITIVE)
+        )
+        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
+
+    def histogram_of(self, column: str) -> Sensitive:
+        """How often each value of any column occurs in each class."""
+        check_columns(self._table.columns, [column])
+        columns = self.classes.attributes
+        return self._table.histogram(column, columns, self.classes.nodes, self._lookup)
+
+    def passed_through(self) -> dict[str, int]:
+        """The columns that leave as they are, with their numbers of distinct values."""
+        recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
+        distinct = self._table.distinct()
+        return {column: found.values for column, found in distinct.items() if column not in recoded}
+
+    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+        """At most so many records of the release, or of one released class, before and after.
+
+        Labels in place of identifiers are not those of the release.
+        """
+        import ibis
+
+        if position is None:
+            rows = self._table.head(EXCERPT)
+        else:
+            members = np.flatnonzero(recoding.assigned == position)
+            keyed, keys, tuples = self._keyed(self._table, self._table.expression, members)
+            joined = _matching(keyed, ibis.memtable(pa.table(tuples)), keys)
+            found = self._table.opened.rows.fetch(joined.select(*self._table.columns).limit(most))
+            rows = frame(found, self._table.markers)
+        row_class = positions(self.classes.nodes, self._nodes(rows))
+        if not self._keep_suppressed:
+            kept = recoding.assigned[row_class] >= 0
+            rows, row_class = rows[kept], row_class[kept]
+        rows, row_class = rows.iloc[:most], row_class[:most]
+        labels = {}
+        for column in self._pseudonyms:
+            codes, texts = canonical_texts(rows[column])
+            names = [*(f"P_{number + 1}" for number in range(len(texts))), None]
+            labels[column] = np.array(names, dtype=object)[codes]
+        return excerpt_of(rows, row_class, recoding, self._schema, labels, self._keep_suppressed)
+
+    def _nodes(self, rows: pd.DataFrame) -> np.ndarray:
+        """The tuple of nodes of each of some rows."""
+        found = []
+        for column, tree in zip(self.classes.attributes, self.classes.hierarchies, strict=True):
+            codes, texts = canonical_texts(rows[column])
+            missing = tree.node_of.get(MISSING_LABEL, 0)
+            found.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
+        return np.stack(found, axis=1)
+
+    def _keyed(
+        self, table: StoredTable, rows: Any, members: np.ndarray
+    ) -> tuple[Any, list[str], dict[str, np.ndarray]]:
+        """Rows with keys of their classes, the names of those, and the keys of some classes.
+
+        A key is one whole number per tuple of nodes; where it would not fit into 62 bits, the
+        columns are shared out among several.
+        """
+        import ibis
+
+        keys: dict[str, list[int]] = {}
+        strides, largest = [], 2**63
+        for j, tree in enumerate(self.classes.hierarchies):
+            if largest * tree.n_nodes > 2**62:
+                largest = 1
+                keys[f"{OURS} key {len(keys)}"] = []
+            keys[f"{OURS} key {len(keys) - 1}"].append(j)
+            strides.append(largest)
+            largest *= tree.n_nodes
+        for j, column in enumerate(self.classes.attributes):
+            values = table.opened.values(column)
+            part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
+            known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
+            rows = rows.left_join(known, rows[column] == known[f"{OURS} known {j}"])
+        sums, tuples = {}, {}
+        for key, parts in keys.items():
+            total: Any = ibis.literal(0, "int64")
+            found = np.zeros(len(members), dtype=np.int64)
+            for j in parts:
+                missing = int(self._lookup[j][0]) * strides[j]
+                total = total + rows[f"{OURS} part {j}"].fill_null(missing)
+                found += self.classes.nodes[members, j].astype(np.int64) * strides[j]
+            sums[key], tuples[f"{key}, known"] = total, found
+        return rows.mutate(**sums), list(keys), tuples
+
+    def released(self, recoding: Recoding, table: StoredTable | None = None) -> Any:
+        """The release as an expression: rows in no order, identifiers dropped, labels for values.
+
+        See :meth:`kanon.sources.memory.MemorySource.release`.
+
+        Parameters
+        ----------
+        recoding
+            The release.
+        table
+            The table through another connection.
+        """
+        import ibis
+
+        table = table or self._table
+        keeps, place = self._keep_suppressed, f"{OURS} place"
+        assigned = recoding.assigned
+        members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
+        rows = table.expression
+        for number, column in enumerate(self._pseudonyms):
+            rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
+        rows, keys, tuples = self._keyed(table, rows, members)
+        tuples[place] = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
+        rows = _matching(rows, ibis.memtable(pa.table(tuples)), keys)
+        labels = {f"{place}, known": np.arange(recoding.n_classes + 1)}
+        roots = [tree.root for tree in self.classes.hierarchies]
+        nodes = np.vstack([recoding.nodes, roots])
+        for j, tree in enumerate(recoding.hierarchies):
+            labels[f"{OURS} label {j}"] = pa.array(tree.labels, pa.string()).take(
+                pa.array(nodes[:, j])
+            )
+        rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
+        gone = rows[place] == recoding.n_classes
+        wanted = {}
+        for column in table.columns:
+            if column in self.classes.attributes:
+                wanted[column] = rows[f"{OURS} label {self.classes.attributes.index(column)}"]
+            elif column in self._pseudonyms:
+                wanted[column] = rows[f"{OURS} pseudonym {self._pseudonyms.index(column)}"]
+            elif column not in self._schema.columns(Role.IDENTIFIER):
+                cells = table.cleaned(rows, column)
+                wanted[column] = gone.ifelse(None, cells) if keeps else cells
+        if keeps:
+            wanted[SUPPRESSED] = gone.cast("int64")
+        return rows.select(**wanted)
+
+    def write(self, recoding: Recoding, path: Path, progress: Progress = no_progress) -> None:
+        """Have the engine write the release; it appears complete or not at all.
+
+        Parameters
+        ----------
+        recoding
+            The release.
+        path
+            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, or a folder (no ending) that
+            gets Parquet files. A file that stood there is replaced, a folder has to be empty.
+        progress
+            Told how far it is.
+
+        Raises
+        ------
+        TableError
+            The place cannot be written to, the disk is full, or the engine cannot write that kind.
+        """
+        kind = _kind_written(path)
+        table = self._table.writing_in(path.parent)
+        if kind not in table.opened.rows.kinds:
+            raise TableError(
+                f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
+                "folder for Parquet files."
+            )
+        beside = path.with_name(f".{uuid.uuid4().hex}.part")
+        try:
+            try:
+                table.opened.rows.write(self.released(recoding, table), beside, kind, progress)
+                os.replace(beside, path)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+                beside.unlink(missing_ok=True)
+        except OSError as error:
+            raise TableError(
+                f"{quoted(path)} cannot be written: "
+                f"{(error.strerror or 'no reason given').lower()}."
+            ) from None
+
+
+def _kind_written(path: Path) -> str:
+    """What is written to a path.
+
+    Raises
+    ------
+    TableError
+        There is a folder with something in it, or no engine writes such a file.
+    """
+    if path.is_dir() and any(path.iterdir()):
+        raise TableError(f"The folder {quoted(path)} is not empty: give another one.")
+    kind = path.suffix.lower().removeprefix(".") or "folder"
+    kind = {"pq": "parquet", "tab": "tsv", "txt": "csv"}.get(kind, kind)
+    if kind not in ("folder", "parquet", "csv", "tsv"):
+        raise TableError(
+            f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, .tsv "
+            "and a folder (a name without an ending) for Parquet files."
+        )
+    return kind
+
+
+def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
+    """The rows joined with a small table that has the same keys."""
+    return rows.inner_join(known, [rows[key] == known[f"{key}, known"] for key in keys])
+
+
+def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
+    """The rows with a random label per distinct identifier.
+
+    The labels count along the order of hashes that nobody can compute without the secret: who
+    knew the list of persons could not number them again.
+    """
+    import ibis
+
+    person, secret = f"{name}, known", secrets.token_hex(32)
+    people = table.expression
+    people = people.select(**{person: table.cleaned(people, column)}).distinct()
+    people = people.filter(people[person].notnull())
+    order = (ibis.literal(secret) + people[person].cast("string")).hexdigest("sha256")
+    number = ibis.row_number().over(order_by=order) + 1
+    people = people.select(
+        **{person: people[person], name: ibis.literal("P_") + number.cast("string")}
+    )
+    return rows.left_join(people, table.cleaned(rows, column) == people[person])
+
+
+def _matched(
+    column: str, tree: Hierarchy, texts: Sequence[str], codes: np.ndarray, counts: np.ndarray
+) -> tuple[Hierarchy, np.ndarray]:
+    """The tree, with a leaf for missing cells if there are any, and the node of every code."""
+    records = np.bincount(codes, counts, len(texts) + 1).astype(np.int64)
+    present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
+    lacking = lacking_values(present, tree)
+    if lacking:
+        raise CoverageError(
+            f"Column {quoted(column)}: its hierarchy lacks "
+            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
+            list(lacking),
+        )
+    if records[0]:
+        tree = with_missing_leaf(column, present, tree)
+    lookup = [tree.node_of.get(MISSING_LABEL, 0) if records[0] else 0]
+    return tree, np.array([*lookup, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)

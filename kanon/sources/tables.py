@@ -1,0 +1,99 @@
+"""What the rest of kanon asks of a table, wherever its rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy import Hierarchy
+from kanon.recoding import Recoding
+from kanon.schema import Schema
+from kanon.sensitive import Sensitive
+from kanon.values import Counted, Distinct
+
+__all__ = ["Excerpt", "Source", "Table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """A few records before and after, for a preview.
+
+    Attributes
+    ----------
+    before, after
+        The records as they were and as they are released, row by row the same.
+    rise : numpy.ndarray, shape (rows, m)
+        How far each quasi-identifier rose, as a share of its height: 0 where the value is as it
+        was, 1 where a leaf rose to the root.
+    """
+
+    before: pd.DataFrame
+    after: pd.DataFrame
+    rise: np.ndarray
+
+
+class Source(Protocol):
+    """A table with its roles and hierarchies: counted once, released as often as is asked for."""
+
+    classes: EquivalenceClasses
+
+    def histogram_of(self, column: str) -> Sensitive:
+        """How often each value of any column occurs in each class."""
+
+    def passed_through(self) -> dict[str, int]:
+        """The columns that leave as they are, with their numbers of distinct values."""
+
+    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+        """At most so many records of the release, or of one released class, before and after."""
+
+
+class Table(Protocol):
+    """The records of a table: what they say is asked for in numbers, never as a whole."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @property
+    def n_records(self) -> int:
+        """n."""
+
+    def head(self, rows: int) -> pd.DataFrame:
+        """Some records, for a preview."""
+
+    def distinct(self) -> dict[str, Distinct]:
+        """Per column how many distinct values it has."""
+
+    def counted(self, column: str) -> Counted:
+        """The distinct values of a column with their numbers of records."""
+
+    def incomplete(self, columns: Sequence[str]) -> int:
+        """The number of records that lack a value in one of the columns."""
+
+    def complete(self, columns: Sequence[str]) -> Table:
+        """The table without the records that lack a value in one of the columns.
+
+        Raises
+        ------
+        TableError
+            No record is left.
+        """
+
+    def classes_of(
+        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+    ) -> EquivalenceClasses:
+        """The classes by some columns as they are; a missing cell counts as a value."""
+
+    def source(
+        self,
+        schema: Schema,
+        hierarchies: Mapping[str, Hierarchy],
+        pseudonyms: Sequence[str] = (),
+        keep_suppressed: bool = False,
+    ) -> Source:
+        """The table with its roles and hierarchies; see :class:`kanon.sources.memory`."""
