@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from kanon.algorithms.task import Progress, no_progress
 from kanon.errors import (
     CoverageError,
@@ -28,13 +26,16 @@ from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Run, run
 from kanon.schema import SUPPRESSED
-from kanon.sources.memory import classes_of_columns, coverage, without_suppressed
-from kanon.sources.opening import open_table
+from kanon.sources.addresses import Address
+from kanon.sources.memory import MemoryTable, lacking_values
+from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
-from kanon.sources.reading import ReadSettings, TableFile, kind_of
-from kanon.sources.writing import write_table, write_whole
+from kanon.sources.reading import ReadSettings, kind_of
+from kanon.sources.stored import ENGINES, StoredTable
+from kanon.sources.stored_source import kind_written
+from kanon.sources.tables import Table
+from kanon.sources.writing import write_whole
 from kanon.sweep import sweep
-from kanon.values import canonical_texts
 from kanon.words import counted, thin
 
 __all__ = ["main"]
@@ -106,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "check", help="check that a file is a tree, and that it covers a column"
     )
     check.add_argument("file", type=Path, metavar="FILE")
-    check.add_argument("--table", type=Path)
+    check.add_argument("--table", type=Address.parse)
     check.add_argument("--column", metavar="NAME")
     check.add_argument("--sep", metavar="SEPARATOR")
     check.set_defaults(command=_check_hierarchy)
@@ -114,16 +115,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _takes_table(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--table", type=Path, required=True)
+    parser.add_argument(
+        "--table", type=Address.parse, required=True, metavar="TABLE",
+        help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
+        help="what reads it; by default memory for files up to 200 MB, else what fits",
+    )  # fmt: skip
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
 
 
 def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
     _check_files(given, plan, given.out, given.measures)
-    kind_of(given.out.name)
-    done = run(plan, _records(given, plan), given.plan.parent, _told(given))
-    write_table(done.released(), given.out)
+    table = _records(given, plan)
+    if isinstance(table, StoredTable):
+        kind_written(given.out)
+    else:
+        kind_of(given.out.name)
+    progress = _told(given)
+    done = run(plan, table, given.plan.parent, progress)
+    done.write(given.out, progress)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     print(_outcome(done))
@@ -154,7 +167,7 @@ def _plan(given: argparse.Namespace) -> Plan:
     return Plan.from_content(content)
 
 
-def _records(given: argparse.Namespace, plan: Plan) -> pd.DataFrame:
+def _records(given: argparse.Namespace, plan: Plan) -> Table:
     """The table, read as the plan says."""
     markers = plan.read.missing_markers
     settings = ReadSettings(
@@ -162,7 +175,7 @@ def _records(given: argparse.Namespace, plan: Plan) -> pd.DataFrame:
         encoding=plan.read.encoding,
         missing_markers=None if markers is None else tuple(markers),
     )
-    return _table(given.table, settings).table
+    return open_address(given.table, given.engine, settings)
 
 
 def _told(given: argparse.Namespace) -> Progress:
@@ -202,7 +215,7 @@ def _outcome(done: Run) -> str:
 
 def _measure(given: argparse.Namespace) -> None:
     settings = ReadSettings(separator=given.sep)
-    table = _table(given.table, settings).table
+    table = open_address(given.table, given.engine, settings)
     columns, sensitive = _parts(given.qi), _parts(",".join(given.sensitive))
     _check_once("--qi", columns, "quasi-identifier")
     _check_once("--sensitive", sensitive, "sensitive column")
@@ -213,8 +226,8 @@ def _measure(given: argparse.Namespace) -> None:
         )
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):
-        table, suppressed = without_suppressed(table)
-    found = classes_of_columns(table, columns, sensitive)
+        table, suppressed = table.without_suppressed()
+    found = table.classes_of(columns, sensitive)
     numbers: dict[str, Any] = {
         "records": found.n_records,
         **({"suppressed": suppressed} if suppressed else {}),
@@ -224,8 +237,10 @@ def _measure(given: argparse.Namespace) -> None:
         **privacy_summary(found),
     }
     if given.population:
-        people = _table(given.population, settings).table
-        numbers |= risk_summary(found, people_in_classes(table, people, columns))
+        if not isinstance(table, MemoryTable):
+            raise PlanError("--population needs a table in memory; leave --engine out.")
+        people = open_table(given.population, given.population.name, settings).table
+        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
 
 
@@ -259,11 +274,11 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
         print(note)
     if given.table is None:
         return
-    table = _table(given.table, ReadSettings(separator=given.sep)).table
+    table = open_address(given.table, None, ReadSettings(separator=given.sep))
     if given.column not in table.columns:
         raise PlanError(f"The table has no column {quoted(given.column)}.")
-    column = table[given.column]
-    lacking = coverage(column, tree)
+    column = table.counted(given.column)
+    lacking = lacking_values(column.counts, tree)
     if lacking:
         raise CoverageError(
             f"Column {quoted(given.column)}: the hierarchy lacks "
@@ -271,16 +286,10 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
             f"{counted(sum(lacking.values()), 'record')}.",
             list(lacking),
         )
-    unused = tree.n_leaves - sum(
-        tree.node_of[text] < tree.n_leaves for text in canonical_texts(column)[1]
-    )
+    unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
     print(
         f"Every value has its place; {counted(unused, 'leaf', 'leaves')} not in the table (fine)."
     )
-
-
-def _table(path: Path, settings: ReadSettings) -> TableFile:
-    return open_table(path, path.name, settings)
 
 
 def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
@@ -291,7 +300,8 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     for path in outputs:
         if not _writable(path):
             raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
-    for path in [given.plan, given.table, *outputs]:
+    tables = [] if given.table.is_url else [given.table.path]
+    for path in [given.plan, *tables, *outputs]:
         if any(_one_file(path, other) for other in known):
             raise PlanError(
                 "The plan, the table, hierarchies and what is written have to be different files."
@@ -301,7 +311,9 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
 
 def _writable(path: Path) -> bool:
     try:
-        return path.absolute().parent.is_dir() and not path.resolve(strict=False).is_dir()
+        if path.is_dir() and any(path.iterdir()):
+            return False
+        return path.absolute().parent.is_dir()
     except (OSError, RuntimeError):  # no right to look there, a name too long, links in a circle
         return False
 

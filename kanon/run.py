@@ -32,7 +32,9 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
 from kanon.sources.memory import MemorySource, as_table, require_records
+from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
+from kanon.sources.writing import write_table
 from kanon.words import counted, thin
 
 __all__ = [
@@ -210,6 +212,20 @@ class Run:
         if not isinstance(self.prepared.source, MemorySource):
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
+
+    def write(self, path: Path, progress: Progress = no_progress) -> None:
+        """Write the released table where it is asked for; it appears complete or not at all.
+
+        Raises
+        ------
+        TableError
+            The place cannot be written to, or not that kind of table.
+        """
+        source = self.prepared.source
+        if isinstance(source, StoredSource):
+            source.write(self.recoding, path, progress)
+        else:
+            write_table(self.released(), path)
 
 
 def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:

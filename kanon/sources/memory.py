@@ -297,6 +297,11 @@ class MemoryTable:
         """The classes by some columns as they are; see :func:`classes_of_columns`."""
         return classes_of_columns(self.frame, columns, sensitive)
 
+    def without_suppressed(self) -> tuple[MemoryTable, int]:
+        """A release without its blanked rows; see :func:`without_suppressed`."""
+        kept, gone = without_suppressed(self.frame)
+        return MemoryTable(kept), gone
+
     def source(
         self,
         schema: Schema,

@@ -5,10 +5,49 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from kanon.errors import TableError
 from kanon.sources import adult
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.addresses import Address
+from kanon.sources.reading import ENDINGS, ReadSettings, TableFile, read_table
+from kanon.sources.stored import open_stored
+from kanon.sources.tables import Table
 
-__all__ = ["open_table"]
+__all__ = ["IN_MEMORY", "open_address", "open_table"]
+
+IN_MEMORY = 200_000_000
+"""Files of up to so many bytes are read into memory unless an engine is named."""
+
+
+def open_address(
+    address: Address, engine: str | None = None, settings: ReadSettings | None = None
+) -> Table:
+    """Open a table where it is: in memory if it is a small file, else by an engine.
+
+    Parameters
+    ----------
+    address
+        Where it is.
+    engine
+        ``memory``, or one of :data:`kanon.sources.stored.ENGINES`; None for what fits.
+    settings
+        How a file is read.
+
+    Raises
+    ------
+    TableError
+        There is no such table, or it cannot be read so.
+    """
+    file = not address.is_url and address.path.is_file()
+    small = file and address.path.stat().st_size <= IN_MEMORY and _is_table(address)
+    if engine == "memory" or (engine is None and small):
+        if address.is_url or address.table:
+            raise TableError("A database is not read into memory: leave the engine out.")
+        return open_table(address.path, address.path.name, settings).records
+    return open_stored(address, engine, settings)
+
+
+def _is_table(address: Address) -> bool:
+    return address.path.suffix.lower() in {*ENDINGS, ".data"}
 
 
 def open_table(

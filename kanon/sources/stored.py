@@ -20,14 +20,14 @@ import pandas as pd
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.schema import Schema, check_columns
+from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
 from kanon.sources.memory import require_records, sensitive_values
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
-from kanon.sources.stored_values import EXCERPT, Connected, filled, frame, positions
+from kanon.sources.stored_values import EXCERPT, Connected, frame, positions
 from kanon.values import Counted, Distinct
 
 __all__ = ["ENGINES", "StoredTable", "open_stored"]
@@ -80,8 +80,8 @@ class StoredTable:
     ----------
     address, engine, settings
         See :func:`open_stored`.
-    required
-        The columns that a record needs a value in; others are left out.
+    leaving
+        Per column the value whose records are left out; None for those that lack one.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class StoredTable:
         address: Address,
         engine: str,
         settings: ReadSettings,
-        required: tuple[str, ...] = (),
+        leaving: tuple[tuple[str, str | None], ...] = (),
         opened: Any = None,
     ) -> None:
         self.address = address
         self.engine = engine
         self.settings = settings
-        self.required = required
+        self.leaving = leaving
         self._coded_before: tuple[Any, tuple[np.ndarray, np.ndarray]] | None = None
         if opened is not None:
             self.__dict__["opened"] = opened
@@ -103,7 +103,7 @@ class StoredTable:
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs to open it again: neither a connection nor rows."""
-        names = ("address", "engine", "settings", "required")
+        names = ("address", "engine", "settings", "leaving")
         return {**{name: self.__dict__[name] for name in names}, "_coded_before": None}
 
     @cached_property
@@ -116,7 +116,7 @@ class StoredTable:
         """The same table through a connection that may write in a folder."""
         rows = _module(self.engine).open_rows(self.address, self.settings, [folder])
         opened = Connected(rows, self.markers, self.opened.known)
-        return StoredTable(self.address, self.engine, self.settings, self.required, opened)
+        return StoredTable(self.address, self.engine, self.settings, self.leaving, opened)
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ class StoredTable:
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
         rows = self.opened.rows.expression
-        for column in self.required:
-            rows = rows.filter(filled(rows[column], self.opened.values(column)))
+        for column, text in self.leaving:
+            rows = rows.filter(self.opened.values(column).staying(rows[column], text))
         return rows
 
     def cleaned(self, rows: Any, column: str) -> Any:
@@ -186,10 +186,10 @@ class StoredTable:
             They are more than a hierarchy can hold.
         """
         values = self.opened.values(column)
-        if not self.required:
+        if not self.leaving:
             records = np.bincount(values.codes, values.records, len(values.texts) + 1)
         else:
-            wanted = self.required if column in self.required else (*self.required, column)
+            wanted = tuple(dict.fromkeys([*(name for name, _ in self.leaving), column]))
             codes, counts = self.coded(wanted)
             records = np.bincount(codes[:, wanted.index(column)], counts, len(values.texts) + 1)
         known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
@@ -208,12 +208,12 @@ class StoredTable:
         """
         asked = tuple(columns)
         if self._coded_before is None or self._coded_before[0] != asked:
-            unseen = [column for column in self.required if column not in asked]
+            unseen = [(column, text) for column, text in self.leaving if column not in asked]
             codes, counts = self.opened.coded(asked, unseen)
-            needed = [asked.index(column) for column in self.required if column in asked]
-            kept = (codes[:, needed] > 0).all(axis=1)
-            if not kept.all():
-                codes, counts = codes[kept], counts[kept]
+            for column, text in self.leaving:
+                if column in asked:
+                    stay = codes[:, asked.index(column)] != self.opened.values(column).code(text)
+                    codes, counts = codes[stay], counts[stay]
             self._coded_before = asked, (codes, counts)
         return self._coded_before[1]
 
@@ -237,8 +237,12 @@ class StoredTable:
                 "Every record lacks a quasi-identifier, so dropping records with missing values "
                 "leaves none; treat missing as a value instead."
             )
-        required = tuple(dict.fromkeys([*self.required, *columns]))
-        return StoredTable(self.address, self.engine, self.settings, required, self.opened)
+        return self._without(*((column, None) for column in columns))
+
+    def _without(self, *more: tuple[str, str | None]) -> StoredTable:
+        """The table without more of its records."""
+        leaving = tuple(dict.fromkeys([*self.leaving, *more]))
+        return StoredTable(self.address, self.engine, self.settings, leaving, self.opened)
 
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = ()
@@ -292,6 +296,16 @@ class StoredTable:
             column, ordered, numeric, positions(tuples, nodes), position[codes[:, -1]], counts,
             len(tuples),
         )  # fmt: skip
+
+    def without_suppressed(self) -> tuple[StoredTable, int]:
+        """A release without its blanked rows of suppressed records, and how many those were."""
+        if SUPPRESSED not in self.columns:
+            return self, 0
+        marks = self.counted(SUPPRESSED)
+        if marks.missing or not {*marks.counts} <= {"0", "1"}:
+            return self, 0
+        gone = marks.counts.get("1", 0)
+        return (self._without((SUPPRESSED, "1")) if gone else self), gone
 
     @staticmethod
     def _present(codes: np.ndarray, texts: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from kanon.words import counted
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
 
-__all__ = ["StoredSource"]
+__all__ = ["StoredSource", "kind_written"]
 
 
 class StoredSource:
@@ -228,7 +228,7 @@ class StoredSource:
         TableError
             The place cannot be written to, the disk is full, or the engine cannot write that kind.
         """
-        kind = _kind_written(path)
+        kind = kind_written(path)
         table = self._table.writing_in(path.parent)
         if kind not in table.opened.rows.kinds:
             raise TableError(
@@ -250,7 +250,7 @@ class StoredSource:
             ) from None
 
 
-def _kind_written(path: Path) -> str:
+def kind_written(path: Path) -> str:
     """What is written to a path.
 
     Raises

@@ -19,7 +19,7 @@ from kanon.sources.typed_files import typed_column
 from kanon.values import canonical_texts
 from kanon.words import thin
 
-__all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Connected", "Values", "filled", "frame", "positions"]
+__all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Connected", "Values", "frame", "positions"]
 
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
@@ -63,14 +63,14 @@ class Connected:
         return self.known[column]
 
     def coded(
-        self, columns: Sequence[str], required: Sequence[str] = ()
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes and their counts; see :meth:`StoredTable.coded`."""
         import ibis
 
         rows = self.rows.expression
-        for column in required:
-            rows = rows.filter(filled(rows[column], self.values(column)))
+        for column, text in leaving:
+            rows = rows.filter(self.values(column).staying(rows[column], text))
         grouped = rows.group_by(
             **{f"{OURS} value {j}": rows[column] for j, column in enumerate(columns)}
         ).aggregate(**{_COUNT: rows.count()})
@@ -136,17 +136,17 @@ class Values:
         filled = self.raw.is_valid()
         return pa.table({known: self.raw.filter(filled), name: pa.array(of_value).filter(filled)})
 
-    @property
-    def missing(self) -> Any:
-        """The raw values that count as missing, but for NULL."""
-        gone = pa.array(self.codes == 0)
-        return self.raw.filter(gone).drop_null()
+    def code(self, text: str | None) -> int:
+        """The code of a text, or of a missing cell."""
+        return 0 if text is None else self.texts.index(text) + 1
 
+    def staying(self, cells: Any, text: str | None) -> Any:
+        """Whether cells of an expression are not this text, or not missing."""
+        import ibis
 
-def filled(cells: Any, values: Values) -> Any:
-    """Whether cells of an expression hold a value."""
-    gone = values.missing.to_pylist()
-    return cells.notnull() & cells.notin(gone) if gone else cells.notnull()
+        gone = self.raw.filter(pa.array(self.codes == self.code(text))).drop_null().to_pylist()
+        stay = cells.notin(gone) if gone else ibis.literal(True)
+        return cells.notnull() & stay if text is None else cells.isnull() | stay
 
 
 def positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:

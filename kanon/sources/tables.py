@@ -89,6 +89,13 @@ class Table(Protocol):
     ) -> EquivalenceClasses:
         """The classes by some columns as they are; a missing cell counts as a value."""
 
+    def without_suppressed(self) -> tuple[Table, int]:
+        """A release without its blanked rows of suppressed records, and how many those were.
+
+        They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they
+        stand they would form a class, which they are not.
+        """
+
     def source(
         self,
         schema: Schema,
