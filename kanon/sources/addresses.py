@@ -77,6 +77,23 @@ class Address:
         return Path(self.place).expanduser()
 
     @property
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
+        """The sizes of its files and when they were changed; nothing of a URL.
+
+        Raises
+        ------
+        TableError
+            There is nothing at that path.
+        """
+        if self.kind == "url":
+            return ()
+        path = self.path
+        beside = [Path(f"{path}-wal"), Path(f"{path}.wal")]  # of SQLite and DuckDB files
+        files = sorted(path.glob("**/*")) if path.is_dir() else [path, *beside]
+        found = [(str(file), file.stat()) for file in files if file.is_file()]
+        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+    @property
     def shown(self) -> str:
         """The address without the user and password that a URL may hold."""
         place = re.sub(r"(?<=://)[^/@]*@", "", self.place)

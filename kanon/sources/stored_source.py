@@ -69,7 +69,7 @@ class StoredSource:
                     f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
                 )
             tree, lookup = _matched(
-                column, hierarchies[column], table.opened.values(column).texts, codes[:, j], counts
+                column, hierarchies[column], table.values(column).texts, codes[:, j], counts
             )
             trees.append(tree)
             self._lookup.append(lookup)
@@ -106,7 +106,7 @@ class StoredSource:
             members = np.flatnonzero(recoding.assigned == position)
             keyed, keys, tuples = self._keyed(self._table, self._table.expression, members)
             joined = _matching(keyed, ibis.memtable(pa.table(tuples)), keys)
-            found = self._table.opened.rows.fetch(joined.select(*self._table.columns).limit(most))
+            found = self._table.opened.fetch(joined.select(*self._table.columns).limit(most))
             rows = frame(found, self._table.markers)
         row_class = positions(self.classes.nodes, self._nodes(rows))
         if not self._keep_suppressed:
@@ -149,7 +149,7 @@ class StoredSource:
             strides.append(largest)
             largest *= tree.n_nodes
         for j, column in enumerate(self.classes.attributes):
-            values = table.opened.values(column)
+            values = table.values(column)
             part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
             known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
             rows = rows.left_join(known, rows[column] == known[f"{OURS} known {j}"])
