@@ -129,6 +129,10 @@ class StoredTable:
         rows = _module(self.engine).open_rows(self.address, self.settings, writes)
         return Connected(rows, self.markers, self._asked, self._check)
 
+    def learn(self, other: StoredTable) -> None:
+        """Take over what the same table was asked in another process."""
+        self._asked.learn(other._asked)
+
     def _check(self) -> None:
         """Check that what was asked before is still true."""
         if self.address.stamp != self.stamp:
@@ -191,12 +195,14 @@ class StoredTable:
         """Some records, at most 200."""
         return self._head.head(rows)
 
-    @cached_property
-    def _distinct(self) -> dict[str, Distinct]:
-        return {column: self.distinct_of(column) for column in self.columns}
-
     def distinct_of(self, column: str) -> Distinct:
         """How many distinct values a column has: of its groups, which are fewer than its cells."""
+        key = (self.leaving, column)
+        if key not in self._asked.distinct:
+            self._asked.distinct[key] = self._count_distinct(column)
+        return self._asked.distinct[key]
+
+    def _count_distinct(self, column: str) -> Distinct:
         rows = self.expression
         groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
         cells = self.cleaned(groups, "value")
@@ -206,7 +212,7 @@ class StoredTable:
 
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""
-        return self._distinct
+        return {column: self.distinct_of(column) for column in self.columns}
 
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records.

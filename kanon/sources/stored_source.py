@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -31,7 +32,7 @@ from kanon.words import counted
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
 
-__all__ = ["StoredSource", "kind_written"]
+__all__ = ["StoredSource", "kind_written", "part_of", "remove"]
 
 
 class StoredSource:
@@ -80,6 +81,11 @@ class StoredSource:
             for column in schema.columns(Role.SENSITIVE)
         )
         self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
+
+    @property
+    def table(self) -> StoredTable:
+        """The table."""
+        return self._table
 
     def histogram_of(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class."""
@@ -210,7 +216,13 @@ class StoredSource:
             wanted[SUPPRESSED] = gone.cast("int64")
         return rows.select(**wanted)
 
-    def write(self, recoding: Recoding, path: Path, progress: Progress = no_progress) -> None:
+    def write(
+        self,
+        recoding: Recoding,
+        path: Path,
+        progress: Progress = no_progress,
+        part: Path | None = None,
+    ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
         Parameters
@@ -222,6 +234,8 @@ class StoredSource:
             gets Parquet files. A file that stood there is replaced, a folder has to be empty.
         progress
             Told how far it is.
+        part
+            What it is called until it is complete, in the same folder; a name of its own if None.
 
         Raises
         ------
@@ -235,19 +249,30 @@ class StoredSource:
                 f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
                 "folder for Parquet files."
             )
-        beside = path.with_name(f".{uuid.uuid4().hex}.part")
+        beside = part or part_of(path)
         try:
             try:
                 table.opened.rows.write(self.released(recoding, table), beside, kind, progress)
                 os.replace(beside, path)
             finally:
-                shutil.rmtree(beside, ignore_errors=True)
-                beside.unlink(missing_ok=True)
+                remove(beside)
         except OSError as error:
             raise TableError(
                 f"{quoted(path)} cannot be written: "
                 f"{(error.strerror or 'no reason given').lower()}."
             ) from None
+
+
+def part_of(path: Path) -> Path:
+    """What a release is called until it is complete."""
+    return path.with_name(f".{uuid.uuid4().hex}.part")
+
+
+def remove(part: Path) -> None:
+    """Remove what an interrupted writer has left of a release, if anything."""
+    shutil.rmtree(part, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        part.unlink(missing_ok=True)
 
 
 def kind_written(path: Path) -> str:

@@ -17,7 +17,7 @@ from kanon.schema import check_columns
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
-from kanon.values import canonical_texts
+from kanon.values import Distinct, canonical_texts
 from kanon.words import thin
 
 __all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Asked", "Connected", "Values", "frame", "positions"]
@@ -49,21 +49,31 @@ class Asked:
         The columns whose values were asked for.
     groups
         The last groupings, by what they are of.
-    incomplete
-        Numbers of incomplete records, by what they are of.
+    incomplete, distinct
+        Numbers of incomplete records, and of distinct values, by what they are of.
     """
 
     values: dict[str, Values] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
     incomplete: dict[Any, int] = field(default_factory=dict)
+    distinct: dict[Any, Distinct] = field(default_factory=dict)
 
     def grouped(self, key: Any, make: Callable[[], Groups]) -> Groups:
         """A grouping that is known, or made now; the one asked for longest ago gives way."""
         found = self.groups.pop(key, None) or make()
         self.groups[key] = found
+        self._bound()
+        return found
+
+    def _bound(self) -> None:
         while len(self.groups) > 1 and sum(map(_size, self.groups.values())) > _KEPT:
             del self.groups[next(iter(self.groups))]
-        return found
+
+    def learn(self, other: Asked) -> None:
+        """Take over what another process asked."""
+        for name, known in vars(self).items():
+            known.update(vars(other)[name])
+        self._bound()
 
 
 def _size(groups: Groups) -> int:
