@@ -31,7 +31,7 @@ def place_tab(work: Work) -> None:
     """Where the table is, the engine where there is a choice, and what came of it."""
     version, opening = work.version, work.doing == "opening"
     engines = ["", "spark"] if find_spec("pyspark") else []
-    widths = [6, *([2] if engines else []), 1, 1]
+    widths = [6, *([1.7] if engines else []), 2.1, 1.5]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         "Path of a table, or URL of a database with the table after a #",
@@ -52,7 +52,7 @@ def place_tab(work: Work) -> None:
             "and a database for itself.",
         )
     others[-2].button(
-        "Open",
+        "Open the table",
         icon=":material/folder_open:",
         type="primary" if work.place.typed and work.origin != "place" else "secondary",
         disabled=opening,
@@ -63,10 +63,11 @@ def place_tab(work: Work) -> None:
     with others[-1]:
         if opening:
             cancel_button("cancel-opening")
-    if opening:
-        progress()
-    if work.place.problem:
-        st.error(plain(work.place.problem), icon=":material/error:")
+    with st.container():  # always there, so that what follows stays where it is
+        if opening:
+            progress()
+        if work.place.problem:
+            st.error(plain(work.place.problem), icon=":material/error:")
     st.caption(
         "The table stays where it is, however large: kanon asks it for counts and for the few "
         "records of a preview. "
