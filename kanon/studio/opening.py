@@ -19,12 +19,13 @@ PLACE_TAB = "A path or a database"
 ENGINES = {"": "What fits", "spark": "Spark"}
 
 
-def table_tabs() -> list[str]:
-    """The ways to a table; none by a path where the operator has switched that off."""
-    return [
-        *("Upload a file", "Samples", "Adult from UCI"),
-        *([PLACE_TAB] if tables_allowed() else []),
-    ]
+def table_tabs(work: Work) -> tuple[list[str], str]:
+    """The ways to a table, none by a path where that is switched off; and the one that is open."""
+    ways = ["Upload a file", "Samples", "Adult from UCI"]
+    if not tables_allowed():
+        return ways, ways[0]
+    place = work.origin == "place" or work.doing == "opening" or work.place.problem
+    return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
 
 
 def place_tab(work: Work) -> None:
