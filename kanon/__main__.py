@@ -311,9 +311,8 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
 
 def _writable(path: Path) -> bool:
     try:
-        if path.is_dir() and any(path.iterdir()):
-            return False
-        return path.absolute().parent.is_dir()
+        taken = path.resolve(strict=False).is_dir() and any(path.iterdir())
+        return path.absolute().parent.is_dir() and not taken
     except (OSError, RuntimeError):  # no right to look there, a name too long, links in a circle
         return False
 

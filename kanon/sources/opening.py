@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kanon.errors import TableError
 from kanon.sources import adult
-from kanon.sources.addresses import Address
-from kanon.sources.reading import ENDINGS, ReadSettings, TableFile, read_table
-from kanon.sources.stored import open_stored
+from kanon.sources.addresses import DATABASES, Address
+from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.stored import STORED_KINDS, open_stored
 from kanon.sources.tables import Table
 
 __all__ = ["IN_MEMORY", "open_address", "open_table"]
@@ -37,17 +37,18 @@ def open_address(
     TableError
         There is no such table, or it cannot be read so.
     """
-    file = not address.is_url and address.path.is_file()
-    small = file and address.path.stat().st_size <= IN_MEMORY and _is_table(address)
-    if engine == "memory" or (engine is None and small):
+    if engine == "memory" or (engine is None and _fits(address)):
         if address.is_url or address.table:
             raise TableError("A database is not read into memory: leave the engine out.")
         return open_table(address.path, address.path.name, settings).records
     return open_stored(address, engine, settings)
 
 
-def _is_table(address: Address) -> bool:
-    return address.path.suffix.lower() in {*ENDINGS, ".data"}
+def _fits(address: Address) -> bool:
+    """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
+    if address.is_url or address.kind in ("folder", *DATABASES.values()):
+        return False
+    return address.kind not in STORED_KINDS or address.path.stat().st_size <= IN_MEMORY
 
 
 def open_table(

@@ -30,10 +30,13 @@ from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import EXCERPT, Connected, frame, positions
 from kanon.values import Counted, Distinct
 
-__all__ = ["ENGINES", "StoredTable", "open_stored"]
+__all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
 
 ENGINES = ("duckdb", "spark", "other")
 """The engines by the names of their modules; ``other`` is any database that has a URL."""
+
+STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
+"""The kinds of file that an engine reads where they are, beside folders and databases."""
 
 
 def open_stored(
