@@ -67,11 +67,7 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-_INSTALL = {
-    "duckdb": '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"',
-    "spark": "-r requirements-spark.txt",
-    "other": '"ibis-framework[sqlite]>=12,<13"',
-}
+_INSTALL = {"spark": "-r requirements-spark.txt"}
 
 
 class StoredTable:
@@ -338,5 +334,5 @@ def _module(engine: str) -> Any:
     except ImportError:
         raise TableError(
             f"Tables that stay where they are need a package that is not installed: run "
-            f"pip install {_INSTALL[engine]}."
+            f"pip install {_INSTALL.get(engine, '-r requirements.txt')}."
         ) from None

@@ -152,7 +152,7 @@ class StoredSource:
             values = table.opened.values(column)
             part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
             known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
-            rows = rows.left_join(known, rows[column] == known[f"{OURS} known {j}"])
+            rows = rows.left_join(known, [(column, f"{OURS} known {j}")])
         sums, tuples = {}, {}
         for key, parts in keys.items():
             total: Any = ibis.literal(0, "int64")
@@ -272,7 +272,7 @@ def kind_written(path: Path) -> str:
 
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
     """The rows joined with a small table that has the same keys."""
-    return rows.inner_join(known, [rows[key] == known[f"{key}, known"] for key in keys])
+    return rows.inner_join(known, [(key, f"{key}, known") for key in keys])
 
 
 def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
@@ -284,15 +284,14 @@ def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> A
     import ibis
 
     person, secret = f"{name}, known", secrets.token_hex(32)
-    people = table.expression
-    people = people.select(**{person: table.cleaned(people, column)}).distinct()
+    rows = rows.mutate(**{f"{name}, given": table.cleaned(rows, column)})
+    people = rows.select(**{person: rows[f"{name}, given"]}).distinct()
     people = people.filter(people[person].notnull())
     order = (ibis.literal(secret) + people[person].cast("string")).hexdigest("sha256")
     number = ibis.row_number().over(order_by=order) + 1
-    people = people.select(
-        **{person: people[person], name: ibis.literal("P_") + number.cast("string")}
-    )
-    return rows.left_join(people, table.cleaned(rows, column) == people[person])
+    label = ibis.literal("P_") + number.cast("string")
+    people = people.select(**{person: people[person], name: label})
+    return rows.left_join(people, [(f"{name}, given", person)])
 
 
 def _matched(

@@ -24,10 +24,9 @@ from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 
-__all__ = ["INSTALL", "TITLE", "open_rows"]
+__all__ = ["TITLE", "open_rows"]
 
 TITLE = "DuckDB"
-INSTALL = '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"'
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
@@ -59,7 +58,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     name = address.name
     scratch = os.environ.get("KANON_SCRATCH", "").strip()
     limit = os.environ.get("KANON_MEMORY", "").strip()
-    with saying(name, _ERRORS, partial(_said, name)):
+    with saying(name, _ERRORS, partial(_said, address)):
         connection = ibis.duckdb.connect(
             ":memory:",
             threads=os.cpu_count() or 1,
@@ -83,11 +82,11 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         connection.raw_sql("SET lock_configuration=true")
 
     def fetch(wanted: Any) -> Any:
-        with saying(name, _ERRORS, partial(_said, name)):
+        with saying(name, _ERRORS, partial(_said, address)):
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
-        with saying(name, _ERRORS, partial(_said, name)):
+        with saying(name, _ERRORS, partial(_said, address)):
             watched(
                 partial(_write, connection, wanted, path, kind),
                 lambda: connection.con.query_progress() / 100,
@@ -182,8 +181,11 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
 
 def _database(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     connection.raw_sql(f"ATTACH {_sql(str(address.path.resolve()))} AS given (READ_ONLY)")
-    tables = connection.list_tables(database=("given", "main"))
-    table = chosen_table(address, tables)
+    listed = connection.raw_sql(
+        "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'given' "
+        "AND table_schema = 'main' ORDER BY ALL"
+    )
+    table = chosen_table(address, [name for (name,) in listed.fetchall()])
     rows = connection.table(table, database=("given", "main"))
     return named(rows, address.name), (f"Table {quoted(table)} of a DuckDB file.",), (None, None)
 
@@ -200,8 +202,11 @@ _KINDS = {
 }
 
 
-def _said(name: str, message: str) -> str | None:
+def _said(address: Address, message: str) -> str | None:
     """A sentence for what DuckDB said, which may quote cells."""
+    name = address.name
+    if not address.path.exists():
+        return f"{quoted(name)} is not there any more."
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line:
         return _about_line(f"Line {line.group(1)} of {quoted(name)}", message)
@@ -235,16 +240,15 @@ _SENTENCES = {
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row has to have the same type."
     ),
-    r"No files found|No such file|Cannot open file": "{name} is not there any more.",
     r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
     r"Conflicting lock|Could not set lock": "{name} is open for writing in another program.",
     r"Permission denied": "{name} may not be read, or its release not be written there.",
     r"disabled by (the )?configuration": (
         "{name} reads other files or connections, which is not allowed."
     ),
-    r"No magic bytes|Parquet magic|corrupt|Snappy|thrift|decompress": (
+    r"No magic bytes|Footer|Parquet magic|corrupt|Snappy|thrift|decompress": (
         "{name} cannot be read as Parquet: it is damaged, locked or another kind of file."
     ),
-    r"Connection (has been|was) closed|connection closed": "The connection to {name} was lost.",
+    r"(?i)connection (has been |was |already )*closed": "The connection to {name} was lost.",
 }
 """What DuckDB says, and the sentence for it."""

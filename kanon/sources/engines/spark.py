@@ -21,10 +21,9 @@ from kanon.sources.engines.rows import Rows, named, saying
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
-__all__ = ["INSTALL", "TITLE", "open_rows"]
+__all__ = ["TITLE", "open_rows"]
 
 TITLE = "Spark"
-INSTALL = '"pyspark>=4.1,<5"'
 
 _ERRORS = (
     PySparkException, Py4JError, OSError, ConnectionError, ibis.common.exceptions.IbisError,
