@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     anonymise = commands.add_parser("run", help="anonymise a table as a plan says")
     anonymise.add_argument("plan", type=Path, metavar="PLAN.json")
     _takes_table(anonymise)
-    anonymise.add_argument("--out", type=Path, required=True, metavar="RELEASED")
+    anonymise.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
     anonymise.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
     anonymise.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     anonymise.add_argument("--progress", action="store_true", help="show a bar")
@@ -128,12 +128,12 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
-    _check_files(given, plan, given.out, given.measures)
+    _check_files(given, plan, given.out.path, given.measures)
     table = _records(given, plan)
     if isinstance(table, StoredTable):
         kind_written(given.out)
     else:
-        kind_of(given.out.name)
+        kind_of(given.out.shown)
     progress = _told(given)
     done = run(plan, table, given.plan.parent, progress)
     done.write(given.out, progress)

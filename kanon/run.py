@@ -31,6 +31,7 @@ from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
+from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
@@ -213,7 +214,7 @@ class Run:
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
-    def write(self, path: Path, progress: Progress = no_progress) -> None:
+    def write(self, target: Address, progress: Progress = no_progress) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
 
         Raises
@@ -223,9 +224,9 @@ class Run:
         """
         source = self.prepared.source
         if isinstance(source, StoredSource):
-            source.write(self.recoding, path, progress)
+            source.write(self.recoding, target, progress)
         else:
-            write_table(self.released(), path)
+            write_table(self.released(), target.path)
 
 
 def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:

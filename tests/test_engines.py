@@ -95,7 +95,7 @@ def rows_of(table: pd.DataFrame) -> list[str]:
 
 def written(done: Run, path: Path) -> pd.DataFrame:
     """The release as its engine writes it, read again."""
-    done.write(path)
+    done.write(Address(str(path)))
     return pyarrow.parquet.read_table(path).to_pandas(types_mapper=nullable)
 
 
@@ -217,7 +217,7 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
 def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):
     done = run(plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), stored(TEXTS, "other"))
     with pytest.raises(TableError, match=r"cannot make labels for identifiers"):
-        done.write(tmp_path / "released")
+        done.write(Address(str(tmp_path / "released")))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -437,7 +437,7 @@ def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     before = path.read_bytes()
     done, told = run(plan, table), []
     target = tmp_path / f"released{ending}"
-    done.write(target, lambda fraction, text: told.append(fraction))
+    done.write(Address(str(target)), lambda fraction, text: told.append(fraction))
     again = open_address(Address(str(target)), "duckdb")
     assert again.n_records == len(TEXTS)
     assert again.classes_of(["age", "zip"]).min_k >= 2
@@ -445,20 +445,39 @@ def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, target.name])
 
 
+def test_a_release_is_a_new_table_of_a_database(people, tmp_path):
+    plan, table, _ = people
+    done, target = run(plan, table), Address(str(tmp_path / "data.duckdb"), 'our "release"')
+    done.write(target)
+    again = open_stored(target)
+    assert again.n_records == len(AS_WRITTEN) and again.classes_of(["age", "zip"]).min_k >= 2
+    with pytest.raises(TableError, match="is open in another program or page"):
+        done.write(target)
+    again.opened.rows.expression.get_backend().disconnect()
+    with pytest.raises(TableError, match="already: give another name"):
+        done.write(target)
+    done.write(Address(target.place, "second"))
+    assert open_stored(Address(target.place, "second")).n_records == len(AS_WRITTEN)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.duckdb", "people.parquet"]
+
+
 def test_a_full_folder_is_never_touched(people, tmp_path):
     plan, table, _ = people
     (tmp_path / "released").mkdir()
     (tmp_path / "released" / "mine.txt").write_text("mine")
     with pytest.raises(TableError, match="is not empty: give another one"):
-        run(plan, table).write(tmp_path / "released")
+        run(plan, table).write(Address(str(tmp_path / "released")))
     assert [each.name for each in (tmp_path / "released").iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("name", ["released.xlsx", "released.feather", "nowhere/released.csv"])
+@pytest.mark.parametrize(
+    "name",
+    ["released.xlsx", "released.feather", "nowhere/released.csv", "x.duckdb", "x.csv#released"],
+)
 def test_what_cannot_be_written_is_said(people, tmp_path, name):
     plan, table, _ = people
     with pytest.raises(TableError):
-        run(plan, table).write(tmp_path / name)
+        run(plan, table).write(Address.parse(str(tmp_path / name)))
     assert [each.name for each in tmp_path.iterdir()] == ["people.parquet"]
 
 
@@ -486,7 +505,7 @@ from kanon.sources.stored import open_stored
 plan, table, out = map(Path, sys.argv[1:])
 done = run(Plan.load(plan), open_stored(Address(str(table))))
 print("writing", flush=True)
-done.write(out)
+done.write(Address(str(out)))
 """
 
 
@@ -546,5 +565,5 @@ def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name):
     plan, table = many
     done = run(Plan.load(plan), open_stored(Address(str(table))))
     with pytest.raises(TableError, match="disk is full"):
-        done.write(tiny_disk / name)
+        done.write(Address(str(tiny_disk / name)))
     assert list(tiny_disk.iterdir()) == []

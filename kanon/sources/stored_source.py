@@ -7,7 +7,7 @@ import secrets
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from kanon.progress import Progress, no_progress
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
+from kanon.sources.addresses import Address
 from kanon.sources.memory import lacking_values, require_records, with_missing_leaf
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
@@ -210,16 +211,17 @@ class StoredSource:
             wanted[SUPPRESSED] = gone.cast("int64")
         return rows.select(**wanted)
 
-    def write(self, recoding: Recoding, path: Path, progress: Progress = no_progress) -> None:
+    def write(self, recoding: Recoding, target: Address, progress: Progress = no_progress) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
         Parameters
         ----------
         recoding
             The release.
-        path
-            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, or a folder (no ending) that
-            gets Parquet files. A file that stood there is replaced, a folder has to be empty.
+        target
+            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, a folder (no ending) that gets
+            Parquet files, or a new table of a DuckDB file. A file that stood there is replaced, a
+            folder has to be empty.
         progress
             Told how far it is.
 
@@ -228,18 +230,23 @@ class StoredSource:
         TableError
             The place cannot be written to, the disk is full, or the engine cannot write that kind.
         """
-        kind = kind_written(path)
+        kind, path = kind_written(target), target.path
         table = self._table.writing_in(path.parent)
-        if kind not in table.opened.rows.kinds:
+        written = "folder" if kind == "duckdb" else kind
+        if written not in table.opened.rows.kinds:
             raise TableError(
                 f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
                 "folder for Parquet files."
             )
+        # In the same folder, so that the last step cannot stop halfway.
         beside = path.with_name(f".{uuid.uuid4().hex}.part")
         try:
             try:
-                table.opened.rows.write(self.released(recoding, table), beside, kind, progress)
-                os.replace(beside, path)
+                table.opened.rows.write(self.released(recoding, table), beside, written, progress)
+                if kind == "duckdb":
+                    import_module("kanon.sources.engines.duckdb").add_table(beside, target)
+                else:
+                    os.replace(beside, path)
             finally:
                 shutil.rmtree(beside, ignore_errors=True)
                 beside.unlink(missing_ok=True)
@@ -250,24 +257,42 @@ class StoredSource:
             ) from None
 
 
-def kind_written(path: Path) -> str:
-    """What is written to a path.
+def kind_written(target: Address) -> str:
+    """What is written to an address: ``folder``, ``parquet``, ``csv``, ``tsv`` or ``duckdb``.
 
     Raises
     ------
     TableError
         There is a folder with something in it, or no engine writes such a file.
     """
+    if target.is_url:
+        raise TableError("A release is written to a path, not to a URL.")
+    path = target.path
     if path.is_dir() and any(path.iterdir()):
         raise TableError(f"The folder {quoted(path)} is not empty: give another one.")
-    kind = path.suffix.lower().removeprefix(".") or "folder"
-    kind = {"pq": "parquet", "tab": "tsv", "txt": "csv"}.get(kind, kind)
-    if kind not in ("folder", "parquet", "csv", "tsv"):
+    ending = path.suffix.lower()
+    kind = _WRITTEN.get(ending)
+    if kind is None or (kind == "duckdb") != (target.table is not None):
         raise TableError(
-            f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, .tsv "
-            "and a folder (a name without an ending) for Parquet files."
+            f"{quoted(target.shown)} cannot be written by an engine: allowed are .parquet, .csv, "
+            ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "
+            "DuckDB file (such as data.duckdb#released)."
         )
     return kind
+
+
+_WRITTEN = {
+    "": "folder",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+}
+"""What is written, by the ending of the path."""
 
 
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:

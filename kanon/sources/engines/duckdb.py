@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis
-from duckdb import Error as DuckDBError
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
@@ -30,7 +30,7 @@ TITLE = "DuckDB"
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
-_ERRORS = (DuckDBError, OSError, ibis.common.exceptions.IbisError)
+_ERRORS = (duckdb.Error, OSError, ibis.common.exceptions.IbisError)
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -105,6 +105,30 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
         connection.to_parquet(wanted, path)
     else:
         connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+
+
+def add_table(parts: Path, target: Address) -> None:
+    """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then.
+
+    Raises
+    ------
+    TableError
+        There is such a table, or the file cannot be written.
+    """
+    name = target.path.name
+    quoted_table = '"' + str(target.table).replace('"', '""') + '"'
+    folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
+    with (
+        saying(name, _ERRORS, partial(_said, folder)),
+        duckdb.connect(str(target.path)) as connection,
+    ):
+        known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+        if (target.table,) in known:
+            raise TableError(
+                f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
+            )
+        files = _sql(f"{parts}/*.parquet")
+        connection.execute(f"CREATE TABLE {quoted_table} AS SELECT * FROM read_parquet({files})")
 
 
 def _given(text: str) -> list[Path]:
@@ -241,7 +265,9 @@ _SENTENCES = {
         "A column of {name} changes its type: every file and row has to have the same type."
     ),
     r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
-    r"Conflicting lock|Could not set lock": "{name} is open for writing in another program.",
+    r"Conflicting lock|Could not set lock|different configuration|already attached": (
+        "{name} is open in another program or page: close it there, or use another file."
+    ),
     r"Permission denied": "{name} may not be read, or its release not be written there.",
     r"disabled by (the )?configuration": (
         "{name} reads other files or connections, which is not allowed."
