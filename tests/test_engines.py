@@ -362,7 +362,10 @@ def test_a_lost_connection_is_said(tmp_path):
         ("data.duckdb", "has several tables; name one after a '#': it has 'others', 'people'"),
         ("empty", "holds no Parquet file"),
         ("broken.parquet", "cannot be read as Parquet"),
-        ("nowhere://host/base#people", "cannot"),
+        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' are not opened"),
+        ("sqlite:///data.sqlite#people", "give the path of a file"),
+        ("file:///etc/passwd", "give the path of a file"),
+        ("postgres://ana:secret@localhost:1/base#people", "'postgres://localhost:1/base#people'"),
     ],
 )
 def test_what_cannot_be_opened_is_said(tmp_path, monkeypatch, address, part):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from kanon.errors import TableError, quoted
 
-__all__ = ["DATABASES", "Address", "allowed_path", "check_address"]
+__all__ = ["DATABASES", "SERVERS", "Address", "allowed_path", "check_address"]
 
 DATABASES: Mapping[str, str] = {
     ".duckdb": "duckdb",
@@ -29,6 +29,13 @@ DATABASES: Mapping[str, str] = {
     ".sqlite3": "sqlite",
 }
 """The kind of database that each file ending stands for; ``.db`` is told by its first bytes."""
+
+SERVERS = (
+    *("athena", "bigquery", "clickhouse", "databricks", "druid", "exasol", "impala"),
+    *("materialize", "mssql", "mysql", "oracle", "postgres", "postgresql"),
+    *("risingwave", "singlestoredb", "snowflake", "trino"),
+)
+"""The servers whose URLs are opened; a URL of a file would go past the check of paths."""
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -55,11 +62,17 @@ class Address:
         Raises
         ------
         TableError
-            It is empty.
+            It is empty, or a URL that is not one of a server.
         """
         text = text.strip()
         if not text:
             raise TableError("Give the path of a table, or the URL of a database.")
+        scheme = _URL.match(text)
+        if scheme and scheme.group().removesuffix("://").lower() not in SERVERS:
+            raise TableError(
+                f"URLs that begin with {quoted(scheme.group())} are not opened: give the path of a "
+                f"file, or the URL of a server ({', '.join(SERVERS)})."
+            )
         if "#" in text and not Path(text).exists():
             place, _, table = text.rpartition("#")
             if place and table:
