@@ -7,12 +7,12 @@ def main() -> None:
     """Draw the frame and the page that was chosen."""
     jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio import running, state
-    from kanon.studio.navigation import chosen_page
+    from kanon.studio.navigation import chosen_page, run_page
 
     page = chosen_page()
     state.enter()
     running.first()
-    page.run()
+    run_page(page)
 
 
 # A worker process that imports the server's main module must not run the page again.

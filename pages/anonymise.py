@@ -4,6 +4,7 @@ import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.run import FAMILIES, algorithms, short_title, uses
+from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
@@ -29,6 +30,7 @@ from kanon.studio.numbers import of_release, worst
 from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
+from kanon.studio.releasing import write_controls
 from kanon.studio.requirements import others_of, summary
 from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
 from kanon.studio.settings import about, details, own_choices
@@ -147,36 +149,47 @@ def tables(result, done, k):
     shown = preview_rows(records, len(done.prepared.plan.columns))
     dropped = done.prepared.dropped
     st.caption(
-        f"The first {thin(shown)} of {thin(records)} records; the download holds all. "
+        f"The first {thin(shown)} of {thin(records)} records; the release holds all. "
         "Darker blue: the cell rose further, so it says less."
         + (f" {thin(dropped)} records were dropped for missing values." if dropped else "")
     )
 
 
-def downloads(result, done, k, stale):
+def download_release(result, done, k, stale, name, about):
+    """The format and the button of the released table; returns what stands in the way, if any."""
+    kind = st.selectbox(
+        "Format", list(MIME), format_func=str.upper, key="download-format", width=160
+    )
+    obstacle = state.remembered(
+        "obstacle", (result.settings, k, kind), lambda: why_not(kind, done.released)
+    )
+    st.download_button(
+        "Released table of the old settings" if stale else "Released table",
+        data=content(lambda: table_bytes(done.released(), kind)),
+        disabled=obstacle is not None,
+        file_name=file_name(f"released-{name}", kind, about),
+        mime=MIME[kind],
+        icon=":material/download:",
+        on_click="ignore",
+        type="secondary" if stale else "primary",
+        key="download-release",
+    )
+    return obstacle
+
+
+def downloads(work, result, done, k, stale):
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
     name = name_in_files(done)
-    st.subheader("Download")
+    obstacle, source = None, done.prepared.source
+    stays = isinstance(source, StoredSource)
+    st.subheader("Write the release" if stays else "Download")
+    if stays:
+        write_controls(work, done, source, name, stale)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.selectbox(
-            "Format", list(MIME), format_func=str.upper, key="download-format", width=160
-        )
-        obstacle = state.remembered(
-            "obstacle", (result.settings, k, kind), lambda: why_not(kind, done.released)
-        )
-        st.download_button(
-            "Released table of the old settings" if stale else "Released table",
-            data=content(lambda: table_bytes(done.released(), kind)),
-            disabled=obstacle is not None,
-            file_name=file_name(f"released-{name}", kind, about),
-            mime=MIME[kind],
-            icon=":material/download:",
-            on_click="ignore",
-            type="secondary" if stale else "primary",
-            key="download-release",
-        )
+        if not stays:
+            obstacle = download_release(result, done, k, stale, name, about)
         st.download_button(
             "Plan",
             data=about,
@@ -198,7 +211,8 @@ stale = running.outdated(work)
 unready(work)
 choices(work, stale)
 unsatisfied(work)
-progress()
+if work.doing != "writing":  # that is told beside its button
+    progress()
 result = work.result
 notice(work, stale)
 if result is not None:
@@ -225,7 +239,7 @@ if result is not None:
             icon=":material/visibility:",
         )
         tables(result, done, k)
-        downloads(result, done, k, stale)
+        downloads(work, result, done, k, stale)
         with st.expander("How it is computed"):
             st.markdown(how_alteration(done))
             st.markdown(how_algorithm(done.prepared.plan))

@@ -13,15 +13,17 @@ from kanon.charts.exposure import (
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
-from kanon.studio import state
+from kanon.studio import running, state
 from kanon.studio.builders import builder_fields, typed_fields
 from kanon.studio.choices import BUILDERS, Choice
 from kanon.studio.drawing import summary
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
+from kanon.studio.opening import PLACE_TAB, place_tab, table_tabs
 from kanon.studio.picture import picture
 from kanon.studio.preview import by_role, preview_rows
+from kanon.studio.progress import cancel_button, progress
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.work import (
@@ -63,7 +65,10 @@ def take_sample(name: str) -> None:
     state.attempt(lambda: sample_work(name, version + 1))
 
 
-upload, samples, adult = st.tabs(["Upload a file", "Samples", "Adult from UCI"])
+titles = table_tabs()
+upload, samples, adult, *places = st.tabs(
+    titles, default=PLACE_TAB if work.origin == "place" or work.place.problem else titles[0]
+)
 with upload:
     st.file_uploader(
         "CSV, TSV, Parquet, Feather or XLSX, up to 200 MB. It stays in this computer's memory.",
@@ -91,6 +96,9 @@ with adult:
         with st.spinner("Downloading from the UCI repository"):
             state.attempt(lambda: adult_work(version + 1))
         st.rerun()
+for tab in places:
+    with tab:
+        place_tab(work)
 
 
 # --- how it was read ------------------------------------------------------------------------
@@ -99,6 +107,7 @@ def take_reading(field: str, key: str) -> None:
     value = state.typed(key)
     value = tuple(value) if isinstance(value, list) else value or None
     state.change(asked=replace(state.work().asked, **{field: value}))
+    running.read_table_again()
     state.attempt(lambda: reread(state.work()))
 
 
@@ -106,7 +115,7 @@ file = work.file
 with st.expander("How it was read", icon=":material/description:"):
     for sentence in file.found:
         st.markdown(plain(sentence))
-    if work.content is not None:
+    if work.can_be_reread:
         settings = settings_shown(work)
         columns = st.columns(3)
         if settings.separator is not None:
@@ -135,6 +144,9 @@ with st.expander("How it was read", icon=":material/description:"):
             on_change=take_reading,
             args=("missing_markers", f"markers-{version}"),
         )
+    if work.doing == "reading":
+        progress()
+        cancel_button("cancel-reading")
 
 incomplete = incomplete_records(work)
 if incomplete:
@@ -147,10 +159,12 @@ if incomplete:
             "as-value": "Keep them: missing counts as a value of its own",
         }.get,
         horizontal=True,
-        on_change=lambda: state.put(with_missing(state.work(), state.typed(f"missing-{version}"))),
+        on_change=lambda: state.attempt(
+            lambda: with_missing(state.work(), state.typed(f"missing-{version}"))
+        ),
     )
 
-# --- the table, and how exposed it is -------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------
 left, right = st.columns(2, gap="medium")
 with left:
     st.subheader(f"{counted(work.table.n_records, 'record')}, {counted(len(work.roles), 'column')}")
@@ -172,37 +186,12 @@ with left:
         f"The first {thin(preview_rows(work.table.n_records, len(work.roles)))} records, tinted by "
         "role: red identifier, amber quasi-identifier, violet sensitive, grey insensitive."
     )
-with right:
-    if not work.quasi_identifiers:
-        st.subheader("How exposed it is")
-        st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
-    elif incomplete == work.table.n_records and work.missing == "drop-records":
-        st.subheader("How exposed it is")
-        st.info(
-            "Every record lacks a quasi-identifier, so dropping those records leaves none. Keep "
-            "them with missing as a value, or choose other roles."
-        )
-    else:
-        seen = state.remembered(
-            "exposed",
-            (work.digest, version, tuple(work.quasi_identifiers), work.missing),
-            lambda: exposed(work),
-        )
-        numbers = of_table(seen)
-        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
-            place.metric(number.label, number.value, help=number.help)
-        about = f"{work.quasi_identifiers}{work.missing}"
-        sizes = seen.exposure.sizes
-        picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
-        if seen.unique_without:
-            falls = singling_out_table(seen.unique_without, seen.exposure.unique_records)
-            picture(singling_out_chart(falls), lambda: falls, "singling-out", about)
 
 
 # --- roles and hierarchies ------------------------------------------------------------------
 def take_role(name: str, key: str) -> None:
     """Give a column another role."""
-    state.put(with_role(state.work(), name, Role(state.typed(key))))
+    state.attempt(lambda: with_role(state.work(), name, Role(state.typed(key))))
 
 
 def take_choice(name: str, prefix: str) -> None:
@@ -212,7 +201,7 @@ def take_choice(name: str, prefix: str) -> None:
     if file is not None:
         entered |= {"content": file.getvalue(), "name": file.name}
     now = state.work()
-    state.put(with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
+    state.attempt(lambda: with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
 
 
 def parameters(name: str, choice: Choice, prefix: str) -> None:
@@ -294,3 +283,31 @@ for position, (name, role) in listed:
         st.switch_page("pages/hierarchies.py")
 
 st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")
+
+# --- how exposed it is: last, as to count a large table may take some seconds ---------------
+with right:
+    if not work.quasi_identifiers:
+        st.subheader("How exposed it is")
+        st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
+    elif incomplete == work.table.n_records and work.missing == "drop-records":
+        st.subheader("How exposed it is")
+        st.info(
+            "Every record lacks a quasi-identifier, so dropping those records leaves none. Keep "
+            "them with missing as a value, or choose other roles."
+        )
+    else:
+        with st.spinner("Counting how exposed the records are"):
+            seen = state.remembered(
+                "exposed",
+                (work.digest, version, tuple(work.quasi_identifiers), work.missing),
+                lambda: exposed(work),
+            )
+        numbers = of_table(seen)
+        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+            place.metric(number.label, number.value, help=number.help)
+        about = f"{work.quasi_identifiers}{work.missing}"
+        sizes = seen.exposure.sizes
+        picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
+        if seen.unique_without:
+            falls = singling_out_table(seen.unique_without, seen.exposure.unique_records)
+            picture(singling_out_chart(falls), lambda: falls, "singling-out", about)

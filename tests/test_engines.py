@@ -341,7 +341,7 @@ def test_what_is_gone_meanwhile_is_said(tmp_path):
     TEXTS.to_parquet(path)
     table = open_stored(Address(str(path)))
     path.unlink()
-    with pytest.raises(TableError, match=r"'people.parquet' is not there any more"):
+    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
         table.counted("age")
 
 

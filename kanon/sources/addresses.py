@@ -14,13 +14,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from kanon.errors import TableError, quoted
+from kanon.words import thin
 
-__all__ = ["DATABASES", "SERVERS", "Address", "allowed_path", "check_address"]
+__all__ = [
+    "DATABASES",
+    "SERVERS",
+    "Address",
+    "allowed_folder",
+    "allowed_path",
+    "check_address",
+    "connections_allowed",
+    "tables_allowed",
+]
 
 DATABASES: Mapping[str, str] = {
     ".duckdb": "duckdb",
@@ -31,11 +43,13 @@ DATABASES: Mapping[str, str] = {
 """The kind of database that each file ending stands for; ``.db`` is told by its first bytes."""
 
 SERVERS = (
-    *("athena", "bigquery", "clickhouse", "databricks", "druid", "exasol", "impala"),
-    *("materialize", "mssql", "mysql", "oracle", "postgres", "postgresql"),
-    *("risingwave", "singlestoredb", "snowflake", "trino"),
+    *("athena", "bigquery", "clickhouse", "databricks", "druid", "exasol", "impala", "materialize"),
+    *("mssql", "mysql", "oracle", "postgres", "postgresql", "risingwave", "singlestoredb"),
+    *("snowflake", "trino"),
 )
-"""The servers whose URLs are opened; a URL of a file would go past the check of paths."""
+"""What the URL of a database server begins with; any other one names files of this computer."""
+
+_MOST_FILES = 100_000
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -73,11 +87,10 @@ class Address:
                 f"URLs that begin with {quoted(scheme.group())} are not opened: give the path of a "
                 f"file, or the URL of a server ({', '.join(SERVERS)})."
             )
-        if "#" in text and not Path(text).exists():
-            place, _, table = text.rpartition("#")
-            if place and table:
-                return cls(place, table)
-        return cls(text)
+        place, _, table = text.rpartition("#")
+        with _opening(text):
+            named = place and table and not Path(text).exists()
+        return cls(place, table) if named else cls(text)
 
     @property
     def is_url(self) -> bool:
@@ -87,7 +100,28 @@ class Address:
     @property
     def path(self) -> Path:
         """The path, of an address that is no URL."""
-        return Path(self.place).expanduser()
+        try:
+            return Path(self.place).expanduser()
+        except RuntimeError:  # nobody of that name has a home
+            return Path(self.place)
+
+    @property
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
+        """The sizes of its files and when they were changed; nothing of a URL.
+
+        Raises
+        ------
+        TableError
+            There is nothing at that path.
+        """
+        if self.kind == "url":
+            return ()
+        path = self.path
+        beside = [Path(f"{path}-wal"), Path(f"{path}.wal")]  # of SQLite and DuckDB files
+        with _opening(self.place):
+            files = sorted(_within(path)) or [path, *beside]
+            found = [(str(file), file.stat()) for file in files if file.is_file()]
+        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
 
     @property
     def shown(self) -> str:
@@ -113,28 +147,46 @@ class Address:
         if self.is_url:
             return "url"
         path = self.path
-        try:
+        with _opening(self.place):
             if path.is_dir():
                 return "folder"
             if not path.is_file():
-                raise TableError(f"{quoted(self.place)} does not exist.")
+                raise TableError(f"{quoted(self.place, 200)} does not exist.")
             ending = path.suffix.lower()
             if ending == ".db":
                 with path.open("rb") as file:
                     return "sqlite" if file.read(15) == b"SQLite format 3" else "duckdb"
-        except OSError as error:
-            raise TableError(
-                f"{quoted(self.place)} cannot be opened ({error.strerror or 'not a usable path'})."
-            ) from None
         return DATABASES.get(ending, ending.removeprefix("."))
 
 
-def check_address(address: Address, environment: Mapping[str, str] = os.environ) -> None:
+def tables_allowed(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether any path or connection is allowed; see :func:`check_address`."""
+    return environment.get("KANON_TABLES", "").strip().lower() != "off"
+
+
+def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder that tables have to be in; see :func:`check_address`."""
+    return Path(environment.get("KANON_TABLES", "").strip() or Path.home())
+
+
+def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether connections to databases are allowed; see :func:`check_address`."""
+    otherwise = "off" if environment.get("KANON_TABLES", "").strip() else "on"
+    wanted = environment.get("KANON_CONNECTIONS", "").strip().lower() or otherwise
+    return tables_allowed(environment) and wanted == "on"
+
+
+def check_address(address: Address, environment: Mapping[str, str] = os.environ) -> Address:
     """Check that who runs this server allows an address; the command line asks nobody.
 
     ``KANON_TABLES`` is a folder, outside of which no path is allowed and which rules out
     connections, or ``off``, or not set: then it is the home folder, and connections are allowed.
     ``KANON_CONNECTIONS=on`` allows connections beside a folder, ``off`` rules them out.
+
+    Returns
+    -------
+    Address
+        The same one, all links followed.
 
     Raises
     ------
@@ -148,15 +200,51 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
     Traceback (most recent call last):
     kanon.errors.TableError: Paths and connections are switched off on this server; upload a file.
     """
-    setting = environment.get("KANON_TABLES", "").strip()
-    if setting.lower() == "off":
+    if not tables_allowed(environment):
         raise TableError("Paths and connections are switched off on this server; upload a file.")
     if address.is_url:
-        wanted = environment.get("KANON_CONNECTIONS", "off" if setting else "on").strip().lower()
-        if wanted != "on":
+        if not connections_allowed(environment):
             raise TableError("Connections to databases are switched off on this server.")
-        return
-    allowed_path(address.path, environment)
+        scheme = address.place.split(":")[0].lower()
+        if scheme not in SERVERS:
+            raise TableError(
+                f"{quoted(scheme)} is no database server that is known: give the path of a file, "
+                "or a URL such as postgres://host/data#people."
+            )
+        return address
+    found = allowed_path(address.path, environment)
+    with _opening(address.place):
+        for link in _within(found):
+            if link.is_symlink():
+                allowed_path(link, environment)
+    return replace(address, place=str(found))
+
+
+def _within(path: Path) -> list[Path]:
+    """What is in a folder, and in folders in it; nothing of a file.
+
+    Raises
+    ------
+    TableError
+        It is more than a table has parts.
+    """
+    found = list(islice(path.glob("**/*"), _MOST_FILES + 1)) if path.is_dir() else []
+    if len(found) > _MOST_FILES:
+        raise TableError(
+            f"The folder {quoted(path.name)} holds more than {thin(_MOST_FILES)} files: give the "
+            "folder of one table."
+        )
+    return found
+
+
+@contextmanager
+def _opening(place: str) -> Iterator[None]:
+    """Turn what the file system says of a path into a sentence."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a usable path"
+        raise TableError(f"{quoted(place)} cannot be opened ({reason}).") from None
 
 
 def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Path:
@@ -167,13 +255,14 @@ def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Pat
     TableError
         It is not.
     """
-    folder = Path(environment.get("KANON_TABLES", "").strip() or Path.home())
+    folder = allowed_folder(environment)
     try:
         found, allowed = path.resolve(), folder.resolve()
-    except (OSError, RuntimeError):  # links in a circle
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a path that cannot be
         found, allowed = path, path / "nowhere"
     if not found.is_relative_to(allowed):
         raise TableError(
-            f"{quoted(path)} is not allowed: tables have to be in the folder {quoted(folder)}."
+            f"{quoted(path, 200)} is not allowed: tables have to be in the folder "
+            f"{quoted(folder, 200)}."
         )
     return found

@@ -3,19 +3,88 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
-from kanon.errors import TableError
+from kanon.errors import TableError, quoted
+from kanon.progress import Progress, no_progress, stretch
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
+from kanon.sources.missing import about_missing
 from kanon.sources.reading import ReadSettings, TableFile, read_table
-from kanon.sources.stored import STORED_KINDS, open_stored
+from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
-__all__ = ["IN_MEMORY", "open_address", "open_table"]
+__all__ = ["IN_MEMORY", "OpenedTable", "open_address", "open_stored_file", "open_table"]
 
 IN_MEMORY = 200_000_000
 """Files of up to so many bytes are read into memory unless an engine is named."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedTable:
+    """A table that stays where it is, and what was found when it was opened.
+
+    Attributes
+    ----------
+    name, kind
+        What the table is called; see :class:`kanon.sources.addresses.Address`.
+    records
+        The table, to be asked in numbers.
+    settings, found
+        See :class:`kanon.sources.reading.TableFile`.
+    """
+
+    name: str
+    kind: str
+    records: StoredTable
+    settings: ReadSettings
+    found: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from any other table, and from itself after a change."""
+        table = self.records
+        return repr((table.address, table.engine, table.stamp, table.n_records))
+
+
+def open_stored_file(
+    address: Address,
+    engine: str | None = None,
+    settings: ReadSettings | None = None,
+    progress: Progress = no_progress,
+) -> OpenedTable:
+    """Open a table that stays where it is, and look at its columns.
+
+    Parameters
+    ----------
+    address, engine, settings
+        See :func:`kanon.sources.stored.open_stored`.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    TableError
+        There is no such table, it cannot be read, or it has no records.
+    """
+    progress(0, "Opening")
+    table = open_stored(address, engine, settings)
+    if not table.n_records:
+        raise TableError(f"{quoted(address.name)} has no records.")
+    missing, further = {}, stretch(progress, 0.1, 1)
+    for place, column in enumerate(table.columns):
+        further(place / len(table.columns), f"Counting the values of {column}")
+        lacking = table.n_records - table.distinct_of(column).filled
+        if lacking:
+            missing[column] = lacking
+    found = [
+        f"It stays where it is ({address.shown}): kanon asks for counts and for a few records.",
+        *table.found,
+        *about_missing(missing, {}, table.markers),
+    ]
+    used = ReadSettings(*table.text, table.markers)
+    return OpenedTable(address.name, address.kind, table, used, tuple(found))
 
 
 def open_address(

@@ -27,7 +27,7 @@ from kanon.sources.memory import require_records, sensitive_values
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
-from kanon.sources.stored_values import EXCERPT, Connected, frame, positions
+from kanon.sources.stored_values import EXCERPT, Asked, Connected, Values, frame, positions
 from kanon.values import Counted, Distinct
 
 __all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
@@ -73,7 +73,8 @@ _INSTALL = {"spark": "-r requirements-spark.txt"}
 class StoredTable:
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`.
 
-    It can be sent to another process, which opens it again.
+    It can be sent to another process, with all that was asked about it; the other process opens
+    it again when it has a question of its own.
 
     Parameters
     ----------
@@ -81,6 +82,8 @@ class StoredTable:
         See :func:`open_stored`.
     leaving
         Per column the value whose records are left out; None for those that lack one.
+    whole
+        The table that these are some records of.
     """
 
     def __init__(
@@ -89,33 +92,68 @@ class StoredTable:
         engine: str,
         settings: ReadSettings,
         leaving: tuple[tuple[str, str | None], ...] = (),
-        opened: Any = None,
+        whole: StoredTable | None = None,
     ) -> None:
         self.address = address
         self.engine = engine
         self.settings = settings
         self.leaving = leaving
-        self._coded_before: tuple[Any, tuple[np.ndarray, np.ndarray]] | None = None
-        if opened is not None:
-            self.__dict__["opened"] = opened
-        _ = self.opened
+        self._some: dict[Any, StoredTable] = {}
+        if whole is None:
+            self.stamp = address.stamp
+            self._asked = Asked()
+            self.columns, self.found, self.text = self._described()
+        else:
+            self.stamp, self._asked = whole.stamp, whole._asked
+            self.columns, self.found, self.text = whole.columns, whole.found, whole.text
+            if "opened" in whole.__dict__:
+                self.__dict__["opened"] = whole.opened
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs to open it again: neither a connection nor rows."""
-        names = ("address", "engine", "settings", "leaving")
-        return {**{name: self.__dict__[name] for name in names}, "_coded_before": None}
+        """All but the connection."""
+        return {name: value for name, value in self.__dict__.items() if name != "opened"}
+
+    def _described(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]:
+        """The names of the columns, how they are read, and a text file's separator and encoding."""
+        rows = self.opened.rows
+        return tuple(rows.expression.columns), rows.found, rows.settings
 
     @cached_property
     def opened(self) -> Connected:
         """The connection and what was asked through it."""
-        rows = _module(self.engine).open_rows(self.address, self.settings)
-        return Connected(rows, self.markers, {})
+        return self._connected()
+
+    def _connected(self, writes: Sequence[Path] = ()) -> Connected:
+        self._check()
+        rows = _module(self.engine).open_rows(self.address, self.settings, writes)
+        return Connected(rows, self.markers, self._asked, self._check)
+
+    def learn(self, other: StoredTable) -> None:
+        """Take over what the same table was asked in another process."""
+        self._asked.learn(other._asked)
+
+    def _check(self) -> None:
+        """Check that what was asked before is still true."""
+        if self.address.stamp != self.stamp:
+            raise TableError(
+                f"{quoted(self.address.name)} has changed since it was opened: open it again."
+            )
 
     def writing_in(self, folder: Path) -> StoredTable:
-        """The same table through a connection that may write in a folder."""
-        rows = _module(self.engine).open_rows(self.address, self.settings, [folder])
-        opened = Connected(rows, self.markers, self.opened.known)
-        return StoredTable(self.address, self.engine, self.settings, self.leaving, opened)
+        """The same table through a connection that may write in a folder.
+
+        Raises
+        ------
+        TableError
+            It has changed since it was opened.
+        """
+        found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
+        found.__dict__["opened"] = found._connected([folder])
+        if self.address.is_url and found.n_records != self.n_records:
+            raise TableError(
+                f"{quoted(self.address.name)} has changed since it was opened: open it again."
+            )
+        return found
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -123,23 +161,21 @@ class StoredTable:
         given = self.settings.missing_markers
         return KNOWN_MARKERS if given is None else given
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.opened.rows.expression.columns)
-
     @cached_property
     def n_records(self) -> int:
         """n."""
-        found = self.opened.rows.fetch(self.expression.aggregate(n=lambda t: t.count()))
+        found = self.opened.fetch(self.expression.aggregate(n=lambda t: t.count()))
         return int(found["n"][0].as_py())
 
     @property
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
-        rows = self.opened.rows.expression
-        for column, text in self.leaving:
-            rows = rows.filter(self.opened.values(column).staying(rows[column], text))
+        return self._staying(self.opened.rows.expression, self.leaving)
+
+    def _staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
+        """Rows without some of their records."""
+        for column, text in leaving:
+            rows = rows.filter(self.values(column).staying(rows[column], text))
         return rows
 
     def cleaned(self, rows: Any, column: str) -> Any:
@@ -152,29 +188,30 @@ class StoredTable:
 
     @cached_property
     def _head(self) -> pd.DataFrame:
-        return frame(self.opened.rows.fetch(self.expression.limit(EXCERPT)), self.markers)
+        return frame(self.opened.fetch(self.expression.limit(EXCERPT)), self.markers)
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, at most 200."""
         return self._head.head(rows)
 
-    @cached_property
-    def _distinct(self) -> dict[str, Distinct]:
+    def distinct_of(self, column: str) -> Distinct:
+        """How many distinct values a column has: of its groups, which are fewer than its cells."""
+        key = (self.leaving, column)
+        if key not in self._asked.distinct:
+            self._asked.distinct[key] = self._count_distinct(column)
+        return self._asked.distinct[key]
+
+    def _count_distinct(self, column: str) -> Distinct:
         rows = self.expression
-        asked = {}
-        for place, column in enumerate(self.columns):
-            cells = self.cleaned(rows, column)
-            asked[f"values {place}"] = cells.nunique()
-            asked[f"filled {place}"] = cells.count()
-        found = self.opened.rows.fetch(rows.aggregate(**asked)).to_pylist()[0]
-        return {
-            column: Distinct(int(found[f"values {place}"]), int(found[f"filled {place}"]))
-            for place, column in enumerate(self.columns)
-        }
+        groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
+        cells = self.cleaned(groups, "value")
+        filled = groups["records"].sum(where=cells.notnull())
+        found = self.opened.fetch(groups.aggregate(values=cells.nunique(), filled=filled))
+        return Distinct(int(found["values"][0].as_py()), int(found["filled"][0].as_py() or 0))
 
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""
-        return self._distinct
+        return {column: self.distinct_of(column) for column in self.columns}
 
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records.
@@ -184,17 +221,23 @@ class StoredTable:
         TableError
             They are more than a hierarchy can hold.
         """
-        values = self.opened.values(column)
+        values = self.values(column)
         if not self.leaving:
             records = np.bincount(values.codes, values.records, len(values.texts) + 1)
         else:
-            wanted = tuple(dict.fromkeys([*(name for name, _ in self.leaving), column]))
+            wanted = self._grouped_with(column)
             codes, counts = self.coded(wanted)
             records = np.bincount(codes[:, wanted.index(column)], counts, len(values.texts) + 1)
         known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
         present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
         return Counted(dict(present), int(records[0]))
+
+    def _grouped_with(self, column: str) -> tuple[str, ...]:
+        """The columns of a grouping that is known and has a column, or of the smallest."""
+        known = [asked for leaving, asked in self._asked.groups if leaving == self.leaving]
+        smallest = tuple(dict.fromkeys([*(name for name, _ in self.leaving), column]))
+        return next((asked for asked in known if column in asked), smallest)
 
     def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes of some columns, and their numbers of records.
@@ -206,21 +249,39 @@ class StoredTable:
         counts : numpy.ndarray, shape (E,), int64
         """
         asked = tuple(columns)
-        if self._coded_before is None or self._coded_before[0] != asked:
-            unseen = [(column, text) for column, text in self.leaving if column not in asked]
-            codes, counts = self.opened.coded(asked, unseen)
-            for column, text in self.leaving:
-                if column in asked:
-                    stay = codes[:, asked.index(column)] != self.opened.values(column).code(text)
-                    codes, counts = codes[stay], counts[stay]
-            self._coded_before = asked, (codes, counts)
-        return self._coded_before[1]
+        return self._asked.grouped((self.leaving, asked), lambda: self._grouped(asked))
+
+    def _grouped(self, asked: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        unseen = [(column, text) for column, text in self.leaving if column not in asked]
+        codes, counts = self.opened.coded(asked, unseen)
+        for column, text in self.leaving:
+            if column in asked:
+                stay = codes[:, asked.index(column)] != self.values(column).code(text)
+                codes, counts = codes[stay], counts[stay]
+        return codes, counts
+
+    def _lacking(self, columns: Sequence[str]) -> tuple[tuple[str, None], ...]:
+        """Those of the columns that may lack values."""
+        check_columns(self.columns, columns)
+        some = [column for column in dict.fromkeys(columns) if self.values(column).missing]
+        return tuple((column, None) for column in some if (column, None) not in self.leaving)
+
+    def values(self, column: str) -> Values:
+        """The values of a column, which an engine is asked for once."""
+        known = self._asked.values.get(column)
+        return self.opened.values(column) if known is None else known
 
     def incomplete(self, columns: Sequence[str]) -> int:
         """The number of records that lack a value in one of the columns."""
-        check_columns(self.columns, columns)
-        codes, counts = self.coded(columns)
-        return int(counts[(codes == 0).any(axis=1)].sum())
+        lacking = self._lacking(columns)
+        if not lacking:
+            return 0
+        key = (self.leaving, lacking)
+        if key not in self._asked.incomplete:
+            rows = self._staying(self.expression, lacking)
+            found = self.opened.fetch(rows.aggregate(n=rows.count()))
+            self._asked.incomplete[key] = self.n_records - int(found["n"][0].as_py())
+        return self._asked.incomplete[key]
 
     def complete(self, columns: Sequence[str]) -> StoredTable:
         """The table without the records that lack a value in one of the columns.
@@ -230,18 +291,24 @@ class StoredTable:
         TableError
             No record is left.
         """
-        codes, _ = self.coded(columns)
-        if len(codes) and (codes == 0).any(axis=1).all():
+        lacking = self._lacking(columns)
+        if self.n_records and self.incomplete(columns) == self.n_records:
             raise TableError(
                 "Every record lacks a quasi-identifier, so dropping records with missing values "
                 "leaves none; treat missing as a value instead."
             )
-        return self._without(*((column, None) for column in columns))
+        return self._without(*lacking)
 
     def _without(self, *more: tuple[str, str | None]) -> StoredTable:
         """The table without more of its records."""
+        if not more:
+            return self
         leaving = tuple(dict.fromkeys([*self.leaving, *more]))
-        return StoredTable(self.address, self.engine, self.settings, leaving, self.opened)
+        if leaving not in self._some:
+            self._some[leaving] = StoredTable(
+                self.address, self.engine, self.settings, leaving, self
+            )
+        return self._some[leaving]
 
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = ()
@@ -280,7 +347,7 @@ class StoredTable:
             Per column the node of every code; None if the classes are of codes.
         """
         codes, counts = self.coded((*columns, column))
-        values = self.opened.values(column)
+        values = self.values(column)
         ordered, numeric, place = sensitive_values(
             column, self._present(codes[:, -1], values.texts), bool((codes[:, -1] == 0).any())
         )

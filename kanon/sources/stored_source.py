@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from kanon.words import counted
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
 
-__all__ = ["StoredSource", "kind_written"]
+__all__ = ["StoredSource", "kind_written", "part_of", "remove"]
 
 
 class StoredSource:
@@ -70,7 +72,7 @@ class StoredSource:
                     f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
                 )
             tree, lookup = _matched(
-                column, hierarchies[column], table.opened.values(column).texts, codes[:, j], counts
+                column, hierarchies[column], table.values(column).texts, codes[:, j], counts
             )
             trees.append(tree)
             self._lookup.append(lookup)
@@ -81,6 +83,11 @@ class StoredSource:
             for column in schema.columns(Role.SENSITIVE)
         )
         self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
+
+    @property
+    def table(self) -> StoredTable:
+        """The table."""
+        return self._table
 
     def histogram_of(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class."""
@@ -107,7 +114,7 @@ class StoredSource:
             members = np.flatnonzero(recoding.assigned == position)
             keyed, keys, tuples = self._keyed(self._table, self._table.expression, members)
             joined = _matching(keyed, ibis.memtable(pa.table(tuples)), keys)
-            found = self._table.opened.rows.fetch(joined.select(*self._table.columns).limit(most))
+            found = self._table.opened.fetch(joined.select(*self._table.columns).limit(most))
             rows = frame(found, self._table.markers)
         row_class = positions(self.classes.nodes, self._nodes(rows))
         if not self._keep_suppressed:
@@ -150,7 +157,7 @@ class StoredSource:
             strides.append(largest)
             largest *= tree.n_nodes
         for j, column in enumerate(self.classes.attributes):
-            values = table.opened.values(column)
+            values = table.values(column)
             part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
             known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
             rows = rows.left_join(known, [(column, f"{OURS} known {j}")])
@@ -211,7 +218,13 @@ class StoredSource:
             wanted[SUPPRESSED] = gone.cast("int64")
         return rows.select(**wanted)
 
-    def write(self, recoding: Recoding, target: Address, progress: Progress = no_progress) -> None:
+    def write(
+        self,
+        recoding: Recoding,
+        target: Address,
+        progress: Progress = no_progress,
+        part: Path | None = None,
+    ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
         Parameters
@@ -224,6 +237,8 @@ class StoredSource:
             folder has to be empty.
         progress
             Told how far it is.
+        part
+            What it is called until it is complete, in the same folder; a name of its own if None.
 
         Raises
         ------
@@ -239,7 +254,7 @@ class StoredSource:
                 "folder for Parquet files."
             )
         # In the same folder, so that the last step cannot stop halfway.
-        beside = path.with_name(f".{uuid.uuid4().hex}.part")
+        beside = part or part_of(path)
         try:
             try:
                 table.opened.rows.write(self.released(recoding, table), beside, written, progress)
@@ -248,13 +263,24 @@ class StoredSource:
                 else:
                     os.replace(beside, path)
             finally:
-                shutil.rmtree(beside, ignore_errors=True)
-                beside.unlink(missing_ok=True)
+                remove(beside)
         except OSError as error:
             raise TableError(
                 f"{quoted(path)} cannot be written: "
                 f"{(error.strerror or 'no reason given').lower()}."
             ) from None
+
+
+def part_of(path: Path) -> Path:
+    """What a release is called until it is complete."""
+    return path.with_name(f".{uuid.uuid4().hex}.part")
+
+
+def remove(part: Path) -> None:
+    """Remove what an interrupted writer has left of a release, if anything."""
+    shutil.rmtree(part, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        part.unlink(missing_ok=True)
 
 
 def kind_written(target: Address) -> str:

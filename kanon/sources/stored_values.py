@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from kanon.schema import check_columns
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
-from kanon.values import canonical_texts
+from kanon.values import Distinct, canonical_texts
 from kanon.words import thin
 
-__all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Connected", "Values", "frame", "positions"]
+__all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Asked", "Connected", "Values", "frame", "positions"]
 
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
@@ -32,14 +33,86 @@ EXCERPT = 200
 
 _COUNT = f"{OURS} records"
 
+_KEPT = 1 << 28
+"""So many bytes of groups are kept, so that a page that is drawn again asks for none."""
+
+Groups = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(eq=False)
+class Asked:
+    """What was asked about a table once; it goes along to another process.
+
+    Attributes
+    ----------
+    values
+        The columns whose values were asked for.
+    groups
+        The last groupings, by what they are of.
+    incomplete, distinct
+        Numbers of incomplete records, and of distinct values, by what they are of.
+    """
+
+    values: dict[str, Values] = field(default_factory=dict)
+    groups: dict[Any, Groups] = field(default_factory=dict)
+    incomplete: dict[Any, int] = field(default_factory=dict)
+    distinct: dict[Any, Distinct] = field(default_factory=dict)
+
+    def grouped(self, key: Any, make: Callable[[], Groups]) -> Groups:
+        """A grouping that is known, or made now; the one asked for longest ago gives way."""
+        found = self.groups.pop(key, None) or make()
+        self.groups[key] = found
+        self._bound()
+        return found
+
+    def _bound(self) -> None:
+        while len(self.groups) > 1 and sum(map(_size, self.groups.values())) > _KEPT:
+            del self.groups[next(iter(self.groups))]
+
+    def learn(self, other: Asked) -> None:
+        """Take over what another process asked."""
+        for name, known in vars(self).items():
+            known.update(vars(other)[name])
+        self._bound()
+
+
+def _size(groups: Groups) -> int:
+    return groups[0].nbytes + groups[1].nbytes
+
 
 class Connected:
-    """A connection to a table, and what was asked through it once."""
+    """A connection to a table, and what was asked through it once.
 
-    def __init__(self, rows: Any, markers: tuple[str, ...], known: dict[str, Values]) -> None:
+    Parameters
+    ----------
+    rows
+        See :class:`kanon.sources.engines.rows.Rows`.
+    markers
+        The texts that count as a missing cell.
+    asked
+        What was asked before, maybe through another connection.
+    check
+        Called before anything is asked: whether the table is still what it was.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        markers: tuple[str, ...],
+        asked: Asked,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self.rows = rows
         self.markers = markers
-        self.known = known
+        self.asked = asked
+        self._check = check
+        self._asking = threading.RLock()  # a page that is drawn again asks from another thread
+
+    def fetch(self, wanted: Any) -> Any:
+        """Run an expression, one at a time; returns its few rows as an Arrow table."""
+        with self._asking:
+            self._check()
+            return self.rows.fetch(wanted)
 
     def values(self, column: str) -> Values:
         """The distinct values of a column, as the engine holds them and as text.
@@ -49,18 +122,19 @@ class Connected:
         TableError
             They are more than a hierarchy can hold.
         """
-        if column not in self.known:
+        known = self.asked.values
+        if column not in known:
             check_columns(self.rows.expression.columns, [column])
             rows = self.rows.expression
             grouped = rows.group_by(value=rows[column]).aggregate(records=rows.count())
-            found = self.rows.fetch(grouped.limit(MOST_VALUES + 1))
+            found = self.fetch(grouped.limit(MOST_VALUES + 1))
             if found.num_rows > MOST_VALUES:
                 raise TableError(
                     f"Column {quoted(column)} has more than {thin(MOST_VALUES)} distinct values, "
                     "too many for a hierarchy: make it an identifier, or coarser before."
                 )
-            self.known[column] = Values.read(column, found, self.markers)
-        return self.known[column]
+            known[column] = Values.read(column, found, self.markers)
+        return known[column]
 
     def coded(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
@@ -88,7 +162,7 @@ class Connected:
             f"{OURS} code {j}": grouped[f"{OURS} code {j}"].fill_null(0)
             for j in range(len(columns))
         }
-        found = self.rows.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
+        found = self.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
         codes = np.stack(
             [found[f"{OURS} code {j}"].to_numpy().astype(np.int32) for j in range(len(columns))],
             axis=1,
@@ -133,6 +207,11 @@ class Values:
         """What each raw value that is not NULL stands for, to be joined."""
         filled = self.raw.is_valid()
         return pa.table({known: self.raw.filter(filled), name: pa.array(of_value).filter(filled)})
+
+    @property
+    def missing(self) -> int:
+        """The number of records that lack a value."""
+        return int(self.records[self.codes == 0].sum())
 
     def code(self, text: str | None) -> int:
         """The code of a text, or of a missing cell."""

@@ -110,7 +110,9 @@ class Job:
         deadline: float,
         queue: deque[Job],
         changed: threading.Condition,
+        after: Callable[[], object],
     ) -> None:
+        self._after = after
         self._payload = payload
         self._deadline = deadline
         self._queue = queue
@@ -311,7 +313,11 @@ class Jobs:
         atexit.register(self.close)
 
     def submit(
-        self, function: Callable[..., object], *arguments: object, deadline: float = 600
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        deadline: float = 600,
+        after: Callable[[], object] = lambda: None,
     ) -> Job:
         """Queue ``function(progress, *arguments)``.
 
@@ -324,6 +330,9 @@ class Jobs:
             What it is called with; pickled now, so that later changes have no effect.
         deadline
             After how many seconds of running the job is stopped and has failed.
+        after
+            Called in this process once a job that was begun has ended, however it ended: removes
+            what a killed worker has left.
 
         Raises
         ------
@@ -337,7 +346,7 @@ class Jobs:
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
         payload = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
-        job = Job(payload, deadline, self._queue, self._changed)
+        job = Job(payload, deadline, self._queue, self._changed, after)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")
@@ -381,6 +390,7 @@ class Jobs:
                 usable = True
             else:
                 usable = job._carry_out(worker)
+            job._after()
             with self._changed:
                 self._running.discard(job)
             del job  # its result belongs to whoever submitted it

@@ -7,7 +7,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-__all__ = ["chosen_page"]
+from kanon.errors import KanonError
+from kanon.studio.text import plain
+
+__all__ = ["chosen_page", "run_page"]
 
 # A file: Streamlit would fetch the picture of an icon's name from another host.
 _ICON = str(Path(__file__).parent / "icon.png")
@@ -67,3 +70,11 @@ def chosen_page() -> StreamlitPage:
             ],
         }
     )
+
+
+def run_page(page: StreamlitPage) -> None:
+    """Draw a page; what a table that stays where it is cannot answer any more is said below it."""
+    try:
+        page.run()
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")

@@ -10,14 +10,20 @@ from kanon.studio.text import plain
 __all__ = ["cancel_button", "progress"]
 
 
-def cancel_button() -> None:
-    """Stop the calculation, if there is one."""
+def cancel_button(key: str = "cancel") -> None:
+    """Stop the calculation, if there is one.
+
+    Parameters
+    ----------
+    key
+        The key of the button.
+    """
     st.button(
         "Cancel",
         icon=":material/stop:",
         disabled=not state.work().busy,
         on_click=running.cancel,
-        key="cancel",
+        key=key,
     )
 
 

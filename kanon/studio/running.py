@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
-from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
+from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
+from kanon.sources.addresses import Address, check_address
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored import StoredTable
+from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio import state
 from kanon.studio.configurations import (
     Job,
@@ -29,17 +34,21 @@ from kanon.studio.configurations import (
 from kanon.studio.lattice import Ready
 from kanon.studio.lattice_view import FoundLattice
 from kanon.studio.learning import ground_of, lesson_of, with_outcomes
+from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs, last_job
+from kanon.studio.stored import open_work, prepare_and_solve, write_release
 from kanon.studio.studying import learn_fits, learn_releases
 from kanon.studio.work import (
     Compared,
+    Doing,
     Result,
     Searched,
     Work,
     comparison_settings,
     plan_of,
+    read_again,
     settings_of,
     usable_metrics,
     without_lost,
@@ -55,10 +64,13 @@ __all__ = [
     "first",
     "learn",
     "measure_asked",
+    "open_place",
     "outdated",
     "predict_utility",
+    "read_table_again",
     "run_searches",
     "start",
+    "write",
 ]
 
 
@@ -69,6 +81,11 @@ def start() -> None:
         return
     try:
         plan = plan_of(work)
+        if isinstance(work.table, StoredTable):  # to count its classes may take long
+            then = partial(_with_stored_result, plan, settings_of(work, plan))
+            content = plan.model_dump(mode="json")
+            _submit("run", then, prepare_and_solve, content, work.table, deadline=_LONG)
+            return
         prepared = prepare(plan, work.table)
         task = prepared.check()
     except KanonError as error:
@@ -81,6 +98,75 @@ def start() -> None:
 
 def _with_result(prepared: Prepared, settings: str, work: Work, solution: Solution) -> Work:
     return replace(work, result=Result(prepared, solution, settings))
+
+
+def _with_stored_result(
+    plan: Plan, settings: str, work: Work, found: tuple[StoredSource, int, Solution]
+) -> Work:
+    source, dropped, solution = found
+    if isinstance(work.table, StoredTable):
+        work.table.learn(source.table)
+    return _with_result(Prepared(plan, source, dropped), settings, work, solution)
+
+
+def open_place() -> None:
+    """Open the table at the place that was typed, in a worker; what is not allowed is said."""
+    place = state.work().place
+    try:
+        address = check_address(Address.parse(place.typed))
+    except KanonError as error:
+        state.change(place=replace(place, problem=error.sentence))
+        return
+    state.change(place=replace(place, problem=""))
+    settings = ReadSettings()
+    engine = place.engine or None
+    _submit("opening", _opened, open_work, address, engine, settings, deadline=_LONG)
+
+
+def _opened(work: Work, found: Work) -> Work:
+    return replace(found, version=work.version + 1, place=work.place)
+
+
+def read_table_again() -> None:
+    """Read a table that stays where it is as asked for now, in a worker."""
+    work = state.work()
+    table = work.table
+    if isinstance(table, StoredTable):
+        given = (table.address, table.engine, work.asked)
+        _submit("reading", read_again, open_work, *given, deadline=_LONG)
+
+
+def write(done: Run, suggested: str) -> None:
+    """Have the engine write a release, in a worker; what is not allowed is said.
+
+    Parameters
+    ----------
+    done
+        The release, of a table that stays where it is.
+    suggested
+        Where it goes if nothing else was typed.
+    """
+    work, source = state.work(), done.prepared.source
+    if work.busy or not isinstance(source, StoredSource):
+        return
+    wanted = work.destination
+    try:
+        path = checked_destination(wanted.typed or suggested, source.table.address)
+    except KanonError as error:
+        state.change(destination=replace(wanted, problem=error.sentence))
+        return
+    state.change(destination=replace(wanted, problem="", written=None))
+    part = part_of(path)
+    gone = 0 if done.prepared.plan.suppressed == "keep" else done.recoding.suppressed_records
+    then = partial(_with_written, path, done.prepared.plan.k, source.classes.n_records - gone)
+    given = (source, done.recoding, path, part)
+    _submit("writing", then, write_release, *given, deadline=_LONG, after=partial(remove, part))
+
+
+def _with_written(path: Path, k: int, records: int, work: Work, _: object) -> Work:
+    seconds = work.job.seconds if work.job is not None else 0.0
+    written = Written(path, k, records, seconds)
+    return replace(work, destination=Destination(written=written))
 
 
 def compare(what_if: bool = False) -> None:
@@ -219,6 +305,9 @@ def predict_utility() -> None:
     _submit("predicting", then, learn_releases, trials.prediction, trials.lacking, deadline=_STUDY)
 
 
+_LONG = 24 * 3600.0
+"""An engine may take so many seconds: it can be cancelled."""
+
 _STUDY = 6 * 3600.0
 """A study may take so many seconds: it tells how far it is, and what it found outlives a cancel."""
 
@@ -230,13 +319,14 @@ def _with_parts(
 
 
 def _submit(
-    doing: str,
+    doing: Doing,
     then: Callable[[Work, Any], Work],
     function: Callable[..., object],
     *arguments: object,
     deadline: float = 600,
+    after: Callable[[], object] = lambda: None,
 ) -> None:
-    job = jobs().submit(function, *arguments, deadline=deadline)
+    job = jobs().submit(function, *arguments, deadline=deadline, after=after)
     last_job().append(job)
     state.change(job=job, doing=doing, then=then)
 
@@ -264,7 +354,11 @@ def collect() -> None:
         return
     idle: dict[str, Any] = {"job": None, "doing": "", "then": None}
     if job.state == "done":
-        found = then(work, job.result)
+        try:
+            found = then(work, job.result)
+        except KanonError as error:  # the table has changed meanwhile
+            state.change(**idle, **_failed(work, error.sentence))
+            return
         state.put(replace(found, **idle, problem=None, notice=None))
     elif job.parts:  # of a study, what was found so far stays
         kept = f"{job.error or 'The study was cancelled.'} What was found so far is kept."
@@ -273,10 +367,20 @@ def collect() -> None:
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands
-        notice = "The run was cancelled; nothing was changed."
+        what = {"opening": "Opening", "reading": "Reading", "writing": "Writing"}
+        notice = f"{what.get(work.doing, 'The run')} was cancelled; nothing was changed."
         state.change(**idle, bands=bands, notice=notice)
     else:
-        state.change(**idle, problem=job.error)
+        state.change(**idle, **_failed(work, job.error or ""))
+
+
+def _failed(work: Work, sentence: str) -> dict[str, Any]:
+    """Where it is said that a calculation has failed: beside the field that it began from."""
+    if work.doing == "opening":
+        return {"place": replace(work.place, problem=sentence)}
+    if work.doing == "writing":
+        return {"destination": replace(work.destination, problem=sentence)}
+    return {"problem": sentence}
 
 
 def outdated(work: Work) -> bool:

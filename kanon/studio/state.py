@@ -57,8 +57,9 @@ def put(new: Work) -> None:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        # metrics, the board and what was kept belong to the user
-        new = carried(old, replace(new, composed=old.composed, layout=old.layout))
+        # metrics, the board, what was kept and what was typed belong to the user
+        same = {name: getattr(old, name) for name in ("composed", "layout", "place")}
+        new = carried(old, replace(new, **same))
     st.session_state[_WORK] = new
 
 

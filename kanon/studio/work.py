@@ -26,7 +26,7 @@ from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
 from kanon.schema import Role, singles_out, suggest_roles
 from kanon.searches import Searches
 from kanon.sources.adult import ADULT_NAME, fetch_adult
-from kanon.sources.opening import open_table
+from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
@@ -45,12 +45,14 @@ from kanon.studio.choices import (
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
+from kanon.studio.places import Destination, Place
 from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
 __all__ = [
     "Compared",
+    "Doing",
     "Known",
     "MatrixView",
     "Pinned",
@@ -67,7 +69,9 @@ __all__ = [
     "k_grid",
     "metric_called",
     "node_used",
+    "opened_work",
     "plan_of",
+    "read_again",
     "redone",
     "reread",
     "sample_work",
@@ -88,6 +92,18 @@ __all__ = [
 ]
 
 Missing = Literal["drop-records", "as-value"]
+Doing = Literal[
+    "",
+    "run",
+    "comparison",
+    "lattice",
+    "searches",
+    "learning",
+    "predicting",
+    "opening",
+    "reading",
+    "writing",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +233,12 @@ class Work:
     title
         What the table is called on the pages.
     origin
-        Where it came from: the key of a sample, ``upload`` or ``adult``.
+        Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``.
     file, content, digest
-        The table as it was read, the bytes it was read from (None for a download), and a
-        fingerprint of both.
+        The table as it was read, the bytes it was read from (None for a download, and for a table
+        that stays where it is), and a fingerprint of both.
+    place, destination
+        Where a table is that stays there, as it was typed, and where its release goes.
     roles, reasons
         The role of each column, and why it was suggested.
     choices
@@ -302,7 +320,7 @@ class Work:
     version: int
     title: str
     origin: str
-    file: TableFile
+    file: TableFile | OpenedTable
     content: bytes | None
     digest: str
     roles: Mapping[str, Role]
@@ -339,7 +357,7 @@ class Work:
     table_shown: Literal["areas", "places", "alterations", "difference", "searches"] = "areas"
     pair: tuple[str, str] = ("", "")
     job: Job | None = None
-    doing: Literal["", "run", "comparison", "lattice", "searches", "learning", "predicting"] = ""
+    doing: Doing = ""
     then: Callable[[Work, Any], Work] | None = None
     studying: str = ""
     result: Result | None = None
@@ -366,6 +384,8 @@ class Work:
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
+    place: Place = field(default_factory=Place)
+    destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
 
@@ -373,6 +393,11 @@ class Work:
     def table(self) -> Table:
         """The table as it was read."""
         return self.file.records
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether the table can be read again in another way."""
+        return self.content is not None or isinstance(self.file, OpenedTable)
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -460,13 +485,28 @@ def uploaded_work(
     file = open_table(content, name, settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
-    work = _with_choices(_work(file, content, name, "upload", version))
+    return _checked(_with_choices(_work(file, content, name, "upload", version)))
+
+
+def opened_work(file: OpenedTable, version: int) -> Work:
+    """The work on a table that stays where it is, with suggested roles and hierarchies.
+
+    Raises
+    ------
+    TableError
+        The engine cannot go on with it.
+    """
+    return _checked(_with_choices(_work(file, None, file.name, "place", version)))
+
+
+def _checked(work: Work) -> Work:
+    """New work, its k within reach; what is wrong with the table is said."""
     taken = (
         "The table has a column 'suppressed', the name that a release gives to its mark of "
         "suppressed records; rename that column before you anonymise."
     )
     problem = taken if "suppressed" in work.roles else None
-    return replace(work, k=min(work.k, max(2, file.records.n_records)), problem=problem)
+    return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
 
 
 def adult_work(version: int) -> Work:
@@ -490,11 +530,21 @@ def reread(work: Work) -> Work:
     """
     if work.content is None:
         return work
-    again = uploaded_work(work.content, work.file.name, work.version + 1, work.asked)
+    return read_again(work, uploaded_work(work.content, work.file.name, 0, work.asked))
+
+
+def read_again(work: Work, again: Work) -> Work:
+    """The work on the same table that was read in another way; roles stay where columns do.
+
+    Raises
+    ------
+    TableError
+        The engine cannot go on with it.
+    """
     return _with_choices(
         replace(
             work,
-            version=again.version,
+            version=work.version + 1,
             file=again.file,
             digest=again.digest,
             roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
@@ -820,9 +870,12 @@ def _adult_work(file: TableFile, version: int) -> Work:
     return _with_choices(replace(work, roles=roles, reasons=dict.fromkeys(roles, "As the papers.")))
 
 
-def _work(file: TableFile, content: bytes | None, title: str, origin: str, version: int) -> Work:
+def _work(
+    file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
+) -> Work:
     suggestions = suggest_roles(file.records.distinct())
-    fingerprint = hashlib.sha256(content if content is not None else title.encode())
+    without = file.fingerprint if isinstance(file, OpenedTable) else title
+    fingerprint = hashlib.sha256(content if content is not None else without.encode())
     fingerprint.update(repr(file.settings).encode())
     return Work(
         version=version,

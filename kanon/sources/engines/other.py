@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from sqlite3 import Error as SQLiteError
+from sqlite3 import connect as sqlite_connect
 from typing import Any
+from urllib.parse import quote
 
 import ibis
 import pyarrow as pa
@@ -47,9 +49,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     errors = _errors()
     with saying(name, errors, partial(_said, name)):
         try:
-            connection = (
-                ibis.connect(address.place) if address.is_url else ibis.sqlite.connect(address.path)
-            )
+            connection = ibis.connect(address.place) if address.is_url else _file(address.path)
         except ValueError:
             raise TableError(
                 f"{quoted(address.shown)} cannot be opened: no database with such a URL is known."
@@ -75,6 +75,12 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
     found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
     return Rows(rows, fetch, write, ("folder", "parquet", "csv", "tsv"), found)
+
+
+def _file(path: Path) -> Any:
+    """A SQLite file, to be read alone, by any thread: a dashboard asks from one after another."""
+    place = f"file:{quote(str(path.resolve()))}?mode=ro"
+    return ibis.sqlite.from_connection(sqlite_connect(place, uri=True, check_same_thread=False))
 
 
 def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) -> None:

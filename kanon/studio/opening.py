@@ -1,0 +1,83 @@
+"""The tab that opens a table where it is: a path, or the URL of a database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import streamlit as st
+
+from kanon.sources.addresses import allowed_folder, connections_allowed, tables_allowed
+from kanon.studio import running, state
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain
+from kanon.studio.work import Work
+
+__all__ = ["PLACE_TAB", "place_tab", "table_tabs"]
+
+PLACE_TAB = "A path or a database"
+ENGINES = {"": "What fits", "spark": "Spark"}
+
+
+def table_tabs() -> list[str]:
+    """The ways to a table; none by a path where the operator has switched that off."""
+    return [
+        *("Upload a file", "Samples", "Adult from UCI"),
+        *([PLACE_TAB] if tables_allowed() else []),
+    ]
+
+
+def place_tab(work: Work) -> None:
+    """Where the table is, the engine where there is a choice, and what came of it."""
+    version, opening = work.version, work.doing == "opening"
+    engines = ["", "spark"] if find_spec("pyspark") else []
+    widths = [6, *([2] if engines else []), 1, 1]
+    where, *others = st.columns(widths, vertical_alignment="bottom")
+    where.text_input(
+        "Path of a table, or URL of a database with the table after a #",
+        key=state.seeded(f"place-{version}", work.place.typed),
+        placeholder=_examples(),
+        on_change=lambda: _take(typed=state.typed(f"place-{version}")),
+        help="A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file"
+        + (", or a server such as postgres://host/data#people." if connections_allowed() else "."),
+    )
+    if engines:
+        others[0].selectbox(
+            "Engine",
+            engines,
+            key=state.seeded(f"engine-{version}", work.place.engine),
+            format_func=lambda name: ENGINES[name],
+            on_change=lambda: _take(engine=state.typed(f"engine-{version}")),
+            help="What groups the records and writes the release. What fits is DuckDB for files, "
+            "and a database for itself.",
+        )
+    others[-2].button(
+        "Open",
+        icon=":material/folder_open:",
+        type="primary" if work.place.typed and work.origin != "place" else "secondary",
+        disabled=opening,
+        on_click=running.open_place,
+        key="open-place",
+        width="stretch",
+    )
+    with others[-1]:
+        if opening:
+            cancel_button("cancel-opening")
+    if opening:
+        progress()
+    if work.place.problem:
+        st.error(plain(work.place.problem), icon=":material/error:")
+    st.caption(
+        "The table stays where it is, however large: kanon asks it for counts and for the few "
+        "records of a preview. "
+        + plain(f"Files have to be in {allowed_folder()}.")
+        + ("" if connections_allowed() else " Connections to databases are switched off.")
+    )
+
+
+def _examples() -> str:
+    return f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people"
+
+
+def _take(**fields: str) -> None:
+    state.change(place=replace(state.work().place, **fields, problem=""))

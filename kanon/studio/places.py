@@ -1,0 +1,133 @@
+"""Where a table comes from that stays where it is, and where its release goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from kanon.errors import TableError, quoted
+from kanon.sources.addresses import Address, allowed_folder, allowed_path
+from kanon.sources.stored_source import kind_written
+
+__all__ = ["Destination", "Place", "Written", "checked_destination", "suggested_destination"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table is, as it was typed.
+
+    Attributes
+    ----------
+    typed
+        A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
+    engine
+        The engine that was asked for; empty for what fits.
+    problem
+        Why it could not be opened.
+    """
+
+    typed: str = ""
+    engine: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release that was written.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    k, records
+        Its k and how many records it holds.
+    seconds
+        How long it took to write.
+    """
+
+    path: Path
+    k: int
+    records: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a release goes, as it was typed.
+
+    Attributes
+    ----------
+    typed
+        A path; empty for the one that is suggested.
+    problem
+        Why nothing was written there.
+    written
+        What was written last.
+    """
+
+    typed: str = ""
+    problem: str = ""
+    written: Written | None = None
+
+
+def suggested_destination(
+    address: Address, name: str, environment: Mapping[str, str] = os.environ
+) -> str:
+    """A folder for a release where nothing is yet: beside the table.
+
+    Parameters
+    ----------
+    address
+        Where the table is.
+    name
+        What the release is called, in plain letters.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+    """
+    folder = allowed_folder(environment) if address.is_url else address.path.parent
+    paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
+    return str(next(path for path in paths if not os.path.lexists(path)))
+
+
+def checked_destination(
+    typed: str, address: Address, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """The path that a release may be written to: nothing is there yet, and it is allowed.
+
+    Parameters
+    ----------
+    typed
+        A path.
+    address
+        Where the table is.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+
+    Raises
+    ------
+    TableError
+        It is not allowed, something is there, or it is within the table itself.
+    """
+    if not typed.strip():
+        raise TableError("Say where the release goes: a new folder, or a file.")
+    path = allowed_path(Address(typed.strip()).path, environment)
+    if not address.is_url:
+        table = address.path.resolve()
+        if path == table or path.is_relative_to(table):
+            raise TableError(
+                f"{quoted(path, 200)} is the table itself, or within it: give another place."
+            )
+    try:
+        kind_written(Address(str(path)))
+        if path.exists() and not path.is_dir():
+            raise TableError(f"{quoted(path, 200)} exists already: give another name.")
+        if not path.parent.is_dir():
+            raise TableError(f"The folder {quoted(path.parent, 200)} does not exist.")
+    except OSError as error:
+        raise TableError(
+            f"{quoted(path, 200)} cannot be written ({error.strerror or 'not a usable path'})."
+        ) from None
+    return path

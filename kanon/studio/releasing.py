@@ -1,0 +1,74 @@
+"""Writing the release of a table that stays where it is: its engine does, where one asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.run import Run
+from kanon.sources.stored_source import StoredSource
+from kanon.studio import running, state
+from kanon.studio.places import Written, suggested_destination
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain
+from kanon.studio.work import Work
+from kanon.words import counted, thin
+
+__all__ = ["write_controls"]
+
+
+def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale: bool) -> None:
+    """Where the release goes, the button that writes it, how far it is, what was written.
+
+    Parameters
+    ----------
+    work, done, source
+        What is worked on, the release, and the table that it is of.
+    name
+        What the release is called, in plain letters.
+    stale
+        Whether settings have changed since.
+    """
+    wanted, writing = work.destination, work.doing == "writing"
+    suggested = suggested_destination(source.table.address, f"released-{name}")
+    key = f"destination-{work.version}"
+    where, press, stop = st.columns([6, 2.2, 1], vertical_alignment="bottom")
+    where.text_input(
+        "Where the release goes",
+        key=state.seeded(key, wanted.typed or suggested),
+        on_change=lambda: _take(state.typed(key), suggested),
+        help="A folder that gets Parquet files, or a file that ends in .parquet, .csv or .tsv. "
+        "Nothing is overwritten, and the release appears complete or not at all.",
+    )
+    press.button(
+        "Write the release of the old settings" if stale else "Write the release",
+        icon=":material/save:",
+        type="secondary" if stale else "primary",
+        disabled=work.busy,
+        on_click=running.write,
+        args=(done, suggested),
+        key="write-release",
+        width="stretch",
+    )
+    with stop:
+        if writing:
+            cancel_button("cancel-writing")
+    if writing:
+        progress()
+    if wanted.problem:
+        st.error(plain(wanted.problem), icon=":material/error:")
+    if wanted.written is not None:
+        st.success(_said(wanted.written), icon=":material/check:")
+
+
+def _take(typed: str, suggested: str) -> None:
+    now = state.work().destination
+    state.change(destination=replace(now, typed="" if typed == suggested else typed, problem=""))
+
+
+def _said(written: Written) -> str:
+    return (
+        f"Written: {counted(written.records, 'record')} for k = {thin(written.k)} in "
+        f"{written.seconds:.2f} s, to {plain(written.path)}"
+    )
