@@ -38,6 +38,7 @@ from kanon.plan import Plan
 from kanon.recoding import MergePath
 from kanon.run import prepare, run
 from kanon.sources.opening import open_table
+from kanon.studio.explain import which_parts
 
 # By hand
 
@@ -468,6 +469,8 @@ def test_what_it_did_is_told(people, tmp_path, capsys):
         "what one part loses\n"
     )
     assert "parts" not in run(plan(), people).measures
+    assert which_parts(run(plan(), people)) == ""
+    assert which_parts(run(plan(parts="4"), people)) == f"**Parts:** {said.split('; ')[-1][:-1]}."
 
 
 # What it costs
