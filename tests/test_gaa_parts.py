@@ -126,7 +126,7 @@ def plain_partition(problem: Problem, depths, number: int, least: int) -> list[i
     return [next(i for i, part in enumerate(parts) if x in part) for x in tuples]
 
 
-@examples(300)
+@examples(3000)
 @given(cases(), st.integers(1, 6), st.integers(1, 4))
 def test_a_partition_equals_the_slow_version(case, number, least):
     problem, chosen = case
@@ -250,15 +250,15 @@ def test_a_run_for_a_smaller_k_is_the_beginning_of_one_for_a_larger(case, data):
 
 @pytest.fixture(scope="module")
 def people() -> pd.DataFrame:
-    """Three hundred records of three columns and a sensitive one."""
+    """Three thousand records of three columns and a sensitive one."""
     draw = np.random.default_rng(5)
-    ages = draw.integers(20, 60, 300)
+    ages = draw.integers(20, 60, 3000)
     return pd.DataFrame(
         {
             "age": ages,
-            "sex": draw.choice(["F", "M"], 300),
-            "town": [f"{a % 3}{b}" for a, b in zip(ages, draw.integers(0, 4, 300), strict=True)],
-            "ill": draw.choice(list("abcd"), 300, p=[0.4, 0.3, 0.2, 0.1]),
+            "sex": draw.choice(["F", "M"], 3000),
+            "town": [f"{a % 3}{b}" for a, b in zip(ages, draw.integers(0, 4, 3000), strict=True)],
+            "ill": draw.choice(list("abcd"), 3000, p=[0.4, 0.3, 0.2, 0.1]),
         }
     )
 
@@ -289,7 +289,7 @@ def test_neither_row_order_nor_index_matters_and_nothing_changes(people, parts):
     one, two = (prepare(plan(parts=parts), table) for table in (people, other))
     kept = [one.classes.nodes, one.classes.counts, *one.task().potentials]
     copies = [array.copy() for array in kept]
-    for k in (5, 40, 300):
+    for k in (5, 40, 3000):
         paths = [gaa.merge_path(replace(each.task(), k=k)) for each in (one, two)]
         released = [
             each.source.release(path.at(k)) for each, path in zip((one, two), paths, strict=True)
@@ -319,7 +319,7 @@ def test_one_part_and_auto_on_small_tables_are_the_run_on_the_whole(case, parts)
 def test_every_part_holds_the_records_that_it_is_merged_to(people, parts):
     given_task = prepare(plan(), people).task()
     part_of, up_to = cut_for(given_task, parts)
-    assert up_to == 300 // (4 * parts)
+    assert up_to == 3000 // (64 * parts)
     assert np.bincount(part_of, given_task.classes.counts).min() >= up_to
     assert part_of.max() + 1 >= parts // 2, "there is room for cuts"
 
@@ -327,7 +327,7 @@ def test_every_part_holds_the_records_that_it_is_merged_to(people, parts):
 def test_up_to_which_k_parts_are_merged_does_not_depend_on_the_k_asked_for(people):
     given_task = prepare(plan(), people).task()
     for parts in (2, 16):
-        cuts = [cut_for(replace(given_task, k=k), parts) for k in (2, 300)]
+        cuts = [cut_for(replace(given_task, k=k), parts) for k in (2, 3000)]
         assert np.array_equal(cuts[0][0], cuts[1][0]) and cuts[0][1] == cuts[1][1]
 
 
@@ -338,7 +338,7 @@ def test_up_to_which_k_parts_are_merged_does_not_depend_on_the_k_asked_for(peopl
 def test_a_strategy_of_the_merged_class_alone_is_followed_in_parts(people, strategy):
     """Up to the k of the parts each is the run on its classes; the rest is one on what is left."""
     prepared = prepare(plan(strategy=strategy, scope="class", parts="4"), people)
-    whole = replace(prepared.check(), k=300)
+    whole = replace(prepared.check(), k=3000)
     part_of, up_to = cut_for(whole, 4)
     path = gaa.merge_path(whole)
     assert path.parted is not None and path.parted.up_to == up_to
@@ -350,7 +350,7 @@ def test_a_strategy_of_the_merged_class_alone_is_followed_in_parts(people, strat
             assert np.array_equal(alone.at(k).targets, targets[own])
     left = path.at(up_to)
     further = merge_greedily(replace(whole, classes=left.released))
-    for k in (up_to + 1, 60, 300):
+    for k in (up_to + 1, 60, 3000):
         assert np.array_equal(further.at(k).targets[left.assigned], path.at(k).targets)
 
 
@@ -394,11 +394,11 @@ def test_models_beyond_k_hold_and_are_asked_of_the_whole_table(people):
 
 def test_more_than_all_records_cannot_be_satisfied(people):
     prepared = prepare(plan(parts="4"), people)
-    with pytest.raises(Unsatisfiable, match="300 records"):
-        gaa.anonymise(replace(prepared.task(), k=301))
+    with pytest.raises(Unsatisfiable, match="k = 3001 cannot be reached"):
+        gaa.anonymise(replace(prepared.task(), k=3001))
 
 
-@pytest.mark.parametrize("k", [2, 300])
+@pytest.mark.parametrize("k", [2, 3000])
 def test_progress_rises_to_the_end(people, k):
     told = []
     gaa.merge_path(
@@ -417,11 +417,11 @@ def test_whoever_is_told_can_end_it(people):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        gaa.merge_path(replace(prepare(plan(parts="4"), people).task(), k=300), cancel)
+        gaa.merge_path(replace(prepare(plan(parts="4"), people).task(), k=3000), cancel)
 
 
 def test_the_number_of_threads_changes_nothing(people, monkeypatch):
-    given_task = replace(prepare(plan(), people).task(), k=300)
+    given_task = replace(prepare(plan(), people).task(), k=3000)
     paths = []
     for count in (1, 2, 5):
         monkeypatch.setattr("kanon.algorithms.parallel.cores", lambda count=count: count)
@@ -431,9 +431,9 @@ def test_the_number_of_threads_changes_nothing(people, monkeypatch):
 
 def test_the_loss_on_a_sample_that_is_the_whole_table_is_the_loss(people):
     given_task = prepare(plan(), people).task()
-    path = merge_apart(replace(given_task, k=300), 4)
-    whole = merge_greedily(replace(given_task, k=300))
-    for k in (2, 5, 18, 100, 300):
+    path = merge_apart(replace(given_task, k=3000), 4)
+    whole = merge_greedily(replace(given_task, k=3000))
+    for k in (2, 5, 18, 100, 3000):
         ratio = loss(path, k, given_task) / loss(whole, k, given_task)
         assert path.at(k).trace.loss_ratio == pytest.approx(ratio)
         assert path.at(k).trace.sampled == given_task.classes.n_classes
@@ -492,7 +492,7 @@ def check_loss(given_task: Task, parts: int) -> None:
     """Within 3 % of the whole run's loss at k = 10 and 100, parts merged by themselves."""
     given_task = replace(given_task, k=100)
     path, whole = merge_apart(given_task, parts), merge_greedily(given_task)
-    assert path.parted is not None and path.parted.parts == parts and path.parted.up_to >= 100
+    assert path.parted is not None and path.parted.parts == parts and path.parted.up_to >= 10
     for k in (10, 100):
         assert loss(path, k, given_task) <= 1.03 * loss(whole, k, given_task)
 

@@ -115,7 +115,7 @@ def test_the_number_of_threads_changes_nothing(table, workers, name):
 
 def test_a_run_in_parts_may_be_swept(table):
     """Its parts go one after the other within it, and the numbers are those of a run alone."""
-    plan = small_plan(parts="4")
+    plan = small_plan(parts="2")
     found = sweep(plan, table, [2, 10, 300], ["ncp", "nllm"], workers=2)
     for metric in ("ncp", "nllm"):
         task = prepare(plan, table).guided_by(metric=metric).task()

@@ -20,8 +20,8 @@ from kanon.recoding import MergePath, Parted
 
 __all__ = ["cut_for", "merge_apart", "merge_in_parts", "sampled_loss"]
 
-_CLASSES_LEFT = 100
-"""Parts are merged apart until about one in so many classes is left of them."""
+_CLASSES_LEFT, _LEFT_IN_PART = 100, 64
+"""Parts are merged apart until about one in so many classes is left, or so many in each part."""
 
 _SAMPLE = 20_000
 """On so many classes the parts are held against the whole."""
@@ -37,9 +37,9 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
     """Merge classes until every one of them holds k records, at first in parts.
 
     The classes are cut along the hierarchies (see :func:`kanon.algorithms.partition.partition`),
-    and each part is merged by itself until about a hundredth of its classes is left. From there on
-    all are merged together. What is cut, and up to which k, does not depend on the task's k; so
-    one run serves every k here, too. What the cut costs is measured on a sample.
+    and each part is merged by itself until about a hundredth of its classes is left, or 64. From
+    there on all are merged together. What is cut, and up to which k, does not depend on the task's
+    k; so one run serves every k here, too. What the cut costs is measured on a sample.
 
     Parameters
     ----------
@@ -73,21 +73,22 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
 def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
     """The part of each class, and up to which k parts are merged apart.
 
-    That k is a hundred times the mean size of a class at the start; in small tables a quarter of
-    the records of an even part, so that there is room for cuts. Every part holds so many records.
+    That k is a hundred times the mean size of a class at the start. In small tables it is less:
+    what 64 classes in each part would hold, since the fewer are left of a part the more costs a
+    cut. Every part holds at least so many records. Tables too small for that are one part.
 
     Examples
     --------
     >>> from kanon.hierarchy.build import suppression
     >>> nodes = np.array([[0], [1]], dtype=np.int32)
-    >>> classes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),), nodes, np.full(2, 40))
+    >>> classes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),), nodes, np.full(2, 640))
     >>> part_of, up_to = cut_for(Task(classes, (np.array([1, 1, 0]),), k=2), 2)
     >>> part_of.tolist(), up_to
     ([1, 0], 10)
     """
     classes = task.classes
     n, size = classes.n_records, classes.n_classes
-    up_to = min(math.ceil(_CLASSES_LEFT * n / size), n // (4 * number))
+    up_to = min(math.ceil(_CLASSES_LEFT * n / size), n // (_LEFT_IN_PART * number))
     if up_to < 2:  # every class has one record already
         return np.zeros(size, dtype=np.int64), up_to
     return partition(classes, task.potentials, number, least=up_to), up_to

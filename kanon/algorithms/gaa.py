@@ -46,7 +46,7 @@ HOW = (
     "picks the partner. A run for a larger k begins like one for a smaller k, so one run to the "
     "end holds what is needed for every k. Very many classes are cut into parts along the "
     "hierarchies where partners across the cut would cost most; each part is merged by itself "
-    "until about a hundredth of its classes is left, several at once, and then all together."
+    "until about a hundredth of its classes is left, or 64; then what is left of all, together."
 )
 """What the algorithm does, for who reads a release."""
 
