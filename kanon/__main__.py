@@ -210,6 +210,7 @@ def _outcome(done: Run) -> str:
         f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
         f"as {plan.metric.card.title} counts"
+        f"{f'; {done.about_parts}' if done.about_parts else ''}"
     )
 
 

@@ -194,13 +194,35 @@ class Run:
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def _trace(self) -> dict[str, Any]:
-        """What the algorithm did: its steps, and a full-domain one its node and those counted."""
+        """What the algorithm did: its steps, and where there are any its node and its parts."""
         trace = self.recoding.trace
         found: dict[str, Any] = {"steps": trace.steps}
         if trace.node is not None:
             levels = zip(self.prepared.classes.attributes, trace.node, strict=True)
             found["node"] = dict(levels)
-        return found | ({"nodes_evaluated": trace.evaluated} if trace.evaluated else {})
+        if trace.evaluated:
+            found["nodes_evaluated"] = trace.evaluated
+        if trace.parts > 1:
+            found["parts"] = trace.parts
+            found["parts_sample"] = {"classes": trace.sampled, "loss_ratio": trace.loss_ratio}
+        return found
+
+    @property
+    def about_parts(self) -> str:
+        """Into how many parts the classes were cut, and what that cost; nothing if they were not.
+
+        For the middle of a sentence.
+        """
+        trace = self.recoding.trace
+        if trace.parts == 1:
+            return ""
+        cut = f"the classes were merged in {thin(trace.parts)} parts"
+        if trace.loss_ratio is None:
+            return f"{cut}, and what that costs is not known for so large a k"
+        return (
+            f"{cut}, which on {counted(trace.sampled, 'of them', 'of them')} lost "
+            f"{trace.loss_ratio:.3f} times what one part loses"
+        )
 
     def released(self) -> pd.DataFrame:
         """The released table, of a table in memory.
