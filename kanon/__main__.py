@@ -121,7 +121,7 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
-        help="what reads it; by default memory for files up to 200 MB, else what fits",
+        help="what reads it; by default memory for small files, else what fits",
     )  # fmt: skip
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
 

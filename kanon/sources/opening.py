@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress, no_progress, stretch
@@ -18,7 +22,10 @@ from kanon.sources.tables import Table
 __all__ = ["IN_MEMORY", "OpenedTable", "open_address", "open_stored_file", "open_table"]
 
 IN_MEMORY = 200_000_000
-"""Files of up to so many bytes are read into memory unless an engine is named."""
+"""Text files of up to so many bytes are read into memory unless an engine is named."""
+
+IN_MEMORY_CELLS = 20_000_000
+"""The same for Parquet files, which are often a hundredth of what they hold: so many cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +124,13 @@ def _fits(address: Address) -> bool:
     """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
     if address.is_url or address.kind in ("folder", *DATABASES.values()):
         return False
-    return address.kind not in STORED_KINDS or address.path.stat().st_size <= IN_MEMORY
+    if address.kind not in STORED_KINDS:
+        return True
+    if address.kind in ("parquet", "pq"):
+        with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
+            inside = pyarrow.parquet.read_metadata(address.path)
+            return bool(inside.num_rows * inside.num_columns <= IN_MEMORY_CELLS)
+    return address.path.stat().st_size <= IN_MEMORY
 
 
 def open_table(
