@@ -212,8 +212,9 @@ stale = running.outdated(work)
 unready(work)
 choices(work, stale)
 unsatisfied(work)
-if work.doing != "writing":  # that is told beside its button
-    progress()
+with st.container():  # always there, so that the result stays where it is
+    if work.doing != "writing":  # that is told beside its button
+        progress()
 result = work.result
 notice(work, stale)
 if result is not None:

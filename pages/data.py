@@ -20,7 +20,7 @@ from kanon.studio.drawing import summary
 from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
-from kanon.studio.opening import PLACE_TAB, place_tab, table_tabs
+from kanon.studio.opening import place_tab, table_tabs
 from kanon.studio.picture import picture
 from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.progress import cancel_button, progress
@@ -65,10 +65,8 @@ def take_sample(name: str) -> None:
     state.attempt(lambda: sample_work(name, version + 1))
 
 
-titles = table_tabs()
-upload, samples, adult, *places = st.tabs(
-    titles, default=PLACE_TAB if work.origin == "place" or work.place.problem else titles[0]
-)
+ways, way = table_tabs(work)
+upload, samples, adult, *places = st.tabs(ways, default=way)
 with upload:
     st.file_uploader(
         "CSV, TSV, Parquet, Feather or XLSX, up to 200 MB. It stays in this computer's memory.",

@@ -19,19 +19,20 @@ PLACE_TAB = "A path or a database"
 ENGINES = {"": "What fits", "spark": "Spark"}
 
 
-def table_tabs() -> list[str]:
-    """The ways to a table; none by a path where the operator has switched that off."""
-    return [
-        *("Upload a file", "Samples", "Adult from UCI"),
-        *([PLACE_TAB] if tables_allowed() else []),
-    ]
+def table_tabs(work: Work) -> tuple[list[str], str]:
+    """The ways to a table, none by a path where that is switched off; and the one that is open."""
+    ways = ["Upload a file", "Samples", "Adult from UCI"]
+    if not tables_allowed():
+        return ways, ways[0]
+    place = work.origin == "place" or work.doing == "opening" or work.place.problem
+    return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
 
 
 def place_tab(work: Work) -> None:
     """Where the table is, the engine where there is a choice, and what came of it."""
     version, opening = work.version, work.doing == "opening"
     engines = ["", "spark"] if find_spec("pyspark") else []
-    widths = [6, *([2] if engines else []), 1, 1]
+    widths = [6, *([1.7] if engines else []), 2.1, 1.5]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         "Path of a table, or URL of a database with the table after a #",
@@ -52,7 +53,7 @@ def place_tab(work: Work) -> None:
             "and a database for itself.",
         )
     others[-2].button(
-        "Open",
+        "Open the table",
         icon=":material/folder_open:",
         type="primary" if work.place.typed and work.origin != "place" else "secondary",
         disabled=opening,
@@ -63,10 +64,11 @@ def place_tab(work: Work) -> None:
     with others[-1]:
         if opening:
             cancel_button("cancel-opening")
-    if opening:
-        progress()
-    if work.place.problem:
-        st.error(plain(work.place.problem), icon=":material/error:")
+    with st.container():  # always there, so that what follows stays where it is
+        if opening:
+            progress()
+        if work.place.problem:
+            st.error(plain(work.place.problem), icon=":material/error:")
     st.caption(
         "The table stays where it is, however large: kanon asks it for counts and for the few "
         "records of a preview. "

@@ -33,7 +33,7 @@ def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale
     wanted, writing = work.destination, work.doing == "writing"
     suggested = suggested_destination(source.table.address, f"released-{name}")
     key = f"destination-{work.version}"
-    where, press, stop = st.columns([6, 2.2, 1], vertical_alignment="bottom")
+    where, press, stop = st.columns([6, 2.4, 1.5], vertical_alignment="bottom")
     where.text_input(
         "Where the release goes",
         key=state.seeded(key, wanted.typed or suggested),
@@ -54,12 +54,13 @@ def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale
     with stop:
         if writing:
             cancel_button("cancel-writing")
-    if writing:
-        progress()
-    if wanted.problem:
-        st.error(plain(wanted.problem), icon=":material/error:")
-    if wanted.written is not None:
-        st.success(_said(wanted.written), icon=":material/check:")
+    with st.container():  # always there, so that what follows stays where it is
+        if writing:
+            progress()
+        if wanted.problem:
+            st.error(plain(wanted.problem), icon=":material/error:")
+        if wanted.written is not None:
+            st.success(_said(wanted.written), icon=":material/check:")
 
 
 def _take(typed: str, suggested: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -78,6 +79,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         expression, found, used = opened(connection, address, settings)
         folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_given(scratch)])
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
+        connection.raw_sql("SET enable_progress_bar=true")  # else nobody is told how far it is
+        connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
 
@@ -87,12 +90,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
         with saying(name, _ERRORS, partial(_said, address)):
+            wanted = _with_tables(connection, wanted)
+            whole = 100 * _told_in_the_end(connection, wanted)
             watched(
                 partial(_write, connection, wanted, path, kind),
-                lambda: connection.con.query_progress() / 100,
+                lambda: connection.con.query_progress() / whole,
                 connection.con.interrupt,
                 progress,
-                "writing the release",
+                "Writing the release",
             )
 
     return Rows(expression, fetch, write, ("folder", "parquet", "csv", "tsv"), found, used)
@@ -129,6 +134,35 @@ def add_table(parts: Path, target: Address) -> None:
             )
         files = _sql(f"{parts}/*.parquet")
         connection.execute(f"CREATE TABLE {quoted_table} AS SELECT * FROM read_parquet({files})")
+
+
+def _with_tables(connection: Any, wanted: Any) -> Any:
+    """The same expression over tables of the connection's own in place of those from outside.
+
+    Of the latter DuckDB does not know how far it is.
+    """
+    own = {}
+    for number, known in enumerate(wanted.op().find(ibis.expr.operations.InMemoryTable)):
+        name = f"kanon: known {number}"
+        connection.con.register(f"{name}, given", known.data.to_pyarrow(known.schema))
+        connection.raw_sql(f'CREATE TEMP TABLE "{name}" AS SELECT * FROM "{name}, given"')
+        connection.con.unregister(f"{name}, given")
+        own[known] = connection.table(name, database=("temp", "main")).op()
+    return wanted.op().replace(own).to_expr()
+
+
+def _told_in_the_end(connection: Any, wanted: Any) -> float:
+    """The share that DuckDB calls done when all is: it counts each join as something yet to come.
+
+    That is for joins that do not fit into memory; those with a few values do.
+    """
+    explained = connection.raw_sql(f"EXPLAIN (FORMAT json) {connection.compile(wanted)}")
+    node = json.loads(explained.fetchone()[1])[0]
+    joins = 0
+    while node["children"]:  # the first one of a join has the rows
+        joins += "HASH_JOIN" in node["name"]
+        node = node["children"][0]
+    return 1 / (1 + joins)
 
 
 def _given(text: str) -> list[Path]:

@@ -98,7 +98,7 @@ def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) 
         for batch in batches:
             writer.write_batch(batch)
             done += batch.num_rows
-            progress(min(0.99, done / max(total, 1)), "writing the release")
+            progress(min(0.99, done / max(total, 1)), "Writing the release")
 
 
 def _errors() -> tuple[type[Exception], ...]:

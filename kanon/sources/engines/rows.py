@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -71,7 +72,10 @@ def saying(
         In place of any of these.
     """
     try:
-        yield
+        with warnings.catch_warnings():  # what an engine's own parts will do without one day
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
     except errors as error:
         sentence = said(str(error)) or (
             f"The engine could not go on with {quoted(name)} ({type(error).__name__})."

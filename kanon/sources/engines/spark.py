@@ -81,7 +81,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, target: Path, kind: str, progress: Progress) -> None:
-        progress(0.0, "writing the release")
+        progress(0.0, "Writing the release")
         with saying(name, _ERRORS, partial(_said, name)), _quietly():
             if kind == "folder":
                 connection.to_parquet_dir(wanted, target)
