@@ -7,51 +7,61 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup test nightly benchmarks fidelity strategies algorithms learning clean
+.PHONY: app setup packages test static nightly benchmarks fidelity strategies algorithms learning clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
 
-setup: $(VENV)/.kanon
+setup: $(VENV)/.warm
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kanon needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(wildcard kanon/kernels/*.py) kanon/measures/along.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+# What is never imported need not be compiled: that would take half a minute.
+$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
+	touch $@
+
+$(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py) kanon/measures/along.py
 	$(BIN)/python -m kanon.warm
 	touch $@
 
 $(VENV)/.kanon-dev: $(VENV)/.kanon requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	touch $@
 
+packages: $(VENV)/.kanon-dev
+
+# The types are checked while the kernels are compiled.
 test: $(VENV)/.kanon-dev
+	$(MAKE) --jobs=2 static $(VENV)/.warm
+	$(BIN)/python -m pytest -n 2
+
+static: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest -n 2
 
 # What is too heavy for every change.
-nightly: $(VENV)/.kanon-dev
+nightly: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m pytest -n 2 -m nightly --durations 20
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. Twenty minutes, one, five,
 # three and fifteen.
-benchmarks: $(VENV)/.kanon-dev
+benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
 
-fidelity: $(VENV)/.kanon-dev
+fidelity: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.fidelity
 
-strategies: $(VENV)/.kanon-dev
+strategies: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.strategies
 
-algorithms: $(VENV)/.kanon-dev
+algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.algorithms
 
-learning: $(VENV)/.kanon-dev
+learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
 
 clean:

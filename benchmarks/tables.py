@@ -85,7 +85,7 @@ COLUMNS = _columns()
 """Nine quasi-identifiers, by name."""
 
 
-def census_like(records: int, seed: int = 1) -> pd.DataFrame:
+def census_like(records: int, seed: int = 1, pull: float = 1.0) -> pd.DataFrame:
     """Draw a table.
 
     Parameters
@@ -94,9 +94,11 @@ def census_like(records: int, seed: int = 1) -> pd.DataFrame:
         Its length.
     seed
         The same seed gives the same profiles, and with the same length the same table.
+    pull
+        How much of every column's pull is left: with less of it there are more classes.
     """
     rng = np.random.default_rng(seed)
-    chances = [_chances(rng, column) for column in COLUMNS.values()]
+    chances = [_chances(rng, column, pull) for column in COLUMNS.values()]
     frequency = 1.0 / np.arange(1, PROFILES + 1)
     below = np.cumsum(frequency / frequency.sum())[:-1]
     profile = np.searchsorted(below, rng.random(records), side="right")
@@ -112,13 +114,13 @@ def census_like(records: int, seed: int = 1) -> pd.DataFrame:
     return pd.DataFrame(cells)
 
 
-def _chances(rng: np.random.Generator, column: Column) -> np.ndarray:
+def _chances(rng: np.random.Generator, column: Column, pull: float) -> np.ndarray:
     """Per profile p the cumulative chances of the values, plus p; in one row."""
     size = column.tree.n_leaves
     frequency = (1.0 + rng.permutation(size)) ** -column.skew
     favourite = rng.choice(size, size=PROFILES, p=frequency / frequency.sum())
     distance = np.abs(np.arange(size) - favourite[:, None])
-    weights = frequency * (1.0 + distance) ** -column.pull
+    weights = frequency * (1.0 + distance) ** -(pull * column.pull)
     cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
     cumulative[:, -1] = 1.0
     return (cumulative + np.arange(PROFILES)[:, None]).ravel()

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     anonymise = commands.add_parser("run", help="anonymise a table as a plan says")
     anonymise.add_argument("plan", type=Path, metavar="PLAN.json")
     _takes_table(anonymise)
-    anonymise.add_argument("--out", type=Path, required=True, metavar="RELEASED")
+    anonymise.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
     anonymise.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
     anonymise.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     anonymise.add_argument("--progress", action="store_true", help="show a bar")
@@ -121,19 +121,19 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
-        help="what reads it; by default memory for files up to 200 MB, else what fits",
+        help="what reads it; by default memory for small files, else what fits",
     )  # fmt: skip
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
 
 
 def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
-    _check_files(given, plan, given.out, given.measures)
+    _check_files(given, plan, given.out.path, given.measures)
     table = _records(given, plan)
     if isinstance(table, StoredTable):
         kind_written(given.out)
     else:
-        kind_of(given.out.name)
+        kind_of(given.out.shown)
     progress = _told(given)
     done = run(plan, table, given.plan.parent, progress)
     done.write(given.out, progress)
@@ -210,6 +210,7 @@ def _outcome(done: Run) -> str:
         f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
         f"as {plan.metric.card.title} counts"
+        f"{f'; {done.about_parts}' if done.about_parts else ''}"
     )
 
 
@@ -311,9 +312,8 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
 
 def _writable(path: Path) -> bool:
     try:
-        if path.is_dir() and any(path.iterdir()):
-            return False
-        return path.absolute().parent.is_dir()
+        taken = path.resolve(strict=False).is_dir() and any(path.iterdir())
+        return path.absolute().parent.is_dir() and not taken
     except (OSError, RuntimeError):  # no right to look there, a name too long, links in a circle
         return False
 

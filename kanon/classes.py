@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,21 @@ class EquivalenceClasses:
             np.add.at(at, self.nodes[:, j], self.counts)
             found.append(tree.sum_below(at))
         return tuple(found)
+
+    def only(self, chosen: np.ndarray) -> EquivalenceClasses:
+        """Some of the classes, in that order; the totals of sensitive values stay the table's.
+
+        Parameters
+        ----------
+        chosen : numpy.ndarray, int64
+            Their positions, rising, so that they stand in canonical order too.
+        """
+        return replace(
+            self,
+            nodes=self.nodes[chosen],
+            counts=self.counts[chosen],
+            sensitive=tuple(each.only(chosen) for each in self.sensitive),
+        )
 
     def sensitive_named(self, column: str) -> Sensitive:
         """The histograms of a sensitive attribute.

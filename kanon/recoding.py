@@ -12,7 +12,7 @@ from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.words import counted
 
-__all__ = ["MergePath", "Recoding", "Trace", "ends"]
+__all__ = ["MergePath", "Parted", "Recoding", "Trace", "ends"]
 
 
 def ends(into: np.ndarray) -> np.ndarray:
@@ -51,6 +51,13 @@ class Trace:
         How many nodes it evaluated.
     steps
         How many merges, cuts or clusters it made, or nodes it moved through.
+    parts
+        Into how many parts the classes were cut, each merged by itself; 1 for the whole table.
+    sampled
+        On how many classes that was held against a run on the whole; 0 if it was not.
+    loss_ratio
+        On those, how many times the loss of the whole run that of the parts is; None if it is not
+        known.
     """
 
     node: tuple[int, ...] | None = None
@@ -58,6 +65,9 @@ class Trace:
     visited: np.ndarray = field(default_factory=_nothing)
     evaluated: int = 0
     steps: int = 0
+    parts: int = 1
+    sampled: int = 0
+    loss_ratio: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +177,41 @@ class Recoding:
 
 
 @dataclass(frozen=True, eq=False)
+class Parted:
+    """Into what a table was cut for a greedy run, and what that cost on a sample of its classes.
+
+    Attributes
+    ----------
+    parts
+        The number of parts, each merged by itself.
+    up_to
+        Up to this k. From there on all classes that were left were merged together.
+    sampled
+        The number of classes in the sample.
+    ks : numpy.ndarray, shape (S,), int64
+        Where the ratio changes, rising: row s is for every k from above ``ks[s - 1]`` to ``ks[s]``.
+    ratios : numpy.ndarray, shape (S,)
+        The loss of the sample, cut into the same parts, divided by that of its whole.
+    """
+
+    parts: int
+    up_to: int
+    sampled: int
+    ks: np.ndarray
+    ratios: np.ndarray
+
+    def ratio_at(self, k: int) -> float | None:
+        """The ratio for k; None beyond the last k of the sample.
+
+        >>> parted = Parted(2, 9, 100, np.array([2, 5]), np.array([1.0, 1.01]))
+        >>> [parted.ratio_at(k) for k in (2, 3, 5, 6)]
+        [1.0, 1.01, 1.01, None]
+        """
+        row = int(np.searchsorted(self.ks, k, side="left"))
+        return float(self.ratios[row]) if row < len(self.ks) else None
+
+
+@dataclass(frozen=True, eq=False)
 class MergePath:
     """The merges of one greedy run: the recoding at every k up to ``k_max``.
 
@@ -188,6 +233,8 @@ class MergePath:
         The number of records of every class.
     k_max
         The largest k that the run served.
+    parted
+        Of a run in parts, into what it was cut; None if it was run on the whole.
 
     Notes
     -----
@@ -200,6 +247,7 @@ class MergePath:
     nodes: np.ndarray
     counts: np.ndarray
     k_max: int
+    parted: Parted | None = None
 
     @cached_property
     def into(self) -> np.ndarray:
@@ -248,7 +296,14 @@ class MergePath:
         Unsatisfiable
             The table has fewer than k records.
         """
-        return self.after(self.merges_for(k))
+        found = self.after(self.merges_for(k))
+        if self.parted is None:
+            return found
+        cut = self.parted
+        trace = replace(
+            found.trace, parts=cut.parts, sampled=cut.sampled, loss_ratio=cut.ratio_at(k)
+        )
+        return replace(found, trace=trace)
 
     def after(self, merges: int) -> Recoding:
         """The recoding after the first merges of the run."""

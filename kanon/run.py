@@ -31,6 +31,7 @@ from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
 from kanon.schema import Role
+from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
@@ -193,13 +194,35 @@ class Run:
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def _trace(self) -> dict[str, Any]:
-        """What the algorithm did: its steps, and a full-domain one its node and those counted."""
+        """What the algorithm did: its steps, and where there are any its node and its parts."""
         trace = self.recoding.trace
         found: dict[str, Any] = {"steps": trace.steps}
         if trace.node is not None:
             levels = zip(self.prepared.classes.attributes, trace.node, strict=True)
             found["node"] = dict(levels)
-        return found | ({"nodes_evaluated": trace.evaluated} if trace.evaluated else {})
+        if trace.evaluated:
+            found["nodes_evaluated"] = trace.evaluated
+        if trace.parts > 1:
+            found["parts"] = trace.parts
+            found["parts_sample"] = {"classes": trace.sampled, "loss_ratio": trace.loss_ratio}
+        return found
+
+    @property
+    def about_parts(self) -> str:
+        """Into how many parts the classes were cut, and what that cost; nothing if they were not.
+
+        For the middle of a sentence.
+        """
+        trace = self.recoding.trace
+        if trace.parts == 1:
+            return ""
+        cut = f"the classes were merged in {thin(trace.parts)} parts"
+        if trace.loss_ratio is None:
+            return f"{cut}, and what that costs is not known for so large a k"
+        return (
+            f"{cut}, which on {counted(trace.sampled, 'of them', 'of them')} lost "
+            f"{trace.loss_ratio:.3f} times what one part loses"
+        )
 
     def released(self) -> pd.DataFrame:
         """The released table, of a table in memory.
@@ -213,7 +236,7 @@ class Run:
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
-    def write(self, path: Path, progress: Progress = no_progress) -> None:
+    def write(self, target: Address, progress: Progress = no_progress) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
 
         Raises
@@ -223,9 +246,9 @@ class Run:
         """
         source = self.prepared.source
         if isinstance(source, StoredSource):
-            source.write(self.recoding, path, progress)
+            source.write(self.recoding, target, progress)
         else:
-            write_table(self.released(), path)
+            write_table(self.released(), target.path)
 
 
 def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
@@ -34,14 +33,12 @@ from kanon.run import (
 )
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
-from kanon.words import counted
 
 __all__ = [
     "Configuration",
     "Planned",
     "check_k",
     "configurations",
-    "cores",
     "solve_sweep",
     "sweep",
     "tasks_of",
@@ -267,19 +264,8 @@ def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
     ]
 
 
-def cores() -> int:
-    """The number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 _RUNNING = 0.9
 """The share of a run's time that passes before its curves are measured, about."""
-
-
-class _Stopped(Exception):
-    """Another run of the sweep has failed."""
 
 
 def solve_sweep(
@@ -292,7 +278,8 @@ def solve_sweep(
 ) -> list[Curves | Points]:
     """Make several runs: what a worker process is given.
 
-    The compiled loops let go of the interpreter, so threads share the cores and the classes.
+    Several go at once, as many as there are cores: see
+    :func:`kanon.algorithms.parallel.side_by_side`. They share the classes, which nobody changes.
 
     Parameters
     ----------
@@ -315,41 +302,11 @@ def solve_sweep(
     list of Curves or Points
         Per run the criteria at every k up to the largest wanted, or at those that were wanted.
     """
-    if not runs:
-        return []
-    done = [0.0] * len(runs)
-    lock, stopped = threading.Lock(), threading.Event()
 
-    def one(place: int) -> Curves | Points:
-        def told(fraction: float, _: str = "") -> None:
-            if stopped.is_set():
-                raise _Stopped
-            with lock:
-                done[place] = fraction
-                ready = sum(part >= 1 for part in done)
-                text = f"{ready} of {counted(len(runs), 'run')} done"
-                progress(sum(done) / len(done), text)
+    def made(run: Planned, told: Progress) -> Curves | Points:
+        return _criteria(told, run, ks, metrics, also_at)
 
-        try:
-            told(0.0)
-            found = _criteria(told, runs[place], ks, metrics, also_at)
-            told(1.0)
-            return found
-        except BaseException:
-            stopped.set()
-            raise
-
-    with ThreadPoolExecutor(min(workers or cores(), len(runs))) as pool:
-        running = [pool.submit(one, place) for place in range(len(runs))]
-        try:
-            failures = [run.exception() for run in running]
-        except BaseException:  # the user interrupts
-            stopped.set()
-            raise
-    for failure in failures:
-        if failure is not None and not isinstance(failure, _Stopped):
-            raise failure
-    return [run.result() for run in running]
+    return side_by_side([partial(made, run) for run in runs], progress, "run", workers)
 
 
 def _criteria(

@@ -16,6 +16,7 @@ from kanon.studio.explain import (
     what_leaves,
     what_was_checked,
     which_levels,
+    which_parts,
 )
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import (
@@ -232,7 +233,9 @@ if result is not None:
             place.metric(number.label, number.value, help=number.help)
         text.markdown(what_was_checked(done))
         text.markdown(state.remembered("leaves", (result.settings, k), lambda: what_leaves(done)))
-        for said in filter(None, [which_levels(done), least_possible(result, k)]):
+        for said in filter(
+            None, [which_levels(done), which_parts(done), least_possible(result, k)]
+        ):
             text.markdown(said)
         text.page_link(
             "pages/privacy.py",

@@ -38,6 +38,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 HERE = ("127.0.0.1", "localhost")
+VIEWPORT = {"width": 1280, "height": 720}
 OUTDATED = "Settings have changed since this result was made"
 RESULT = "Darker blue"
 QUESTIONS = {
@@ -106,6 +107,11 @@ class Server:
                 found |= {int(pid) for pid in listed.read_text().split()}
         return found
 
+    def check_log(self) -> None:
+        """Nothing that the server has told is of an error."""
+        told = self.log.read_text("utf-8")
+        assert "Traceback" not in told and "Uncaught" not in told, told
+
     def wait_for_the_end_of(self, children: set[int]) -> None:
         """Wait until none of these processes runs any more."""
         end = time.monotonic() + 5
@@ -146,8 +152,7 @@ def serving(folder: Path) -> Iterator[Server]:
         with contextlib.suppress(ProcessLookupError):  # workers that outlived it
             os.killpg(process.pid, signal.SIGKILL)
             raise AssertionError("the server left processes behind")
-    told = log.read_text("utf-8")
-    assert "Traceback" not in told and "Uncaught" not in told, told
+    server.check_log()
 
 
 def _wait_for(server: Server) -> None:
@@ -184,9 +189,7 @@ class Visitor:
 
 def visit(browser: Browser) -> Visitor:
     """A fresh window: no session, no cookies, nothing cached."""
-    context = browser.new_context(
-        accept_downloads=True, viewport={"width": 1280, "height": 720}, locale="en-GB"
-    )
+    context = browser.new_context(accept_downloads=True, viewport=VIEWPORT, locale="en-GB")
     context.set_default_timeout(30_000)
     context.add_init_script(COUNT_RUNS)
     context.add_init_script(COUNT_ENDS)
@@ -197,6 +200,30 @@ def visit(browser: Browser) -> Visitor:
     page.on("pageerror", lambda error: visitor.complaints.append(f"page: {error}"))
     page.on("console", lambda message: _note(visitor, message))
     return visitor
+
+
+def taken(windows: list[Visitor], browser: Browser) -> Visitor:
+    """A window that another test has left, or else a fresh one."""
+    return windows.pop() if windows else visit(browser)
+
+
+def leave(visitor: Visitor) -> None:
+    """Leave the window as a new one is: on no page, with nothing kept but files fetched before."""
+    page, context = visitor.page, visitor.context
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    page.set_viewport_size(VIEWPORT)
+    context.clear_cookies()
+    context.clear_permissions()
+
+
+def check(visitor: Visitor) -> None:
+    """The window has asked for something, and neither left this machine nor complained."""
+    assert visitor.asked, "nothing was watched"
+    assert visitor.left_the_host() == []
+    assert visitor.complaints == []
+    visitor.asked.clear()
 
 
 def _note(visitor: Visitor, message) -> None:
@@ -227,6 +254,13 @@ def open_start(page: Page, server: Server) -> None:
     """Open the dashboard and wait for the first result."""
     page.goto(server.url)
     wait_for_result(page)
+
+
+def open_data(page: Page, server: Server) -> None:
+    """Open the dashboard on the page Data, where nothing is run yet."""
+    page.goto(f"{server.url}/data")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(QUESTIONS["Data"])
+    idle(page)
 
 
 def go(page: Page, title: str) -> None:
@@ -374,52 +408,65 @@ def picture(page: Page, name: str) -> None:
     OUTPUT.mkdir(exist_ok=True)
     height = page.evaluate("document.querySelector('[data-testid=stMain]')?.scrollHeight ?? 720")
     page.screenshot(path=OUTPUT / f"{name}.png")
-    page.set_viewport_size({"width": 1280, "height": max(720, int(height) + 20)})
+    page.set_viewport_size({**VIEWPORT, "height": max(VIEWPORT["height"], int(height) + 20)})
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
     page.screenshot(path=OUTPUT / f"{name}-whole.png")
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size(VIEWPORT)
 
 
 # --- fixtures -------------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def running(chromium, tmp_path_factory):
+    """One server for all tests that need none of their own."""
+    with serving(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
 @pytest.fixture(scope="module")
-def server(chromium, tmp_path_factory, request):
-    """A server for a module; what the module has measured is written in the end."""
-    with serving(tmp_path_factory.mktemp("server")) as running:
-        yield running
+def server(running, request):
+    """The server, for a module; what the module has measured is written in the end."""
+    yield running
+    running.check_log()
     OUTPUT.mkdir(exist_ok=True)
     measured = json.dumps(request.module.MEASURED, indent=2) + "\n"
     (OUTPUT / request.module.TIMINGS).write_text(measured, "utf-8")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chrome(chromium):
-    """A browser for a module."""
+    """One browser for all tests."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def windows():
+    """Windows that no test uses now; the files of the dashboard are fetched once in each."""
+    return []
+
+
 @pytest.fixture
-def visitors(chrome, request):
+def visitors(windows, request):
     """The windows of a test; in the end, none of them has left this machine or complained."""
     opened: list[Visitor] = []
     yield opened
     for number, visitor in enumerate(opened):
         picture(visitor.page, re.sub(r"\W+", "-", f"{request.node.name}-{number}").strip("-"))
-    assert any(visitor.asked for visitor in opened), "nothing was watched"
+    assert opened
     for visitor in opened:
-        visitor.context.close()
-        assert visitor.left_the_host() == []
-        assert visitor.complaints == []
+        leave(visitor)
+        check(visitor)
+        windows.append(visitor)
 
 
 @pytest.fixture
-def open_window(chrome, visitors):
+def open_window(chrome, windows, visitors):
     """Open windows of separate users."""
 
     def opened():
-        visitors.append(visit(chrome))
+        visitors.append(taken(windows, chrome))
         return visitors[-1].page
 
     return opened

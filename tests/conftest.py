@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browser import chrome, open_window, page, server, visitors
+from browser import chrome, open_window, page, running, server, visitors, windows
 from dashboard import no_job_is_left, start, workers
 from xdist.scheduler import LoadFileScheduling
 
@@ -17,9 +17,11 @@ __all__ = [
     "no_job_is_left",
     "open_window",
     "page",
+    "running",
     "server",
     "start",
     "visitors",
+    "windows",
     "workers",
 ]
 

@@ -34,6 +34,12 @@ def test_classes_grow_with_the_records_but_less():
     assert found[-1].sizes[0] > 100
 
 
+def test_less_pull_gives_more_classes():
+    columns = list(COLUMNS)
+    usual, spread = (exposure(census_like(8_000, pull=pull), columns) for pull in (1.0, 0.6))
+    assert spread.n_classes > 1.1 * usual.n_classes
+
+
 def test_hierarchies_cover_the_tables():
     table = census_like(5_000)
     assert list(table.columns) == list(COLUMNS)

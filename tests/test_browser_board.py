@@ -29,19 +29,33 @@ MOVE = """async (slider, step) => {
 }"""
 
 
-@pytest.fixture
-def compared(server, page):
-    """A page with a comparison of two metrics, and the board at Costs."""
+@pytest.fixture(scope="module")
+def comparison(server, chrome, windows):
+    """A window with a comparison of two metrics, for all tests of this module."""
+    visitor = by.taken(windows, chrome)
+    page = visitor.page
     by.open_start(page, server)
     by.go(page, "Compare")
     for name in ("Distortion", "Total", "LLM", "WLLM", "WNLLM"):
         with by.answered(page):
             page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
     by.compare(page)
-    page.get_by_text("Arrange the board").click()
+    yield page
+    by.leave(visitor)
+    by.check(visitor)
+    windows.append(visitor)
+
+
+@pytest.fixture
+def compared(comparison, request):
+    """The page with the comparison, and the board at Costs."""
+    page = comparison
+    if not by.button(page, "Costs").is_visible():
+        page.get_by_text("Arrange the board").click()
     with by.answered(page):
         by.button(page, "Costs").click()
-    return page
+    yield page
+    by.picture(page, request.node.name)
 
 
 def panel(page, place):

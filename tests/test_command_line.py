@@ -349,6 +349,7 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize(("arguments", "parts"), BAD_CALLS.values(), ids=BAD_CALLS)
 def test_a_call_that_fails_leaves_nothing(kanon, folder, arguments, parts):
+    (folder / "plan.txt.json").write_text("{}", "utf-8")
     (folder / "ragged.csv").write_text("a;b\n1;2\n3\n", "utf-8")
     if "check" in arguments:
         (folder / "ragged.csv").write_text("a\nb\n", "utf-8")

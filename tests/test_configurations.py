@@ -268,7 +268,7 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
 
 
 def test_other_records_are_not_compared(work):
-    table = work.table.copy()
+    table = work.table.frame.copy()
     table.loc[[0, 3], "age"] = np.nan
     work = replace(work, file=replace(work.file, table=table))
     kept_work = kept(work)

@@ -26,7 +26,7 @@ from kanon.sources.reading import read_table
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 
 ADULT = 30_162
-SAMPLE = 1_500
+SAMPLE = 1_000
 RUNS = [(name, scope) for name, scope in product(STRATEGIES, SCOPES) if LOOKS_AT[name]]
 COLUMNS = ("marital-status", "age", "drawn")
 METRICS = ("nllm", "total")

@@ -105,9 +105,24 @@ def test_the_smallest_class_is_a_whole_number_and_blank_where_no_class_is_left(t
     assert found["min_k"].tolist() == [2, pd.NA]
 
 
-def test_the_number_of_threads_changes_nothing(table):
-    alone = sweep(small_plan(), table, [2, 10, 300], SEVEN, workers=1)
-    pd.testing.assert_frame_equal(alone, sweep(small_plan(), table, [2, 10, 300], workers=5))
+@pytest.mark.parametrize("name", ["gaa", "mondrian", "datafly"])
+@pytest.mark.parametrize("workers", [2, 3, 5, None])
+def test_the_number_of_threads_changes_nothing(table, workers, name):
+    alone = sweep(small_plan(name=name), table, [2, 10, 300], SEVEN, workers=1)
+    together = sweep(small_plan(name=name), table, [2, 10, 300], SEVEN, workers=workers)
+    pd.testing.assert_frame_equal(alone, together)
+
+
+def test_a_run_in_parts_may_be_swept(table):
+    """Its parts go one after the other within it, and the numbers are those of a run alone."""
+    plan = small_plan(parts="2")
+    found = sweep(plan, table, [2, 10, 300], ["ncp", "nllm"], workers=2)
+    for metric in ("ncp", "nllm"):
+        task = prepare(plan, table).guided_by(metric=metric).task()
+        path = gaa.merge_path(task.for_k(300))
+        rows = found[found["metric"] == metric]
+        assert rows["classes"].tolist() == [path.at(k).n_classes for k in (2, 10, 300)]
+        assert path.parted is not None
 
 
 def test_progress_rises_to_the_end(table):

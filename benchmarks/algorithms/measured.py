@@ -13,6 +13,7 @@ from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_content, content
 from benchmarks.provenance import machine
+from kanon.algorithms.gaa import PARTS
 from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.search import LOSS
 from kanon.algorithms.task import no_progress
@@ -248,6 +249,7 @@ def ways() -> list[Way]:
     """All algorithms with their choices: each by itself, then with one choice made otherwise.
 
     What a search minimises is no such choice: it would be held against what it did not look for.
+    Nor is into how many parts GAA cuts a table, which is for tables too large for this page.
     """
     found = []
     for name in algorithms():
@@ -260,7 +262,7 @@ def ways() -> list[Way]:
         found += [
             Way(name, None, parameter.name, choice)
             for parameter in parameters_of(name)
-            if parameter.name != LOSS.name
+            if parameter.name not in (LOSS.name, PARTS.name)
             for choice in parameter.choices
             if choice != parameter.default
         ]

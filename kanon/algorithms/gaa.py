@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.apart import merge_apart
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
-from kanon.cards import Card
+from kanon.cards import Card, Parameter
+from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
+from kanon.strategies import LOOKS_AT
+from kanon.words import thin
 
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merge_path"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "MOST_WHOLE",
+    "PARAMETERS",
+    "PARTS",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "check",
+    "merge_path",
+    "number_of_parts",
+]
 
 CARD = Card(
     name="gaa",
@@ -26,7 +44,9 @@ HOW = (
     "quasi-identifier, all their records get the lowest group of the hierarchy that holds the "
     "values of both. Records that come to look the same are one class from then on. The strategy "
     "picks the partner. A run for a larger k begins like one for a smaller k, so one run to the "
-    "end holds what is needed for every k."
+    "end holds what is needed for every k. Very many classes are cut into parts along the "
+    "hierarchies where partners across the cut would cost most; each part is merged by itself "
+    "until about a hundredth of its classes is left, or 64; then what is left of all, together."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -36,6 +56,62 @@ GUARANTEES = "Every class holds k records and meets all models; nothing is suppr
 SLOW = "With more than about a million classes, or a strategy that looks at the merged class alone."
 
 USES = ("metric", "attribute_weights", "strategy", "cost", "tie_seed")
+
+MOST_WHOLE = 2_000_000
+"""With more classes, a run that may choose is in parts."""
+
+_MOST_IN_PART = 500_000
+"""So many classes a part has at most, about, where a run may choose."""
+
+PARTS = Parameter(
+    name="parts",
+    title="Parts",
+    choices={
+        "auto": f"One; several above {thin(MOST_WHOLE)} classes",
+        **{str(number): f"{number} parts" if number > 1 else "One" for number in (1, 2, 4, 8, 16)},
+    },
+    default="auto",
+    help="Into how many parts the classes are cut along the hierarchies, to merge several at once; "
+    "one part is the algorithm as published.",
+)
+PARAMETERS = (PARTS,)
+
+
+def check(task: Task) -> None:
+    """Check that the strategy can be followed in parts, where parts are asked for.
+
+    Raises
+    ------
+    PlanError
+        It looks at the whole table, of which a part knows nothing.
+    """
+    if task.option(PARTS) not in ("auto", "1") and not _separable(task):
+        raise PlanError(
+            f"GAA in {task.option(PARTS)} parts cannot follow strategy {task.strategy!r} at the "
+            "scope 'table', as a part knows nothing of the others; choose strategy 's1', the scope "
+            "'class', or parts '1'."
+        )
+
+
+def _separable(task: Task) -> bool:
+    """Whether the choice of a partner depends on the two classes alone."""
+    return not LOOKS_AT[task.strategy] or task.scope == "class"
+
+
+def number_of_parts(task: Task) -> int:
+    """Into how many parts the classes of a task are cut; 1 if they are not.
+
+    Where the plan leaves it open, tables of up to :data:`MOST_WHOLE` classes are one part, as are
+    those with a strategy that looks at the whole table. Larger ones are in parts of about half a
+    million classes, in a power of two of them, on a machine with any number of cores.
+    """
+    chosen = task.option(PARTS)
+    if chosen != PARTS.default:
+        return int(chosen)
+    size = task.classes.n_classes
+    if size <= MOST_WHOLE or not _separable(task):
+        return 1
+    return 2 ** (-(-size // _MOST_IN_PART) - 1).bit_length()
 
 
 def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
@@ -47,10 +123,15 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     are broken by the canonical order of the classes, lowest first, or by the hash of seed and
     tuple. Models beyond k-anonymity are not looked at: see :func:`anonymise`.
 
+    In several parts (see :func:`number_of_parts`) each is merged by itself at first: see
+    :func:`kanon.algorithms.apart.merge_apart`.
+
     Raises
     ------
     Unsatisfiable
         The table has fewer than k records.
+    PlanError
+        See :func:`check`.
 
     Examples
     --------
@@ -72,7 +153,11 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
     [['F', 'Mammal'], ['M', 'Felid']]
     """
-    return merge_greedily(task, progress=progress)
+    check(task)
+    number = number_of_parts(task)
+    if number == 1:
+        return merge_greedily(task, progress=progress)
+    return merge_apart(task, number, progress)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

@@ -340,7 +340,7 @@ def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
     return 100.0 * shares
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _unchanged_cells(
     nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
 ) -> np.ndarray:

@@ -76,11 +76,17 @@ class Address:
         Raises
         ------
         TableError
-            It is empty.
+            It is empty, or a URL that is not one of a server.
         """
         text = text.strip()
         if not text:
             raise TableError("Give the path of a table, or the URL of a database.")
+        scheme = _URL.match(text)
+        if scheme and scheme.group().removesuffix("://").lower() not in SERVERS:
+            raise TableError(
+                f"URLs that begin with {quoted(scheme.group())} are not opened: give the path of a "
+                f"file, or the URL of a server ({', '.join(SERVERS)})."
+            )
         place, _, table = text.rpartition("#")
         with _opening(text):
             named = place and table and not Path(text).exists()

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress, no_progress, stretch
 from kanon.sources import adult
-from kanon.sources.addresses import Address
+from kanon.sources.addresses import DATABASES, Address
 from kanon.sources.missing import about_missing
-from kanon.sources.reading import ENDINGS, ReadSettings, TableFile, read_table
-from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
 __all__ = ["IN_MEMORY", "OpenedTable", "open_address", "open_stored_file", "open_table"]
 
 IN_MEMORY = 200_000_000
-"""Files of up to so many bytes are read into memory unless an engine is named."""
+"""Text files of up to so many bytes are read into memory unless an engine is named."""
+
+IN_MEMORY_CELLS = 20_000_000
+"""The same for Parquet files, which are often a hundredth of what they hold: so many cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +113,24 @@ def open_address(
     TableError
         There is no such table, or it cannot be read so.
     """
-    file = not address.is_url and address.path.is_file()
-    small = file and address.path.stat().st_size <= IN_MEMORY and _is_table(address)
-    if engine == "memory" or (engine is None and small):
-        if address.is_url or address.table:
+    if engine == "memory" or (engine is None and _fits(address)):
+        if address.is_url or address.table or address.kind in DATABASES.values():
             raise TableError("A database is not read into memory: leave the engine out.")
         return open_table(address.path, address.path.name, settings).records
     return open_stored(address, engine, settings)
 
 
-def _is_table(address: Address) -> bool:
-    return address.path.suffix.lower() in {*ENDINGS, ".data"}
+def _fits(address: Address) -> bool:
+    """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
+    if address.is_url or address.kind in ("folder", *DATABASES.values()):
+        return False
+    if address.kind not in STORED_KINDS:
+        return True
+    if address.kind in ("parquet", "pq"):
+        with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
+            inside = pyarrow.parquet.read_metadata(address.path)
+            return bool(inside.num_rows * inside.num_columns <= IN_MEMORY_CELLS)
+    return address.path.stat().st_size <= IN_MEMORY
 
 
 def open_table(

@@ -31,10 +31,13 @@ from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import EXCERPT, Asked, Connected, Values, frame, positions
 from kanon.values import Counted, Distinct
 
-__all__ = ["ENGINES", "StoredTable", "open_stored"]
+__all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
 
 ENGINES = ("duckdb", "spark", "other")
 """The engines by the names of their modules; ``other`` is any database that has a URL."""
+
+STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
+"""The kinds of file that an engine reads where they are, beside folders and databases."""
 
 
 def open_stored(
@@ -65,11 +68,7 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-_INSTALL = {
-    "duckdb": '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"',
-    "spark": "-r requirements-spark.txt",
-    "other": '"ibis-framework[sqlite]>=12,<13"',
-}
+_INSTALL = {"spark": "-r requirements-spark.txt"}
 
 
 class StoredTable:
@@ -405,5 +404,5 @@ def _module(engine: str) -> Any:
     except ImportError:
         raise TableError(
             f"Tables that stay where they are need a package that is not installed: run "
-            f"pip install {_INSTALL[engine]}."
+            f"pip install {_INSTALL.get(engine, '-r requirements.txt')}."
         ) from None

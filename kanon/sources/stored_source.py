@@ -8,6 +8,7 @@ import secrets
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from kanon.progress import Progress, no_progress
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
+from kanon.sources.addresses import Address
 from kanon.sources.memory import lacking_values, require_records, with_missing_leaf
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
@@ -158,7 +160,7 @@ class StoredSource:
             values = table.values(column)
             part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
             known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
-            rows = rows.left_join(known, rows[column] == known[f"{OURS} known {j}"])
+            rows = rows.left_join(known, [(column, f"{OURS} known {j}")])
         sums, tuples = {}, {}
         for key, parts in keys.items():
             total: Any = ibis.literal(0, "int64")
@@ -219,7 +221,7 @@ class StoredSource:
     def write(
         self,
         recoding: Recoding,
-        path: Path,
+        target: Address,
         progress: Progress = no_progress,
         part: Path | None = None,
     ) -> None:
@@ -229,9 +231,10 @@ class StoredSource:
         ----------
         recoding
             The release.
-        path
-            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, or a folder (no ending) that
-            gets Parquet files. A file that stood there is replaced, a folder has to be empty.
+        target
+            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, a folder (no ending) that gets
+            Parquet files, or a new table of a DuckDB file. A file that stood there is replaced, a
+            folder has to be empty.
         progress
             Told how far it is.
         part
@@ -242,18 +245,23 @@ class StoredSource:
         TableError
             The place cannot be written to, the disk is full, or the engine cannot write that kind.
         """
-        kind = kind_written(path)
+        kind, path = kind_written(target), target.path
         table = self._table.writing_in(path.parent)
-        if kind not in table.opened.rows.kinds:
+        written = "folder" if kind == "duckdb" else kind
+        if written not in table.opened.rows.kinds:
             raise TableError(
                 f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
                 "folder for Parquet files."
             )
+        # In the same folder, so that the last step cannot stop halfway.
         beside = part or part_of(path)
         try:
             try:
-                table.opened.rows.write(self.released(recoding, table), beside, kind, progress)
-                os.replace(beside, path)
+                table.opened.rows.write(self.released(recoding, table), beside, written, progress)
+                if kind == "duckdb":
+                    import_module("kanon.sources.engines.duckdb").add_table(beside, target)
+                else:
+                    os.replace(beside, path)
             finally:
                 remove(beside)
         except OSError as error:
@@ -275,29 +283,47 @@ def remove(part: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def kind_written(path: Path) -> str:
-    """What is written to a path.
+def kind_written(target: Address) -> str:
+    """What is written to an address: ``folder``, ``parquet``, ``csv``, ``tsv`` or ``duckdb``.
 
     Raises
     ------
     TableError
         There is a folder with something in it, or no engine writes such a file.
     """
+    if target.is_url:
+        raise TableError("A release is written to a path, not to a URL.")
+    path = target.path
     if path.is_dir() and any(path.iterdir()):
         raise TableError(f"The folder {quoted(path)} is not empty: give another one.")
-    kind = path.suffix.lower().removeprefix(".") or "folder"
-    kind = {"pq": "parquet", "tab": "tsv", "txt": "csv"}.get(kind, kind)
-    if kind not in ("folder", "parquet", "csv", "tsv"):
+    ending = path.suffix.lower()
+    kind = _WRITTEN.get(ending)
+    if kind is None or (kind == "duckdb") != (target.table is not None):
         raise TableError(
-            f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, .tsv "
-            "and a folder (a name without an ending) for Parquet files."
+            f"{quoted(target.shown)} cannot be written by an engine: allowed are .parquet, .csv, "
+            ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "
+            "DuckDB file (such as data.duckdb#released)."
         )
     return kind
 
 
+_WRITTEN = {
+    "": "folder",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+}
+"""What is written, by the ending of the path."""
+
+
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
     """The rows joined with a small table that has the same keys."""
-    return rows.inner_join(known, [rows[key] == known[f"{key}, known"] for key in keys])
+    return rows.inner_join(known, [(key, f"{key}, known") for key in keys])
 
 
 def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
@@ -309,15 +335,14 @@ def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> A
     import ibis
 
     person, secret = f"{name}, known", secrets.token_hex(32)
-    people = table.expression
-    people = people.select(**{person: table.cleaned(people, column)}).distinct()
+    rows = rows.mutate(**{f"{name}, given": table.cleaned(rows, column)})
+    people = rows.select(**{person: rows[f"{name}, given"]}).distinct()
     people = people.filter(people[person].notnull())
     order = (ibis.literal(secret) + people[person].cast("string")).hexdigest("sha256")
     number = ibis.row_number().over(order_by=order) + 1
-    people = people.select(
-        **{person: people[person], name: ibis.literal("P_") + number.cast("string")}
-    )
-    return rows.left_join(people, table.cleaned(rows, column) == people[person])
+    label = ibis.literal("P_") + number.cast("string")
+    people = people.select(**{person: people[person], name: label})
+    return rows.left_join(people, [(f"{name}, given", person)])
 
 
 def _matched(

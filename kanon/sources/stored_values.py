@@ -157,9 +157,7 @@ class Connected:
                     f"{OURS} known {j}", f"{OURS} code {j}", values.codes.astype(np.int32)
                 )
             )
-            grouped = grouped.left_join(
-                codes, grouped[f"{OURS} value {j}"] == codes[f"{OURS} known {j}"]
-            )
+            grouped = grouped.left_join(codes, [(f"{OURS} value {j}", f"{OURS} known {j}")])
         wanted = {
             f"{OURS} code {j}": grouped[f"{OURS} code {j}"].fill_null(0)
             for j in range(len(columns))

@@ -31,6 +31,7 @@ __all__ = [
     "what_leaves",
     "what_was_checked",
     "which_levels",
+    "which_parts",
 ]
 
 _INTERMEDIATES = {
@@ -356,3 +357,9 @@ def which_levels(done: Run) -> str:
         f"**Levels:** {listed}. Found by counting {counted(trace.evaluated, 'node')} of "
         f"{thin(n_nodes(classes.hierarchies))}."
     )
+
+
+def which_parts(done: Run) -> str:
+    """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
+    said = done.about_parts
+    return f"**Parts:** {said}." if said else ""

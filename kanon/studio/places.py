@@ -121,7 +121,7 @@ def checked_destination(
                 f"{quoted(path, 200)} is the table itself, or within it: give another place."
             )
     try:
-        kind_written(path)
+        kind_written(Address(str(path)))
         if path.exists() and not path.is_dir():
             raise TableError(f"{quoted(path, 200)} exists already: give another name.")
         if not path.parent.is_dir():

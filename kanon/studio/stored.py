@@ -89,4 +89,4 @@ def write_release(
         See :meth:`kanon.sources.stored_source.StoredSource.write`.
     """
     progress(0, "Writing the release")
-    source.write(recoding, path, progress, part)
+    source.write(recoding, Address(str(path)), progress, part)

@@ -1,5 +1,5 @@
 """Engines that keep the rows where they are: one module each, found by its name.
 
-A module has ``TITLE``, ``INSTALL`` (what pip installs for it) and ``open_rows(address, settings)``,
-which returns :class:`kanon.sources.engines.rows.Rows`.
+A module has ``TITLE`` and ``open_rows(address, settings, writes)``, which returns
+:class:`kanon.sources.engines.rows.Rows`.
 """

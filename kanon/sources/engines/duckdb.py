@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis
-from duckdb import Error as DuckDBError
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
@@ -25,14 +25,13 @@ from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 
-__all__ = ["INSTALL", "TITLE", "open_rows"]
+__all__ = ["TITLE", "open_rows"]
 
 TITLE = "DuckDB"
-INSTALL = '"ibis-framework[duckdb]>=12,<13" "duckdb>=1.4,<2"'
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
-_ERRORS = (DuckDBError, OSError, ibis.common.exceptions.IbisError)
+_ERRORS = (duckdb.Error, OSError, ibis.common.exceptions.IbisError)
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -60,7 +59,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     name = address.name
     scratch = os.environ.get("KANON_SCRATCH", "").strip()
     limit = os.environ.get("KANON_MEMORY", "").strip()
-    with saying(name, _ERRORS, partial(_said, name)):
+    with saying(name, _ERRORS, partial(_said, address)):
         connection = ibis.duckdb.connect(
             ":memory:",
             threads=os.cpu_count() or 1,
@@ -86,11 +85,11 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         connection.raw_sql("SET lock_configuration=true")
 
     def fetch(wanted: Any) -> Any:
-        with saying(name, _ERRORS, partial(_said, name)):
+        with saying(name, _ERRORS, partial(_said, address)):
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
-        with saying(name, _ERRORS, partial(_said, name)):
+        with saying(name, _ERRORS, partial(_said, address)):
             wanted = _with_tables(connection, wanted)
             whole = 100 * _told_in_the_end(connection, wanted)
             watched(
@@ -111,6 +110,30 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
         connection.to_parquet(wanted, path)
     else:
         connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+
+
+def add_table(parts: Path, target: Address) -> None:
+    """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then.
+
+    Raises
+    ------
+    TableError
+        There is such a table, or the file cannot be written.
+    """
+    name = target.path.name
+    quoted_table = '"' + str(target.table).replace('"', '""') + '"'
+    folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
+    with (
+        saying(name, _ERRORS, partial(_said, folder)),
+        duckdb.connect(str(target.path)) as connection,
+    ):
+        known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+        if (target.table,) in known:
+            raise TableError(
+                f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
+            )
+        files = _sql(f"{parts}/*.parquet")
+        connection.execute(f"CREATE TABLE {quoted_table} AS SELECT * FROM read_parquet({files})")
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
@@ -216,8 +239,11 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
 
 def _database(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     connection.raw_sql(f"ATTACH {_sql(str(address.path.resolve()))} AS given (READ_ONLY)")
-    tables = connection.list_tables(database=("given", "main"))
-    table = chosen_table(address, tables)
+    listed = connection.raw_sql(
+        "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'given' "
+        "AND table_schema = 'main' ORDER BY ALL"
+    )
+    table = chosen_table(address, [name for (name,) in listed.fetchall()])
     rows = connection.table(table, database=("given", "main"))
     return named(rows, address.name), (f"Table {quoted(table)} of a DuckDB file.",), (None, None)
 
@@ -234,8 +260,11 @@ _KINDS = {
 }
 
 
-def _said(name: str, message: str) -> str | None:
+def _said(address: Address, message: str) -> str | None:
     """A sentence for what DuckDB said, which may quote cells."""
+    name = address.name
+    if not address.path.exists():
+        return f"{quoted(name)} is not there any more."
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line:
         return _about_line(f"Line {line.group(1)} of {quoted(name)}", message)
@@ -269,16 +298,17 @@ _SENTENCES = {
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row has to have the same type."
     ),
-    r"No files found|No such file|Cannot open file": "{name} is not there any more.",
     r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
-    r"Conflicting lock|Could not set lock": "{name} is open for writing in another program.",
+    r"Conflicting lock|Could not set lock|different configuration|already attached": (
+        "{name} is open in another program or page: close it there, or use another file."
+    ),
     r"Permission denied": "{name} may not be read, or its release not be written there.",
     r"disabled by (the )?configuration": (
         "{name} reads other files or connections, which is not allowed."
     ),
-    r"No magic bytes|Parquet magic|corrupt|Snappy|thrift|decompress": (
+    r"No magic bytes|Footer|Parquet magic|corrupt|Snappy|thrift|decompress": (
         "{name} cannot be read as Parquet: it is damaged, locked or another kind of file."
     ),
-    r"Connection (has been|was) closed|connection closed": "The connection to {name} was lost.",
+    r"(?i)connection (has been |was |already )*closed": "The connection to {name} was lost.",
 }
 """What DuckDB says, and the sentence for it."""

@@ -21,10 +21,9 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
 from kanon.sources.reading import ReadSettings
 
-__all__ = ["INSTALL", "TITLE", "open_rows"]
+__all__ = ["TITLE", "open_rows"]
 
 TITLE = "a database"
-INSTALL = '"ibis-framework[sqlite]>=12,<13"'
 
 _BATCH = 65_536
 
@@ -51,6 +50,10 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     with saying(name, errors, partial(_said, name)):
         try:
             connection = ibis.connect(address.place) if address.is_url else _file(address.path)
+        except ValueError:
+            raise TableError(
+                f"{quoted(address.shown)} cannot be opened: no database with such a URL is known."
+            ) from None
         except ImportError as error:
             raise TableError(
                 f"{quoted(address.shown)} needs a package that is not installed"
@@ -117,6 +120,11 @@ class _Driver(Exception, metaclass=_AnyDriver):
 def _said(name: str, message: str) -> str | None:
     """A sentence for what a database said, which may quote cells."""
     low = message.lower()
+    if "hexdigest" in low:
+        return (
+            f"The engine that has {quoted(name)} cannot make labels for identifiers: let the plan "
+            "drop them, without pseudonyms."
+        )
     if any(part in low for part in ("connect", "closed", "terminat", "unreachable", "timeout")):
         return f"The connection to {quoted(name)} was lost, or cannot be made."
     if "no space left" in low or "disk" in low:

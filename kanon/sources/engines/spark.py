@@ -21,10 +21,9 @@ from kanon.sources.engines.rows import Rows, named, saying
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
-__all__ = ["INSTALL", "TITLE", "open_rows"]
+__all__ = ["TITLE", "open_rows"]
 
 TITLE = "Spark"
-INSTALL = '"pyspark>=4.1,<5"'
 
 _ERRORS = (
     PySparkException, Py4JError, OSError, ConnectionError, ibis.common.exceptions.IbisError,
@@ -52,7 +51,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         It is not a table that can be read.
     """
     name, kind = address.name, address.kind
-    with saying(name, _ERRORS, partial(_said, name)):
+    with _quietly(), saying(name, _ERRORS, partial(_said, name)):
         session = _session(os.environ.get("KANON_SPARK", "local[*]"))
         connection = ibis.pyspark.connect(session)
         path = str(address.path.resolve())
@@ -102,6 +101,7 @@ def _session(master: str) -> Any:
             SparkSession.builder.master(master)
             .appName("kanon")
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.execution.arrow.pyspark.enabled", "true")
             .config("spark.sql.ansi.enabled", "false")
         )

@@ -1,0 +1,232 @@
+"""Greedy merging of a table in parts that are merged by themselves, several at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.partition import partition
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.classes import EquivalenceClasses, tuple_keys
+from kanon.kernels.merge import tuple_hashes
+from kanon.measures.running import node_sums
+from kanon.recoding import MergePath, Parted
+
+__all__ = ["cut_for", "merge_apart", "merge_in_parts", "sampled_loss"]
+
+_CLASSES_LEFT, _LEFT_IN_PART = 100, 64
+"""Parts are merged apart until about one in so many classes is left, or so many in each part."""
+
+_SAMPLE = 20_000
+"""On so many classes the parts are held against the whole."""
+
+_SEED = 1
+"""The classes whose tuples have the lowest hashes with this seed are the sample."""
+
+_APART, _TOGETHER = 0.95, 0.97
+"""After which shares of the time the parts are done, and the whole, about."""
+
+
+def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> MergePath:
+    """Merge classes until every one of them holds k records, at first in parts.
+
+    The classes are cut along the hierarchies (see :func:`kanon.algorithms.partition.partition`),
+    and each part is merged by itself until about a hundredth of its classes is left, or 64. From
+    there on all are merged together. What is cut, and up to which k, does not depend on the task's
+    k; so one run serves every k here, too. What the cut costs is measured on a sample.
+
+    Parameters
+    ----------
+    task
+        The classes, potentials and k. A strategy that looks at the whole table sees its part
+        alone, so there should be none.
+    number
+        How many parts; fewer where the hierarchies or the records do not allow so many.
+    progress
+        Told how far the run is.
+
+    Returns
+    -------
+    MergePath
+        All merges, sorted by the size of their smallest class; where there is but one part, those
+        of :func:`kanon.algorithms.merging.merge_greedily`.
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records, or as one class breaks a model.
+    """
+    task.check()
+    part_of, up_to = cut_for(task, number)
+    if not part_of.any():
+        return merge_greedily(task, progress=progress)
+    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _TOGETHER))
+    return replace(path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _TOGETHER, 1)))
+
+
+def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
+    """The part of each class, and up to which k parts are merged apart.
+
+    That k is a hundred times the mean size of a class at the start. In small tables it is less:
+    what 64 classes in each part would hold, since the fewer are left of a part the more costs a
+    cut. Every part holds at least so many records. Tables too small for that are one part.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> nodes = np.array([[0], [1]], dtype=np.int32)
+    >>> classes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),), nodes, np.full(2, 640))
+    >>> part_of, up_to = cut_for(Task(classes, (np.array([1, 1, 0]),), k=2), 2)
+    >>> part_of.tolist(), up_to
+    ([1, 0], 10)
+    """
+    classes = task.classes
+    n, size = classes.n_records, classes.n_classes
+    up_to = min(math.ceil(_CLASSES_LEFT * n / size), n // (_LEFT_IN_PART * number))
+    if up_to < 2:  # every class has one record already
+        return np.zeros(size, dtype=np.int64), up_to
+    return partition(classes, task.potentials, number, least=up_to), up_to
+
+
+def merge_in_parts(
+    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
+) -> MergePath:
+    """Merge parts by themselves for every k up to ``up_to``, and then all of them together.
+
+    Parameters
+    ----------
+    task
+        The classes, potentials and k.
+    part_of : numpy.ndarray, shape (E,), int64
+        The part of each class, numbered from 0 on: a :func:`kanon.algorithms.partition.partition`.
+    up_to
+        At most the records of the smallest part.
+    progress
+        Told how far the run is.
+    """
+    classes, k = task.classes, min(task.k, up_to)
+    by_part = np.argsort(part_of, kind="stable")
+    members = np.split(by_part, np.cumsum(np.bincount(part_of))[:-1])
+
+    def merged(each: np.ndarray, told: Progress) -> MergePath:
+        # Whether the models can be met is a question to the whole table.
+        own = replace(task, classes=classes.only(each), k=k, models=())
+        return merge_greedily(own, progress=told)
+
+    share = _APART if task.k > up_to else 1.0
+    paths = side_by_side(
+        [partial(merged, each) for each in members],
+        stretch(progress, 0, share),
+        "part",
+        weights=[len(each) for each in members],
+    )
+    path = _interleaved(classes, members, paths, k)
+    if task.k <= up_to:
+        return path
+    left = path.after(len(path.parts)).released
+    further = merge_greedily(
+        replace(task, classes=left, models=()), progress=stretch(progress, share, 1)
+    )
+    return _continued(path, further)
+
+
+def _interleaved(
+    classes: EquivalenceClasses,
+    members: Sequence[np.ndarray],
+    paths: Sequence[MergePath],
+    k_max: int,
+) -> MergePath:
+    """The merges of all parts as one path, by the size of their smallest class.
+
+    Parameters
+    ----------
+    members
+        Per part its classes.
+    paths
+        Per part the path of those classes.
+    """
+    size, m = classes.nodes.shape
+    every = np.concatenate([path.smallest for path in paths])
+    order = np.argsort(every, kind="stable")  # the merges of a part keep their order
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = size + np.arange(len(order))  # the class that each merge makes
+    parts = np.empty((len(order), 3), dtype=np.int32)
+    nodes = np.empty((size + len(order), m), dtype=np.int32)
+    counts = np.empty(size + len(order), dtype=np.int64)
+    nodes[:size], counts[:size] = classes.nodes, classes.counts
+    start = 0
+    for own, path in zip(members, paths, strict=True):
+        made = number[start : start + len(path.parts)]
+        parts[made - size] = _renamed(path.parts, np.concatenate([own, made]))
+        nodes[made], counts[made] = path.nodes[len(own) :], path.counts[len(own) :]
+        start += len(path.parts)
+    return MergePath(classes, parts, every[order], nodes, counts, k_max)
+
+
+def _continued(path: MergePath, further: MergePath) -> MergePath:
+    """A path and the one that begins with the classes that it ends with."""
+    live = np.flatnonzero(path.into < 0)
+    node_counts = [tree.n_nodes for tree in path.classes.hierarchies]
+    live = live[np.argsort(tuple_keys(path.nodes[live], node_counts))]
+    begun = len(live)
+    assert begun == further.classes.n_classes, "no two classes of the parts look the same"
+    made = len(path.counts) + np.arange(len(further.parts))
+    return MergePath(
+        path.classes,
+        np.concatenate([path.parts, _renamed(further.parts, np.concatenate([live, made]))]),
+        np.concatenate([path.smallest, further.smallest]),
+        np.concatenate([path.nodes, further.nodes[begun:]]),
+        np.concatenate([path.counts, further.counts[begun:]]),
+        further.k_max,
+    )
+
+
+def _renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """The classes of some merges under their names in another path; -1 stays."""
+    return np.where(parts >= 0, names[parts], -1).astype(np.int32)
+
+
+def sampled_loss(
+    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
+) -> Parted:
+    """What it costs on a sample of the classes to merge them in parts, for every k.
+
+    The sample is cut as the table is. Its classes stand less close to each other than those of the
+    table, so a class finds fewer partners on its side of a cut.
+
+    Parameters
+    ----------
+    task, part_of, up_to
+        See :func:`merge_in_parts`.
+    progress
+        Told how far the work is.
+    """
+    chosen = np.arange(task.classes.n_classes)
+    if len(chosen) > _SAMPLE:
+        # By their tuples: neither the order of the rows nor a generator's state matters.
+        hashes = tuple_hashes(task.classes.nodes, _SEED)
+        chosen = np.sort(np.argpartition(hashes, _SAMPLE)[:_SAMPLE])
+    some = task.classes.only(chosen)
+    _, cut = np.unique(part_of[chosen], return_inverse=True)
+    least = int(np.bincount(cut, some.counts).min())
+    one = replace(task, classes=some, k=min(task.k, some.n_records), models=())
+    whole = merge_greedily(one, progress=stretch(progress, 0, 0.5))
+    apart = merge_in_parts(one, cut, min(up_to, least), stretch(progress, 0.5, 1))
+    ks = np.union1d(whole.distinct_k, apart.distinct_k)
+    ks = np.append(ks[ks < one.k], one.k)  # beyond that k the runs were not made
+    lost, least_lost = _losses(apart, task, ks), _losses(whole, task, ks)
+    ratios = np.divide(lost, least_lost, out=np.ones(len(ks)), where=least_lost > 0)
+    return Parted(int(part_of.max()) + 1, up_to, some.n_classes, ks, ratios)
+
+
+def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
+    """What the releases of a path have lost, as the task's potentials count."""
+    left = node_sums(path, task.potentials)
+    merges = np.searchsorted(path.smallest, ks, side="left")
+    return (left[0] - left[merges]).astype(float)

@@ -1,0 +1,116 @@
+"""Several pieces of work over the cores, with one progress."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from kanon.algorithms.task import Progress
+from kanon.words import counted
+
+__all__ = ["cores", "side_by_side"]
+
+Found = TypeVar("Found")
+
+_here = threading.local()
+"""Whether this thread is one of several already: what it starts then goes one after the other."""
+
+
+class _Stopped(Exception):
+    """Another piece of work has failed."""
+
+
+def cores() -> int:
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def side_by_side(
+    works: Sequence[Callable[[Progress], Found]],
+    progress: Progress,
+    what: str,
+    workers: int | None = None,
+    weights: Sequence[float] | None = None,
+) -> list[Found]:
+    """Do several pieces of work at once, as many as there are cores.
+
+    The compiled loops let go of the interpreter, so threads share the cores, and the arrays, which
+    nobody changes. What each piece finds does not depend on how many go at once.
+
+    Parameters
+    ----------
+    works
+        Each is called with its own progress, and has to tell it something now and then: that is
+        how it learns that it should stop.
+    progress
+        Told how far all of them together are; called by one thread at a time, never with less
+        than before.
+    what
+        What a piece of work is called, in the singular.
+    workers
+        How many threads; by default one per core. Within a piece of work it is one.
+    weights
+        How much work each piece is; the most begins first. By default they are alike.
+
+    Returns
+    -------
+    list
+        What each piece found, in the order of ``works``.
+
+    Raises
+    ------
+    BaseException
+        What the first of them in that order has raised; the others are stopped.
+
+    Examples
+    --------
+    >>> squares = [lambda told, n=n: n * n for n in range(4)]
+    >>> side_by_side(squares, lambda part, text: None, "square", workers=2)
+    [0, 1, 4, 9]
+    """
+    if not works:
+        return []
+    heavy = [1.0] * len(works) if weights is None else [float(weight) for weight in weights]
+    whole = sum(heavy) or 1.0
+    done = [0.0] * len(works)
+    lock, stopped = threading.Lock(), threading.Event()
+
+    def one(place: int) -> Found:
+        def told(fraction: float, _: str = "") -> None:
+            if stopped.is_set():
+                raise _Stopped
+            with lock:
+                done[place] = max(done[place], fraction)
+                ready = sum(part >= 1 for part in done)
+                text = f"{ready} of {counted(len(works), what)} done"
+                share = sum(part * weight for part, weight in zip(done, heavy, strict=True))
+                progress(min(1.0, share / whole), text)
+
+        _here.among_others = True
+        try:
+            told(0.0)
+            found = works[place](told)
+            told(1.0)
+            return found
+        except BaseException:
+            stopped.set()
+            raise
+
+    at_once = 1 if getattr(_here, "among_others", False) else workers or cores()
+    first = sorted(range(len(works)), key=lambda place: -heavy[place])
+    with ThreadPoolExecutor(min(at_once, len(works))) as pool:
+        running = {place: pool.submit(one, place) for place in first}
+        try:
+            failures = [running[place].exception() for place in range(len(works))]
+        except BaseException:  # the user interrupts
+            stopped.set()
+            raise
+    for failure in failures:
+        if failure is not None and not isinstance(failure, _Stopped):
+            raise failure
+    return [running[place].result() for place in range(len(works))]
