@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
 
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address, allowed_folder, allowed_path
@@ -40,7 +39,7 @@ class Written:
 
     Attributes
     ----------
-    path
+    place
         Where it is.
     k, records
         Its k and how many records it holds.
@@ -48,7 +47,7 @@ class Written:
         How long it took to write.
     """
 
-    path: Path
+    place: str
     k: int
     records: int
     seconds: float
@@ -94,13 +93,13 @@ def suggested_destination(
 
 def checked_destination(
     typed: str, address: Address, environment: Mapping[str, str] = os.environ
-) -> Path:
-    """The path that a release may be written to: nothing is there yet, and it is allowed.
+) -> Address:
+    """Where a release may be written to: nothing is there yet, and it is allowed.
 
     Parameters
     ----------
     typed
-        A path.
+        A path, or that of a DuckDB file and the name of a new table in it.
     address
         Where the table is.
     environment
@@ -113,7 +112,10 @@ def checked_destination(
     """
     if not typed.strip():
         raise TableError("Say where the release goes: a new folder, or a file.")
-    path = allowed_path(Address(typed.strip()).path, environment)
+    target = Address.parse(typed)
+    if target.is_url:
+        raise TableError("A release is written to a path, not to a URL.")
+    path = allowed_path(target.path, environment)
     if not address.is_url:
         table = address.path.resolve()
         if path == table or path.is_relative_to(table):
@@ -121,8 +123,8 @@ def checked_destination(
                 f"{quoted(path, 200)} is the table itself, or within it: give another place."
             )
     try:
-        kind_written(Address(str(path)))
-        if path.exists() and not path.is_dir():
+        kind = kind_written(replace(target, place=str(path)))
+        if kind != "duckdb" and path.exists() and not path.is_dir():
             raise TableError(f"{quoted(path, 200)} exists already: give another name.")
         if not path.parent.is_dir():
             raise TableError(f"The folder {quoted(path.parent, 200)} does not exist.")
@@ -130,4 +132,4 @@ def checked_destination(
         raise TableError(
             f"{quoted(path, 200)} cannot be written ({error.strerror or 'not a usable path'})."
         ) from None
-    return path
+    return replace(target, place=str(path))

@@ -41,7 +41,8 @@ def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale
         "Where the release goes",
         key=state.seeded(key, wanted.typed or suggested),
         on_change=lambda: _take(state.typed(key), suggested),
-        help="A folder that gets Parquet files, or a file that ends in .parquet, .csv or .tsv. "
+        help="A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
+        "new table of a DuckDB file, such as data.duckdb#released. "
         "Nothing is overwritten, and the release appears complete or not at all.",
     )
     press.button(
@@ -74,5 +75,5 @@ def _take(typed: str, suggested: str) -> None:
 def _said(written: Written) -> str:
     return (
         f"Written: {counted(written.records, 'record')} for k = {thin(written.k)} in "
-        f"{written.seconds:.2f} s, to {plain(written.path)}"
+        f"{written.seconds:.2f} s, to {plain(written.place)}"
     )

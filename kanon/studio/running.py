@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from kanon.errors import KanonError, PlanError
@@ -151,21 +150,23 @@ def write(done: Run, suggested: str) -> None:
         return
     wanted = work.destination
     try:
-        path = checked_destination(wanted.typed or suggested, source.table.address)
+        target = checked_destination(wanted.typed or suggested, source.table.address)
     except KanonError as error:
         state.change(destination=replace(wanted, problem=error.sentence))
         return
     state.change(destination=replace(wanted, problem="", written=None))
-    part = part_of(path)
+    part = part_of(target.path)
     gone = 0 if done.prepared.plan.suppressed == "keep" else done.recoding.suppressed_records
-    then = partial(_with_written, path, done.prepared.plan.k, source.classes.n_records - gone)
-    given = (source, done.recoding, path, part)
+    then = partial(
+        _with_written, target.shown, done.prepared.plan.k, source.classes.n_records - gone
+    )
+    given = (source, done.recoding, target, part)
     _submit("writing", then, write_release, *given, deadline=_LONG, after=partial(remove, part))
 
 
-def _with_written(path: Path, k: int, records: int, work: Work, _: object) -> Work:
+def _with_written(place: str, k: int, records: int, work: Work, _: object) -> Work:
     seconds = work.job.seconds if work.job is not None else 0.0
-    written = Written(path, k, records, seconds)
+    written = Written(place, k, records, seconds)
     return replace(work, destination=Destination(written=written))
 
 

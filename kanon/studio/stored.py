@@ -79,7 +79,7 @@ def prepare_and_solve(
 
 
 def write_release(
-    progress: Progress, source: StoredSource, recoding: Recoding, path: Path, part: Path
+    progress: Progress, source: StoredSource, recoding: Recoding, target: Address, part: Path
 ) -> None:
     """Have the engine write a release.
 
@@ -89,4 +89,4 @@ def write_release(
         See :meth:`kanon.sources.stored_source.StoredSource.write`.
     """
     progress(0, "Writing the release")
-    source.write(recoding, Address(str(path)), progress, part)
+    source.write(recoding, target, progress, part)
