@@ -128,7 +128,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., T
                 )
             connection.close()
             return Address(str(base), "people")
-        (AS_WRITTEN if frame is TEXTS else frame).to_parquet(path, index=False)
+        if not path.exists():
+            (AS_WRITTEN if frame is TEXTS else frame).to_parquet(path, index=False)
         return Address(str(path))
 
     yield put
