@@ -137,18 +137,26 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., T
 
 
 # --- the same in every engine ---------------------------------------------------------------
-CASES = [
-    (TEXTS, TEXT_ROLES, GAA, "as-value", "leave-out"),
-    (TEXTS, TEXT_ROLES, DATAFLY, "drop-records", "keep"),
-    (TYPED, TYPED_ROLES, DATAFLY, "as-value", "leave-out"),
-    (TYPED, TYPED_ROLES, GAA, "drop-records", "leave-out"),
-]
+CASES = {
+    "texts-gaa": (TEXTS, TEXT_ROLES, GAA, "as-value", "leave-out"),
+    "texts-datafly-keep": (TEXTS, TEXT_ROLES, DATAFLY, "drop-records", "keep"),
+    "typed-datafly": (TYPED, TYPED_ROLES, DATAFLY, "as-value", "leave-out"),
+    "typed-gaa-drop": (TYPED, TYPED_ROLES, GAA, "drop-records", "leave-out"),
+}
+# Spark takes ten seconds for what the others do in one.
+AT_NIGHT = {("spark", "texts-gaa"), ("spark", "typed-datafly")}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("frame", "roles", "algorithm", "missing", "suppressed"), CASES,
-    ids=["texts-gaa", "texts-datafly-keep", "typed-datafly", "typed-gaa-drop"],
+    ("engine", "frame", "roles", "algorithm", "missing", "suppressed"),
+    [
+        pytest.param(
+            engine, *case, id=f"{engine}-{name}",
+            marks=[pytest.mark.nightly] if (engine, name) in AT_NIGHT else [],
+        )
+        for engine in ENGINES
+        for name, case in CASES.items()
+    ],
 )  # fmt: skip
 def test_every_engine_has_the_same_classes_and_the_same_release(
     stored, tmp_path, engine, frame, roles, algorithm, missing, suppressed
