@@ -493,9 +493,9 @@ def test_separator_and_encoding_can_be_chosen_afterwards(start):
     at = upload(start(DATA), "towns.csv", content)
     assert problems(at) == []
     choose(at, f"separator-{work(at).version}", ",")
-    assert list(work(at).table) == ["age;town", "region"] and problems(at) == []
+    assert list(work(at).roles) == ["age;town", "region"] and problems(at) == []
     choose(at, f"separator-{work(at).version}", ";")
-    assert list(work(at).table) == ["age", "town, region"]
+    assert list(work(at).roles) == ["age", "town, region"]
     at.text_input(key=f"encoding-{work(at).version}").set_value("latin-1")
     go(at)
     assert shown(at).iloc[0, 1] != "Łódź, Łódzkie"

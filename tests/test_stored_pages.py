@@ -81,7 +81,8 @@ def opened(at, text):
 
 
 def destination(at):
-    return at.text_input(key=f"destination-{work(at).version}")
+    (found,) = [one for one in at.text_input if one.label == "Where the release goes"]
+    return found
 
 
 def written(at, path=None):

@@ -55,7 +55,7 @@ def place_tab(work: Work) -> None:
     others[-2].button(
         "Open the table",
         icon=":material/folder_open:",
-        type="primary" if work.place.typed and work.origin != "place" else "secondary",
+        type="secondary" if work.origin == "place" else "primary",
         disabled=opening,
         on_click=running.open_place,
         key="open-place",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -32,7 +33,9 @@ def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale
     """
     wanted, writing = work.destination, work.doing == "writing"
     suggested = suggested_destination(source.table.address, f"released-{name}")
-    key = f"destination-{work.version}"
+    # The key holds what is suggested: else a browser that is slow would answer with the suggestion
+    # for an earlier k, as if somebody had typed it.
+    key = f"destination-{work.version}-{Path(suggested).name}"
     where, press, stop = st.columns([6, 2.4, 1.5], vertical_alignment="bottom")
     where.text_input(
         "Where the release goes",
