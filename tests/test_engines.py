@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -113,6 +115,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., T
     os.environ["KANON_SPARK"] = "local[2]"
 
     def put(frame: pd.DataFrame, engine: str) -> Table:
+        if engine == "spark" and not (shutil.which("java") and find_spec("pyspark")):
+            _absent("Java or pyspark is missing, which Spark needs")
         key = id(frame), engine
         if key not in made:
             made[key] = open_stored(address(frame, engine), engine)
