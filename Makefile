@@ -27,7 +27,7 @@ $(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py) kanon/measures/alon
 	$(BIN)/python -m kanon.warm
 	touch $@
 
-$(VENV)/.kanon-dev: $(VENV)/.kanon requirements-dev.txt
+$(VENV)/.kanon-dev: $(VENV)/.kanon requirements-spark.txt requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	touch $@
 

@@ -36,7 +36,9 @@ def test_classes_grow_with_the_records_but_less():
 
 def test_less_pull_gives_more_classes():
     columns = list(COLUMNS)
-    usual, spread = (exposure(census_like(8_000, pull=pull), columns) for pull in (1.0, 0.6))
+    usual, spread = (
+        classes_of_columns(census_like(8_000, pull=pull), columns) for pull in (1.0, 0.6)
+    )
     assert spread.n_classes > 1.1 * usual.n_classes
 
 

@@ -300,7 +300,7 @@ def kind_written(target: Address) -> str:
     kind = _WRITTEN.get(ending)
     if kind is None or (kind == "duckdb") != (target.table is not None):
         raise TableError(
-            f"{quoted(target.shown)} cannot be written by an engine: allowed are .parquet, .csv, "
+            f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "
             ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "
             "DuckDB file (such as data.duckdb#released)."
         )
