@@ -596,3 +596,23 @@ def test_large_files_stay_where_they_are(tmp_path, monkeypatch):
     assert all(isinstance(open_address(one, "memory"), MemoryTable) for one in addresses)
     monkeypatch.setattr("kanon.sources.opening.IN_MEMORY_CELLS", TEXTS.size)
     assert isinstance(open_address(addresses[0]), MemoryTable)
+
+
+def test_nothing_is_spilled_unless_a_folder_is_named(tmp_path, monkeypatch):
+    """What does not fit into the memory that is allowed ends in a sentence, or in that folder."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT md5(i::VARCHAR) AS note, i AS age FROM range(3000000) t(i)) "
+            f"TO '{tmp_path}/wide.parquet' (FORMAT parquet)"
+        )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KANON_MEMORY", "60MB")
+    address = Address(str(tmp_path / "wide.parquet"))
+    before = sorted(each.name for each in tmp_path.iterdir())
+    with pytest.raises(TableError, match=r"needs more memory .* KANON_SCRATCH"):
+        open_stored(address).distinct()
+    assert sorted(each.name for each in tmp_path.iterdir()) == before
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("KANON_SCRATCH", str(tmp_path / "scratch"))
+    assert open_stored(address).distinct()["note"].values == 3_000_000
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["scratch", *before])

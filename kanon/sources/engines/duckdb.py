@@ -57,19 +57,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         It is not a table that can be read.
     """
     name = address.name
-    scratch = os.environ.get("KANON_SCRATCH", "").strip()
-    limit = os.environ.get("KANON_MEMORY", "").strip()
     with saying(name, _ERRORS, partial(_said, address)):
-        connection = ibis.duckdb.connect(
-            ":memory:",
-            threads=os.cpu_count() or 1,
-            temp_directory=scratch,
-            preserve_insertion_order=False,
-            autoinstall_known_extensions=False,
-            autoload_known_extensions=False,
-            **({"memory_limit": limit} if limit else {}),
-            **({"temp_file_encryption": True} if scratch else {}),
-        )
+        connection = ibis.duckdb.connect(":memory:", **_settings())
         opened = _KINDS.get(address.kind)
         if opened is None:
             raise TableError(
@@ -77,7 +66,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 "folder), CSV, TSV, DuckDB and SQLite files."
             )
         expression, found, used = opened(connection, address, settings)
-        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_given(scratch)])
+        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_scratch()])
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
         connection.raw_sql("SET enable_progress_bar=true")  # else nobody is told how far it is
         connection.raw_sql("SET enable_progress_bar_print=false")
@@ -125,7 +114,7 @@ def add_table(parts: Path, target: Address) -> None:
     folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
     with (
         saying(name, _ERRORS, partial(_said, folder)),
-        duckdb.connect(str(target.path)) as connection,
+        duckdb.connect(str(target.path), config=_settings()) as connection,
     ):
         known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
         if (target.table,) in known:
@@ -165,8 +154,24 @@ def _told_in_the_end(connection: Any, wanted: Any) -> float:
     return 1 / (1 + joins)
 
 
-def _given(text: str) -> list[Path]:
-    return [Path(text)] if text else []
+def _scratch() -> list[Path]:
+    """The folder that may be spilled to, if there is one."""
+    given = os.environ.get("KANON_SCRATCH", "").strip()
+    return [Path(given)] if given else []
+
+
+def _settings() -> dict[str, Any]:
+    """What every connection is made with: no extensions, and nothing spilled unless allowed."""
+    scratch, limit = _scratch(), os.environ.get("KANON_MEMORY", "").strip()
+    return {
+        "threads": os.cpu_count() or 1,
+        "temp_directory": str(scratch[0]) if scratch else "",
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        **({"memory_limit": limit} if limit else {}),
+        **({"temp_file_encryption": True} if scratch else {}),
+    }
 
 
 def _sql(text: str) -> str:
