@@ -170,7 +170,6 @@ def _settings() -> dict[str, Any]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         **({"memory_limit": limit} if limit else {}),
-        **({"temp_file_encryption": True} if scratch else {}),
     }
 
 
