@@ -367,6 +367,25 @@ def test_a_lost_connection_is_said(tmp_path):
         table.counted("age")
 
 
+def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
+    """Each driver has errors of its own; what they have in common is the name of their base."""
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        TEXTS.to_sql("people", connection, index=False)
+    connection.close()
+    table = open_stored(Address(str(path)))
+    base = type("DatabaseError", (Exception,), {})
+    lost = type("OperationalError", (base,), {})("server closed the connection: Ana, 34")
+    backend = table.opened.rows.expression.get_backend()
+    monkeypatch.setattr(type(backend), "to_pyarrow", lambda *_: (_ for _ in ()).throw(lost))
+    with pytest.raises(TableError, match=r"connection to 'people.sqlite' was lost") as raised:
+        table.counted("age")
+    assert "Ana" not in raised.value.sentence
+    monkeypatch.setattr(type(backend), "to_pyarrow", lambda *_: {}["a fault of ours"])
+    with pytest.raises(KeyError):
+        table.counted("zip")
+
+
 @pytest.mark.parametrize(
     ("address", "part"),
     [

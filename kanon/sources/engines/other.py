@@ -131,6 +131,6 @@ def _said(name: str, message: str) -> str | None:
         return "The disk is full: nothing was written under the final name."
     if "malformed" in low or "not a database" in low:
         return f"{quoted(name)} cannot be read: it is damaged, locked or another kind of file."
-    if any(part in low for part in ("convert", "invalid literal", "datatype", "type")):
+    if any(part in low for part in ("convert", "invalid literal", "datatype")):
         return f"A column of {quoted(name)} changes its type: every row has to have the same type."
     return None

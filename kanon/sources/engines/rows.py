@@ -76,7 +76,10 @@ def saying(
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)
             yield
-    except errors as error:
+    except Exception as error:
+        # Not "except errors": that asks no class whether it takes an error of a driver for its own.
+        if not isinstance(error, errors):
+            raise
         sentence = said(str(error)) or (
             f"The engine could not go on with {quoted(name)} ({type(error).__name__})."
         )
