@@ -124,7 +124,7 @@ def released(engine: str, folder: str, out: str, k: int = K) -> dict[str, Any]:
         "classes": classes.n_classes,
         "original": _digest(classes.nodes.tobytes(), classes.counts.tobytes()),
         "recoding": _digest(done.recoding.assigned.tobytes(), done.recoding.nodes.tobytes()),
-        "min_k": done.measures["min_k"],
+        "min_k": int(done.recoding.counts.min()),
         "children": children_megabytes(),
     }
 
@@ -279,17 +279,12 @@ def _run() -> str:
         for records, each in found.items()
         for engine, its in each.items()
     ]
-    grown = [
-        [
-            engine,
-            *(
-                f"{exponent(SIZES, [found[records][engine].steps[step] for records in SIZES]):.2f}"
-                for step in ("count", "write")
-            ),
-            f"{exponent(SIZES, [found[records][engine].engine for records in SIZES]):.2f}",
-        ]
-        for engine in engines
-    ]
+    grown = []
+    for engine in engines:
+        each = [found[records][engine] for records in SIZES]
+        taken = [[its.steps[step] for its in each] for step in ("count", "write")]
+        powers = [exponent(SIZES, spent) for spent in (*taken, [its.engine for its in each])]
+        grown.append([engine, *(f"{power:.2f}".replace("-", "−") for power in powers)])
     left_out = [
         f"**{name}** was not measured: pyspark is not installed (requirements-spark.txt)."
         for name in ENGINES
