@@ -67,9 +67,9 @@ def _head() -> str:
         [
             "# Benchmarks",
             "What kanon takes, each time beside a reference that was measured in the same run. "
-            "The reference is the *plain scan* of tests/plain_scan.py, compiled by Numba as kanon "
-            "is: it looks at every class for every merge. Both take the same merges, and every "
-            "case that times both checks it.",
+            "Where a case names no other, it is the *plain scan* of tests/plain_scan.py, compiled "
+            "by Numba as kanon is: it looks at every class for every merge. Both take the same "
+            "merges, and every case that times both checks it.",
             "Times are in seconds, best / median / worst of several alternating repetitions after "
             "one that is not counted. Other processes may have run beside; a ratio is of the best.",
             "\n".join(
@@ -77,7 +77,8 @@ def _head() -> str:
                     f"- Machine: {machine()}",
                     *made(PAGE, "numpy", "numba", "pandas", "pyarrow"),
                     "- Repeat: `KANON_ADULT=… python -m benchmarks` writes this page; "
-                    "`python -m benchmarks NAME` prints one case; `--list` names them",
+                    "`python -m benchmarks NAME` prints one case; `--list` names them; "
+                    "for other tools see benchmarks/cases/tools.py",
                 ]
             ),
         ]

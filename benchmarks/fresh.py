@@ -31,7 +31,9 @@ def peak_megabytes() -> float:
     return most / 1e6 if sys.platform == "darwin" else most * 1024 / 1e6
 
 
-def in_fresh_process(module: str, function: str, *arguments: Any) -> tuple[Any, float]:
+def in_fresh_process(
+    module: str, function: str, *arguments: Any, python: str = sys.executable
+) -> tuple[Any, float]:
     """Call a function in a process of its own.
 
     Parameters
@@ -40,6 +42,8 @@ def in_fresh_process(module: str, function: str, *arguments: Any) -> tuple[Any, 
         Where it is.
     arguments
         What it is given; goes through JSON.
+    python
+        The Python that runs it: that of another environment has to have what the module imports.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def in_fresh_process(module: str, function: str, *arguments: Any) -> tuple[Any, 
     peak
         The most memory that its process held at once, in MB.
     """
-    command = [sys.executable, "-m", "benchmarks.fresh", module, function, json.dumps(arguments)]
+    command = [python, "-m", "benchmarks.fresh", module, function, json.dumps(arguments)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     answer = json.loads(done.stdout)
     return answer["result"], answer["peak"]

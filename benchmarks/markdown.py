@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.timing import Timed
 
-__all__ = ["aim", "seconds", "signed", "spread", "table", "thousands"]
+__all__ = ["aim", "seconds", "signed", "spread", "table", "thousands", "times"]
 
 
 def seconds(value: float) -> str:
@@ -39,6 +39,17 @@ def thousands(number: float) -> str:
     '19,502'
     """
     return f"{number:,.0f}"
+
+
+def times(ratio: float) -> str:
+    """A ratio with one decimal; with two if it is small, with none if it is large.
+
+    >>> times(0.046), times(1.234), times(12.34), times(1129.4)
+    ('0.05', '1.2', '12', '1,129')
+    """
+    if ratio < 0.095:
+        return f"{ratio:.2f}"
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
 
 
 def signed(number: float, digits: int = 0) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pandas as pd
 
 from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
+from benchmarks.tables import COLUMNS
 from kanon.algorithms.task import Task
-from kanon.plan import Plan
+from kanon.hierarchy.files import to_nodes
+from kanon.plan import NodesPlan, Plan
 from kanon.run import Prepared, prepare
 from kanon.sources.opening import open_table
 
@@ -22,6 +25,8 @@ __all__ = [
     "adult_path",
     "adult_task",
     "adult_with_sensitive",
+    "beside_adult",
+    "census_trees",
     "content",
     "full_task",
     "voters",
@@ -71,6 +76,29 @@ def _adult_trees(table: pd.DataFrame, sensitive: str | None = None) -> dict[str,
     folder = ROOT / "hierarchies" / "adult"
     columns = (str(column) for column in table.columns if column != sensitive)
     return {column: str(folder / f"{column}.csv") for column in columns}
+
+
+def beside_adult(path: Path, columns: Iterable[str]) -> dict[str, str]:
+    """The hierarchy files that stand beside the Adult table.
+
+    Raises
+    ------
+    CaseError
+        A file is missing.
+    """
+    files = {name: path.parent / f"{path.stem}_hierarchy_{name}.csv" for name in columns}
+    missing = [file.name for file in files.values() if not file.is_file()]
+    if missing:
+        raise CaseError(f"Beside the Adult table {missing[0]} is missing.")
+    return {name: str(file) for name, file in files.items()}
+
+
+def census_trees(names: Iterable[str] = COLUMNS) -> dict[str, Any]:
+    """The hierarchies of the generated tables, as a plan holds them."""
+    return {
+        name: json.loads(NodesPlan(nodes=to_nodes(COLUMNS[name].tree)).model_dump_json())
+        for name in names
+    }
 
 
 def adult_content(metric: str, k: int) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -10,9 +13,12 @@ import pytest
 
 from benchmarks import markdown, timing
 from benchmarks.__main__ import main
-from benchmarks.case import Case, all_cases
+from benchmarks.case import Case, CaseError, all_cases
+from benchmarks.cases import engines, tools
 from benchmarks.fresh import in_fresh_process
 from benchmarks.tables import COLUMNS, census_like
+from kanon.plan import Plan
+from kanon.run import prepare, run
 from kanon.sources.exposure import exposure
 from kanon.sources.memory import classes_of_columns, coverage
 
@@ -81,7 +87,7 @@ def test_what_is_timed_runs_in_turn_and_once_more_before():
     assert [len(each.seconds) for each in timed] == [2, 2]
 
 
-@pytest.mark.parametrize("module", [markdown, timing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [engines, markdown, timing], ids=lambda module: module.__name__)
 def test_the_examples_of_the_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -113,3 +119,155 @@ def test_without_adult_a_case_says_what_it_lacks(monkeypatch, capsys):
     monkeypatch.delenv("KANON_ADULT", raising=False)
     assert main(["adult-gaa"]) == 2
     assert "KANON_ADULT" in capsys.readouterr().err
+
+
+# --- engines --------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def small_census(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("census")
+    engines.write_census(str(folder), 400)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["DuckDB", "SQLite"])
+def test_engines_agree_on_a_small_table(small_census, tmp_path, engine):
+    found = {}
+    for name in ("in memory", engine):
+        out = str(tmp_path / f"{name}.parquet")
+        its = engines.released(name, str(small_census), out, k=5)
+        assert {*engines.STEPS} <= {*its} and its["records"] == 400
+        found[name] = its | {"rows": engines.class_sizes(out)["rows"]}
+        assert engines.class_sizes(out)["min_k"] == its["min_k"] >= 5
+    assert engines.disagreement(found) == ""
+
+
+def test_a_release_of_other_rows_is_noticed(tmp_path):
+    rows = pd.DataFrame({"a": ["x", "x", "y", None], "b": ["*"] * 4})
+    other = rows.assign(a=["x", "y", "y", None])
+    found = {}
+    for name, frame in (("one", rows), ("two", other), ("shuffled", rows[::-1])):
+        frame.to_parquet(tmp_path / name)
+        found[name] = engines.class_sizes(str(tmp_path / name), ["a", "b"])
+    assert found["one"] == found["shuffled"]
+    assert (found["one"]["classes"], found["one"]["min_k"], found["one"]["records"]) == (3, 1, 4)
+    assert engines.disagreement(found) == "one and two differ in rows."
+
+
+def test_spark_is_left_out_without_pyspark(monkeypatch):
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
+    assert engines.engines_here() == ("in memory", "DuckDB", "SQLite")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_memory_of_a_child_counts(tmp_path):
+    before = engines.children_megabytes()
+    ready = "b = bytearray(60_000_000); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", ready], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        child.stdout.readline()
+        assert engines.children_megabytes() - before > 60
+        child.communicate(b"\n")
+    assert engines.children_megabytes() == pytest.approx(before)
+    assert engines.children_megabytes(tmp_path) is None
+
+
+# --- other tools ----------------------------------------------------------------------------
+PEOPLE = pd.DataFrame(
+    {"age": ["31", "32", "45", "47", "58"], "sex": ["F", "F", "M", "M", "F"], "ill": list("abcab")}
+)
+DECADES = {"build": "intervals", "widths": [10]}
+
+
+def people_plan(k=2):
+    return Plan.from_content(
+        {
+            "version": 1,
+            "columns": {
+                "age": {"role": "quasi-identifier", "hierarchy": DECADES},
+                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+                "ill": {"role": "insensitive"},
+            },
+            "algorithm": {"name": "datafly"},
+            "privacy": [{"model": "k-anonymity", "k": k}],
+            "suppression_limit": {"records": 1},
+        }
+    )
+
+
+def test_a_release_read_again_is_the_recoding_that_made_it():
+    done = run(people_plan(), PEOPLE)
+    released = done.released()
+    assert len(released) == 4  # one record is suppressed
+    read = tools.recoding_of(
+        prepare(people_plan(), PEOPLE).source, released.reset_index(drop=True), [*released.index]
+    )
+    assert read.assigned.tolist() == done.recoding.assigned.tolist()
+    assert read.nodes.tolist() == done.recoding.nodes.tolist()
+    found, expected = (tools.losses(each, 2) for each in (read, done.recoding))
+    for what in ("alteration", "classes", "generalised_percent", "general_loss"):
+        assert found[what] == expected[what]
+    assert (found["suppressed"], found["min_k"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "said"),
+    [
+        ("age", ["thirties", "thirties", "*", "*"], "no label"),
+        ("sex", ["M", "M", "M", "M"], "not below"),
+    ],
+)
+def test_a_release_that_is_none_of_the_table_is_refused(column, cells, said):
+    source = prepare(people_plan(), PEOPLE).source
+    released = PEOPLE.head(4).assign(**{column: cells})
+    with pytest.raises(ValueError, match=said):
+        tools.recoding_of(source, released, range(4))
+
+
+def test_a_class_released_in_two_ways_or_in_part_is_refused():
+    twins = pd.DataFrame({"age": ["31", "31"], "sex": ["F", "F"], "ill": ["a", "b"]})
+    source = prepare(people_plan(), twins).source
+    with pytest.raises(ValueError, match="two ways"):
+        tools.recoding_of(source, twins.assign(sex=["F", "*"]), [0, 1])
+    with pytest.raises(ValueError, match="in part"):
+        tools.recoding_of(source, twins.head(1), [0])
+    with pytest.raises(ValueError, match="twice"):
+        tools.recoding_of(source, twins, [0, 0])
+
+
+def test_without_variables_no_tool_is_measured(monkeypatch):
+    for variable in tools.TOOLS.values():
+        monkeypatch.delenv(variable, raising=False)
+    found = tools.CASE.run()
+    for tool, variable in tools.TOOLS.items():
+        assert f"**{tool}** was not measured: {variable} is not set." in found
+    assert "ARX" in found and "|" not in found
+
+
+def test_a_python_without_the_tool_is_refused(monkeypatch):
+    monkeypatch.setenv("KANON_BENCH_ANJANA", "/no/such/python")
+    with pytest.raises(CaseError, match="KANON_BENCH_ANJANA names"):
+        tools.program("ANJANA")
+    monkeypatch.setenv("KANON_BENCH_PYCANON", sys.executable)
+    with pytest.raises(CaseError, match="cannot import pycanon"):
+        tools.program("pyCANON")
+
+
+def test_kanon_is_measured_as_its_command_line_says(tmp_path):
+    path = tmp_path / "people.csv"
+    PEOPLE.to_csv(path, index=False)
+    found = tools.measured(str(path), ["sex"], "ill", 2)
+    assert (found["k"], found["l"], len(found["seconds"])) == (2, 2, 2)
+    printed = tools.commanded(
+        "measure", "--table", str(path), "--qi", "sex", "--sensitive", "ill", "--json"
+    )
+    assert '"min_k": 2' in printed["printed"]
+    with pytest.raises(RuntimeError, match="ended with 2"):
+        tools.commanded("measure", "--table", str(path), "--qi", "height")
+
+
+@pytest.mark.parametrize("name", ["with_anjana", "with_pycanon"])
+def test_what_runs_a_tool_needs_neither_it_nor_kanon_to_be_imported(name):
+    module = importlib.import_module(f"benchmarks.others.{name}")
+    code = f"import sys, {module.__name__}; sys.exit('kanon' in sys.modules)"
+    assert subprocess.run([sys.executable, "-S", "-c", code], check=False).returncode == 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.case import Case, CaseError
 from benchmarks.fresh import in_fresh_process
 from benchmarks.markdown import aim, seconds, spread, table, thousands
-from benchmarks.plans import adult_path, full_task
+from benchmarks.plans import adult_path, beside_adult, full_task
 from benchmarks.timing import Timed, alternately
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice_sweep_better import total_loss
@@ -40,13 +39,7 @@ def general_task(k: int) -> Task:
     """
     path = adult_path()
     given = open_table(path).table
-    trees = {
-        str(column): str(path.with_name(f"adult_hierarchy_{column}.csv"))
-        for column in given.columns
-    }
-    missing = [file for file in trees.values() if not Path(file).is_file()]
-    if missing:
-        raise CaseError(f"Beside adult.csv {Path(missing[0]).name} is missing.")
+    trees = beside_adult(path, map(str, given.columns))
     return replace(full_task(given, trees, "general-loss"), k=k)
 
 

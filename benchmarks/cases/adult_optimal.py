@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
-from benchmarks.case import Case, CaseError
+from benchmarks.case import Case
 from benchmarks.markdown import aim, seconds, spread, table, thousands
-from benchmarks.plans import adult_path, content
+from benchmarks.plans import adult_path, beside_adult, content
 from benchmarks.timing import alternately
 from kanon.algorithms import (
     datafly,
@@ -43,20 +43,10 @@ OPTIMAL = (optimal, flash, ola, incognito)
 
 
 def _task() -> Task:
-    """Adult with the hierarchy files that stand beside the table; at most 5 % suppressed.
-
-    Raises
-    ------
-    CaseError
-        A file is missing.
-    """
+    """Adult with the hierarchy files that stand beside the table; at most 5 % suppressed."""
     path = adult_path()
     found = open_table(path).table
-    files = {str(name): path.parent / f"{path.stem}_hierarchy_{name}.csv" for name in found.columns}
-    missing = [file.name for file in files.values() if not file.is_file()]
-    if missing:
-        raise CaseError(f"Beside the Adult table {missing[0]} is missing.")
-    trees = {name: str(file) for name, file in files.items()}
+    trees = beside_adult(path, map(str, found.columns))
     plan = content(trees, METRIC, K) | {"suppression_limit": SHARE}
     return prepare(Plan.from_content(plan), found).task()
 

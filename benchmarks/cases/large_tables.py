@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,11 +15,10 @@ import pyarrow.parquet
 from benchmarks.case import Case
 from benchmarks.fresh import in_fresh_process
 from benchmarks.markdown import aim, seconds, table, thousands
-from benchmarks.plans import adult_content, adult_path, content
-from benchmarks.tables import COLUMNS, census_like
+from benchmarks.plans import adult_content, adult_path, census_trees, content
+from benchmarks.tables import census_like
 from benchmarks.timing import exponent
-from kanon.hierarchy.files import to_nodes
-from kanon.plan import NodesPlan, Plan
+from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.stored import open_stored
@@ -141,11 +139,7 @@ def _row(folder: str, name: str, plan: Mapping[str, Any]) -> tuple[list[str], di
 
 
 def _census_plan() -> dict[str, Any]:
-    trees: dict[str, Any] = {
-        name: json.loads(NodesPlan(nodes=to_nodes(column.tree)).model_dump_json())
-        for name, column in COLUMNS.items()
-    }
-    return content({**trees, "birth-month": MONTHS}, "nllm", K["census"])
+    return content({**census_trees(), "birth-month": MONTHS}, "nllm", K["census"])
 
 
 def _run() -> str:
