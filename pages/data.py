@@ -52,17 +52,27 @@ work = head("What is in this table, and how exposed is it?")
 version = work.version
 
 
+def next_version() -> int:
+    """The version of the next table: a worker may have opened one since the page was drawn."""
+    return state.work().version + 1
+
+
+def replaced() -> bool:
+    """Whether the table that the page shows is not the one that is worked on any more."""
+    return state.work().version != version
+
+
 # --- choose a table -------------------------------------------------------------------------
 def take_upload() -> None:
     """Work on the file that was just uploaded; if it is no table, keep the old one."""
     file = state.typed(f"upload-{version}")
     if file is not None:
-        state.attempt(lambda: uploaded_work(file.getvalue(), file.name, version + 1))
+        state.attempt(lambda: uploaded_work(file.getvalue(), file.name, next_version()))
 
 
 def take_sample(name: str) -> None:
     """Work on a sample."""
-    state.attempt(lambda: sample_work(name, version + 1))
+    state.attempt(lambda: sample_work(name, next_version()))
 
 
 ways, way = table_tabs(work)
@@ -92,7 +102,7 @@ with adult:
     )
     if st.button("Download Adult", icon=":material/cloud_download:"):
         with st.spinner("Downloading from the UCI repository"):
-            state.attempt(lambda: adult_work(version + 1))
+            state.attempt(lambda: adult_work(next_version()))
         st.rerun()
 for tab in places:
     with tab:
@@ -102,11 +112,19 @@ for tab in places:
 # --- how it was read ------------------------------------------------------------------------
 def take_reading(field: str, key: str) -> None:
     """Read the same file again with one setting changed; the others are as asked for, or found."""
+    if replaced():
+        return
     value = state.typed(key)
     value = tuple(value) if isinstance(value, list) else value or None
     state.change(asked=replace(state.work().asked, **{field: value}))
     running.read_table_again()
     state.attempt(lambda: reread(state.work()))
+
+
+def take_missing() -> None:
+    """Say what happens to records that lack a quasi-identifier."""
+    if not replaced():
+        state.attempt(lambda: with_missing(state.work(), state.typed(f"missing-{version}")))
 
 
 file = work.file
@@ -157,9 +175,7 @@ if incomplete:
             "as-value": "Keep them: missing counts as a value of its own",
         }.get,
         horizontal=True,
-        on_change=lambda: state.attempt(
-            lambda: with_missing(state.work(), state.typed(f"missing-{version}"))
-        ),
+        on_change=take_missing,
     )
 
 # --- the table ------------------------------------------------------------------------------
@@ -189,11 +205,14 @@ with left:
 # --- roles and hierarchies ------------------------------------------------------------------
 def take_role(name: str, key: str) -> None:
     """Give a column another role."""
-    state.attempt(lambda: with_role(state.work(), name, Role(state.typed(key))))
+    if not replaced():
+        state.attempt(lambda: with_role(state.work(), name, Role(state.typed(key))))
 
 
 def take_choice(name: str, prefix: str) -> None:
     """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
+    if replaced():
+        return
     entered = typed_fields(prefix)
     file = state.typed(f"{prefix}-file")
     if file is not None:

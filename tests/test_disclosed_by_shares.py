@@ -194,7 +194,7 @@ def test_laws_of_what_is_disclosed(drawn):
 
 
 def test_ranges_of_mondrian_are_attacked_too():
-    table = sample_work("hospital").table
+    table = sample_work("hospital").table.frame
     quasi = {name: {"role": "quasi-identifier"} for name in ("age", "zip", "sex")}
     plan = Plan.from_content(
         {

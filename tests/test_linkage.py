@@ -269,7 +269,7 @@ def test_people_of_a_population_by_hand(animals):
 
 def test_a_population_that_is_the_table_adds_no_doubt(animals):
     table, recoding = animals
-    people = population_of(table, sample_work("animals-m23").table).classes
+    people = population_of(table, sample_work("animals-m23").table.frame).classes
     size = people_below(recoding.released, people)
     assert size.tolist() == recoding.released.counts.tolist() == [4, 4]
     assert journalist(recoding.released, size).highest == 0.25

@@ -187,7 +187,7 @@ def test_groups_are_among_the_rows():
 
 
 def test_ranges_are_shown_as_what_covers_them():
-    table = sample_work("hospital").table[["age", "zip"]]
+    table = sample_work("hospital").table.frame[["age", "zip"]]
     plan = Plan.from_content(
         {
             "version": 1,
