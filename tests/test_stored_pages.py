@@ -17,6 +17,7 @@ from dashboard import (
     HIERARCHIES,
     METRICS_PAGE,
     PEOPLE,
+    WORK,
     button,
     choose,
     give_role,
@@ -33,6 +34,7 @@ from dashboard import (
 
 from kanon.sources.stored import StoredTable
 from kanon.studio.text import plain
+from kanon.studio.work import sample_work
 
 OTHERS = ["pages/lattice.py", "pages/privacy.py", "pages/utility.py"]
 PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, COMPARE, *OTHERS]
@@ -319,6 +321,26 @@ def test_connections_and_paths_are_switched_off_by_the_operator(start, people, m
     go(at)
     assert "A path or a database" not in [tab.label for tab in at.tabs]
     assert not [one for one in at.button if one.label == "Open the table"]
+
+
+@pytest.mark.parametrize("control", ["role", "builder", "separator"])
+def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
+    """A worker may have opened another table since the page was drawn."""
+    at = start(DATA, sample="hospital")
+    there = work(at)
+    key = {
+        "role": f"role-{there.version}-0",
+        "builder": f"hierarchy-{there.version}-1-builder",
+        "separator": f"separator-{there.version}",
+    }[control]
+    box = at.selectbox(key=key)
+    box.select_index((box.index + 1) % len(box.options))
+    new = sample_work("animals-m23", there.version + 1)
+    at.session_state[WORK] = new
+    at.run()
+    assert not at.exception and problems(at) == []
+    assert (work(at).roles, work(at).asked) == (new.roles, new.asked)
+    assert work(at).choices.keys() == new.choices.keys()
 
 
 def test_a_release_never_overwrites_anything(start, people, folder, tmp_path):
