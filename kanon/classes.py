@@ -12,7 +12,7 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.sensitive import Sensitive
 
-__all__ = ["EquivalenceClasses", "group_tuples", "tuple_keys"]
+__all__ = ["EquivalenceClasses", "group_tuples", "sum_tuples", "tuple_keys"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,3 +154,39 @@ def group_tuples(
     total = np.zeros(len(first), dtype=np.int64)
     np.add.at(total, group, counts)
     return nodes[first].astype(np.int32), total, group
+
+
+def sum_tuples(
+    tuples: np.ndarray, counts: np.ndarray, keys: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merge equal tuples as :func:`group_tuples` does, faster where nobody asks which they were.
+
+    Parameters
+    ----------
+    tuples : numpy.ndarray, shape (n, m)
+        The tuples.
+    counts : numpy.ndarray, shape (n,), int64
+        Their counts.
+    keys : numpy.ndarray, shape (n,) or (n, q)
+        Per tuple one number or several, the same for equal tuples alone.
+
+    Returns
+    -------
+    tuples : numpy.ndarray, shape (E, m)
+        The distinct tuples in the order of their keys.
+    counts : numpy.ndarray, shape (E,), int64
+        The summed counts.
+
+    >>> tuples = np.array([[1, 0], [0, 2], [1, 0]])
+    >>> found, counts = sum_tuples(tuples, np.array([1, 2, 4]), np.array([3, 2, 3]))
+    >>> found.tolist(), counts.tolist()
+    ([[0, 2], [1, 0]], [2, 5])
+    """
+    keys = keys.reshape(len(tuples), -1)
+    order = np.argsort(keys[:, 0]) if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
+    keys, tuples, counts = keys[order], tuples[order], counts[order]
+    first = np.ones(len(keys), dtype=bool)
+    first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    if first.all():
+        return tuples, counts
+    return tuples[first], np.add.reduceat(counts, np.flatnonzero(first))

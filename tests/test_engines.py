@@ -625,7 +625,7 @@ def test_nothing_is_spilled_unless_a_folder_is_named(tmp_path, monkeypatch):
             f"TO '{tmp_path}/wide.parquet' (FORMAT parquet)"
         )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KANON_MEMORY", "100MB")
+    monkeypatch.setenv("KANON_MEMORY", "250MB")
     address = Address(str(tmp_path / "wide.parquet"))
     before = sorted(each.name for each in tmp_path.iterdir())
     with pytest.raises(TableError, match=r"needs more memory .* KANON_SCRATCH"):

@@ -8,7 +8,9 @@ import secrets
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from importlib import import_module
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.classes import EquivalenceClasses, sum_tuples, tuple_keys
 from kanon.errors import CoverageError, PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.progress import Progress, no_progress
@@ -26,7 +28,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
 from kanon.sources.memory import lacking_values, require_records, with_missing_leaf
 from kanon.sources.rows import excerpt_of
-from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
+from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt
 from kanon.values import MISSING_LABEL, canonical_texts
 from kanon.words import counted
@@ -77,7 +79,8 @@ class StoredSource:
             trees.append(tree)
             self._lookup.append(lookup)
         nodes = np.stack([self._lookup[j][codes[:, j]] for j in range(len(columns))], axis=1)
-        nodes, counts, _ = group_tuples(nodes, counts, [tree.n_nodes for tree in trees])
+        keys = tuple_keys(nodes, [tree.n_nodes for tree in trees])
+        nodes, counts = sum_tuples(nodes.astype(np.int32), counts, keys)
         sensitive = tuple(
             table.histogram(column, columns, nodes, self._lookup)
             for column in schema.columns(Role.SENSITIVE)
@@ -147,30 +150,25 @@ class StoredSource:
         """
         import ibis
 
-        keys: dict[str, list[int]] = {}
-        strides, largest = [], 2**63
-        for j, tree in enumerate(self.classes.hierarchies):
-            if largest * tree.n_nodes > 2**62:
-                largest = 1
-                keys[f"{OURS} key {len(keys)}"] = []
-            keys[f"{OURS} key {len(keys) - 1}"].append(j)
-            strides.append(largest)
-            largest *= tree.n_nodes
-        for j, column in enumerate(self.classes.attributes):
-            values = table.values(column)
-            part = self._lookup[j][values.codes].astype(np.int64) * strides[j]
-            known = ibis.memtable(values.map_of(f"{OURS} known {j}", f"{OURS} part {j}", part))
-            rows = rows.left_join(known, [(column, f"{OURS} known {j}")])
         sums, tuples = {}, {}
-        for key, parts in keys.items():
-            total: Any = ibis.literal(0, "int64")
-            found = np.zeros(len(members), dtype=np.int64)
-            for j in parts:
-                missing = int(self._lookup[j][0]) * strides[j]
-                total = total + rows[f"{OURS} part {j}"].fill_null(missing)
-                found += self.classes.nodes[members, j].astype(np.int64) * strides[j]
-            sums[key], tuples[f"{key}, known"] = total, found
-        return rows.mutate(**sums), list(keys), tuples
+        sizes = [tree.n_nodes for tree in self.classes.hierarchies]
+        for place, number in enumerate(whole_numbers(sizes)):
+            parts, known = [], np.zeros(len(members), dtype=np.int64)
+            for j, each in number.items():
+                column, name = self.classes.attributes[j], f"{OURS} part {j}"
+                values = table.values(column)
+                part = self._lookup[j][values.codes].astype(np.int64) * each
+                given = ibis.memtable(values.map_of(f"{OURS} known {j}", name, part))
+                rows = rows.left_join(given, [(column, f"{OURS} known {j}")])
+                parts.append((name, int(self._lookup[j][0]) * each))
+                known += self.classes.nodes[members, j].astype(np.int64) * each
+            key = f"{OURS} key {place}"
+            sums[key], tuples[f"{key}, known"] = parts, known
+        total = {
+            key: reduce(add, (rows[name].fill_null(missing) for name, missing in parts))
+            for key, parts in sums.items()
+        }
+        return rows.mutate(**total), list(total), tuples
 
     def released(self, recoding: Recoding, table: StoredTable | None = None) -> Any:
         """The release as an expression: rows in no order, identifiers dropped, labels for values.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from kanon.classes import group_tuples
+from kanon.classes import group_tuples, sum_tuples
 from kanon.errors import TableError, quoted
 from kanon.schema import check_columns
 from kanon.sources.memory import alphabetical
@@ -20,7 +22,17 @@ from kanon.sources.typed_files import typed_column
 from kanon.values import Distinct, canonical_texts
 from kanon.words import thin
 
-__all__ = ["EXCERPT", "MOST_VALUES", "OURS", "Asked", "Connected", "Values", "frame", "positions"]
+__all__ = [
+    "EXCERPT",
+    "MOST_VALUES",
+    "OURS",
+    "Asked",
+    "Connected",
+    "Values",
+    "frame",
+    "positions",
+    "whole_numbers",
+]
 
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
@@ -148,29 +160,64 @@ class Connected:
         grouped = rows.group_by(
             **{f"{OURS} value {j}": rows[column] for j, column in enumerate(columns)}
         ).aggregate(**{_COUNT: rows.count()})
-        sizes = []
-        for j, column in enumerate(columns):
-            values = self.values(column)
-            sizes.append(len(values.texts) + 1)
-            codes = ibis.memtable(
-                values.map_of(
-                    f"{OURS} known {j}", f"{OURS} code {j}", values.codes.astype(np.int32)
-                )
-            )
-            grouped = grouped.left_join(codes, [(f"{OURS} value {j}", f"{OURS} known {j}")])
+        sizes = [len(self.values(column).texts) + 1 for column in columns]
+        numbers = whole_numbers(sizes)
+        for number in numbers:
+            for j, each in number.items():
+                values = self.values(columns[j])
+                known, part = f"{OURS} known {j}", f"{OURS} part {j}"
+                codes = ibis.memtable(values.map_of(known, part, values.codes * each))
+                grouped = grouped.left_join(codes, [(f"{OURS} value {j}", known)])
         wanted = {
-            f"{OURS} code {j}": grouped[f"{OURS} code {j}"].fill_null(0)
-            for j in range(len(columns))
+            f"{OURS} number {place}": reduce(
+                add, (grouped[f"{OURS} part {j}"].fill_null(0) for j in number)
+            )
+            for place, number in enumerate(numbers)
         }
         found = self.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
-        codes = np.stack(
-            [found[f"{OURS} code {j}"].to_numpy().astype(np.int32) for j in range(len(columns))],
-            axis=1,
-        )
+        tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
-        codes, counts, _ = group_tuples(codes, counts, sizes)
+        tuples, counts = sum_tuples(tuples, counts, tuples)
+        codes = np.empty((len(tuples), len(columns)), dtype=np.int32)
+        for place, number in enumerate(numbers):
+            for j, each in number.items():
+                codes[:, j] = tuples[:, place] // each % sizes[j]
         return codes, counts
+
+
+def whole_numbers(sizes: Sequence[int]) -> list[dict[int, int]]:
+    """Whole numbers below 2 ** 62 that tuples are written as, so that they sort as the tuples do.
+
+    Parameters
+    ----------
+    sizes
+        How many values each column of a tuple has.
+
+    Returns
+    -------
+    list of dict
+        Per number its columns, in order, and what one of each counts in it.
+
+    >>> whole_numbers([3, 10, 2]), whole_numbers([2**40, 2**40])
+    ([{0: 20, 1: 2, 2: 1}], [{0: 1}, {1: 1}])
+    """
+    runs: list[list[int]] = [[]]
+    largest = 1
+    for j, size in enumerate(sizes):
+        if largest * size > 2**62:
+            runs.append([])
+            largest = 1
+        runs[-1].append(j)
+        largest *= size
+    found = []
+    for run in runs:
+        each, number = 1, {}
+        for j in reversed(run):
+            number[j] = each
+            each *= sizes[j]
+        found.append({j: number[j] for j in run})
+    return found
 
 
 @dataclass(frozen=True, eq=False)
