@@ -268,10 +268,12 @@ class MemoryTable:
 
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""
-        return {
-            column: Distinct(int(self.frame[column].nunique()), int(self.frame[column].count()))
-            for column in self.columns
-        }
+        return {column: self.distinct_of(column) for column in self.columns}
+
+    def distinct_of(self, column: str) -> Distinct:
+        """How many distinct values one column has."""
+        cells = self.frame[column]
+        return Distinct(int(cells.nunique()), int(cells.count()))
 
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records."""

@@ -351,13 +351,13 @@ class StoredTable:
         """
         codes, counts = self.coded((*columns, column))
         values = self.values(column)
-        ordered, numeric, place = sensitive_values(
-            column, self._present(codes[:, -1], values.texts), bool((codes[:, -1] == 0).any())
-        )
         present = np.unique(codes[:, -1])
+        filled = present[present > 0]
+        ordered, numeric, place = sensitive_values(
+            column, [values.texts[code - 1] for code in filled.tolist()], len(filled) < len(present)
+        )
         position = np.zeros(len(values.texts) + 1, dtype=np.int64)
-        position[present[present > 0]] = place[:-1]
-        position[0] = place[-1]
+        position[filled], position[0] = place[:-1], place[-1]
         nodes = codes[:, :-1]
         if lookup is not None:
             nodes = np.stack([lookup[j][nodes[:, j]] for j in range(nodes.shape[1])], axis=1)
@@ -375,10 +375,6 @@ class StoredTable:
             return self, 0
         gone = marks.counts.get("1", 0)
         return (self._without((SUPPRESSED, "1")) if gone else self), gone
-
-    @staticmethod
-    def _present(codes: np.ndarray, texts: Sequence[str]) -> list[str]:
-        return [texts[code - 1] for code in np.unique(codes).tolist() if code]
 
     def source(
         self,

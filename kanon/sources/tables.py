@@ -69,6 +69,9 @@ class Table(Protocol):
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""
 
+    def distinct_of(self, column: str) -> Distinct:
+        """How many distinct values one column has."""
+
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records."""
 

@@ -575,7 +575,7 @@ def with_role(work: Work, column: str, role: Role) -> Work:
     roles = {**work.roles, column: role}
     reasons = {
         **work.reasons,
-        column: f"Set by you. {singles_out(work.table.distinct()[column])}".strip(),
+        column: f"Set by you. {singles_out(work.table.distinct_of(column))}".strip(),
     }
     return _with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
 

@@ -1,5 +1,5 @@
 """Engines that keep the rows where they are: one module each, found by its name.
 
-A module has ``TITLE`` and ``open_rows(address, settings, writes)``, which returns
+A module has ``open_rows(address, settings, writes)``, which returns
 :class:`kanon.sources.engines.rows.Rows`.
 """

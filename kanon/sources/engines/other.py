@@ -21,9 +21,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
 from kanon.sources.reading import ReadSettings
 
-__all__ = ["TITLE", "open_rows"]
-
-TITLE = "a database"
+__all__ = ["open_rows"]
 
 _BATCH = 65_536
 

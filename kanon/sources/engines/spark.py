@@ -21,9 +21,7 @@ from kanon.sources.engines.rows import Rows, named, saying
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
-__all__ = ["TITLE", "open_rows"]
-
-TITLE = "Spark"
+__all__ = ["open_rows"]
 
 _ERRORS = (
     PySparkException, Py4JError, OSError, ConnectionError, ibis.common.exceptions.IbisError,
@@ -83,12 +81,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     def write(wanted: Any, target: Path, kind: str, progress: Progress) -> None:
         progress(0.0, "Writing the release")
         with saying(name, _ERRORS, partial(_said, name)), _quietly():
-            if kind == "folder":
-                connection.to_parquet_dir(wanted, target)
-            else:
-                raise TableError(
-                    "Spark writes a folder of Parquet files: give a path without .csv."
-                )
+            connection.to_parquet_dir(wanted, target)
 
     return Rows(rows, fetch, write, ("folder",), ("Read by Spark.",), found)
 
