@@ -78,9 +78,11 @@ class StoredSource:
             )
             trees.append(tree)
             self._lookup.append(lookup)
-        nodes = np.stack([self._lookup[j][codes[:, j]] for j in range(len(columns))], axis=1)
+        nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
+        for j, lookup in enumerate(self._lookup):
+            nodes[:, j] = lookup[codes[:, j]]
         keys = tuple_keys(nodes, [tree.n_nodes for tree in trees])
-        nodes, counts = sum_tuples(nodes.astype(np.int32), counts, keys)
+        nodes, counts = sum_tuples(nodes, counts, keys)
         sensitive = tuple(
             table.histogram(column, columns, nodes, self._lookup)
             for column in schema.columns(Role.SENSITIVE)
@@ -192,15 +194,14 @@ class StoredSource:
         for number, column in enumerate(self._pseudonyms):
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         rows, keys, tuples = self._keyed(table, rows, members)
-        tuples[place] = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
+        places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
+        tuples[place] = places.astype(np.int32)
         rows = _matching(rows, ibis.memtable(pa.table(tuples)), keys)
-        labels = {f"{place}, known": np.arange(recoding.n_classes + 1)}
-        roots = [tree.root for tree in self.classes.hierarchies]
+        labels = {f"{place}, known": np.arange(recoding.n_classes + 1, dtype=np.int32)}
+        roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
         nodes = np.vstack([recoding.nodes, roots])
         for j, tree in enumerate(recoding.hierarchies):
-            labels[f"{OURS} label {j}"] = pa.array(tree.labels, pa.string()).take(
-                pa.array(nodes[:, j])
-            )
+            labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
         gone = rows[place] == recoding.n_classes
         wanted = {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import ibis
+import pyarrow as pa
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
@@ -131,8 +132,19 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
     own = {}
     for number, known in enumerate(wanted.op().find(ibis.expr.operations.InMemoryTable)):
         name = f"kanon: known {number}"
-        connection.con.register(f"{name}, given", known.data.to_pyarrow(known.schema))
-        connection.raw_sql(f'CREATE TEMP TABLE "{name}" AS SELECT * FROM "{name}, given"')
+        given = known.data.to_pyarrow(known.schema)
+        connection.con.register(f"{name}, given", given)
+        cells = [f'"{column}"' for column in given.column_names]
+        for j, kind in enumerate(given.schema.types):
+            if pa.types.is_dictionary(kind):  # joined and written as numbers, not as texts
+                cell, labels = cells[j], f'"{name}, labels {j}"'
+                connection.raw_sql(
+                    f'CREATE TYPE {labels} AS ENUM (SELECT DISTINCT {cell} FROM "{name}, given")'
+                )
+                cells[j] = f"CAST({cell} AS {labels}) AS {cell}"
+        connection.raw_sql(
+            f'CREATE TEMP TABLE "{name}" AS SELECT {", ".join(cells)} FROM "{name}, given"'
+        )
         connection.con.unregister(f"{name}, given")
         own[known] = connection.table(name, database=("temp", "main")).op()
     return wanted.op().replace(own).to_expr()
