@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -78,9 +79,14 @@ def _settings() -> Iterator[dict[str, Any]]:
     yield {"name": "gaa", "strategy": "s3"}
 
 
+def _merges(module: ModuleType) -> bool:
+    """Whether an algorithm uses the kernels of merging."""
+    return module.FAMILY == "merging" or hasattr(module, "merge_chosen")
+
+
 if __name__ == "__main__":
     # Those that merge take longer to compile than all others together: side by side.
-    merging = [name for name, module in algorithms().items() if module.FAMILY == "merging"]
+    merging = [name for name, module in algorithms().items() if _merges(module)]
     others = [name for name in algorithms() if name not in merging]
     with ProcessPoolExecutor(2) as processes:
         list(processes.map(warm, (merging, others)))

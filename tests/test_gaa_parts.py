@@ -126,7 +126,7 @@ def plain_partition(problem: Problem, depths, number: int, least: int) -> list[i
     return [next(i for i, part in enumerate(parts) if x in part) for x in tuples]
 
 
-@examples(3000)
+@examples(600)
 @given(cases(), st.integers(1, 6), st.integers(1, 4))
 def test_a_partition_equals_the_slow_version(case, number, least):
     problem, chosen = case
