@@ -25,18 +25,9 @@ from kanon.studio.picture import picture
 from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.samples import SAMPLES
+from kanon.studio.starting import adult_work, reread, sample_work, settings_shown, uploaded_work
 from kanon.studio.text import in_badge, plain, spoken
-from kanon.studio.work import (
-    adult_work,
-    incomplete_records,
-    reread,
-    sample_work,
-    settings_shown,
-    uploaded_work,
-    with_builder,
-    with_missing,
-    with_role,
-)
+from kanon.studio.work import incomplete_records, with_builder, with_missing, with_role
 from kanon.words import counted, thin
 
 BADGES = {

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.studio import jobs as jobs_module
 from kanon.studio import shared
-from kanon.studio.work import sample_work
+from kanon.studio.starting import sample_work
 
 HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
 APP = jobs_module.Path(__file__).parents[1] / "app.py"

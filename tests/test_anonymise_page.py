@@ -57,7 +57,8 @@ from kanon.studio.models import key_of_model
 from kanon.studio.own_metrics import with_composed
 from kanon.studio.requirements import KINDS
 from kanon.studio.result import name_in_files
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 ENTROPY, T = "entropy-l-diversity", "t-closeness"
 ALGORITHMS = parts_of(kanon.algorithms)

@@ -12,7 +12,7 @@ from kanon.charts.layout import PRESETS, Layout, Panel
 from kanon.comparison import CRITERIA, PAPER_K
 from kanon.studio import layouts
 from kanon.studio.layouts import with_layout_file
-from kanon.studio.work import sample_work
+from kanon.studio.starting import sample_work
 
 
 @pytest.fixture

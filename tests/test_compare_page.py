@@ -36,7 +36,8 @@ from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
 from kanon.studio.kept import export
 from kanon.studio.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 MEANS = [MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY]
 NOTHING_COMPARED = "Nothing has been compared for this table yet"

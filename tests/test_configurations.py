@@ -31,10 +31,10 @@ from kanon.studio.configurations import (
 from kanon.studio.drawing import with_drawn_weights
 from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
 from kanon.studio.own_metrics import with_composed, without_composed
+from kanon.studio.starting import sample_work
 from kanon.studio.work import (
     node_used,
     plan_of,
-    sample_work,
     undone,
     with_builder,
     with_missing,

@@ -21,7 +21,8 @@ from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
-from kanon.studio.work import plan_of, sample_work, uploaded_work, with_role
+from kanon.studio.starting import sample_work, uploaded_work
+from kanon.studio.work import plan_of, with_role
 
 
 # The worked table of Viton et al. 2021, with a diagnosis added.

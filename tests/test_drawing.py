@@ -24,14 +24,13 @@ from kanon.studio.choices import BUILDERS, Choice, choose, drawn, suggested
 from kanon.studio.history import STEPS
 from kanon.studio.imports import meant, with_imported, with_imports
 from kanon.studio.own_metrics import with_composed, without_composed
+from kanon.studio.starting import sample_work, uploaded_work
 from kanon.studio.work import (
     comparison_settings,
     plan_of,
     redone,
-    sample_work,
     settings_of,
     undone,
-    uploaded_work,
     usable_metrics,
     with_builder,
     with_choice,

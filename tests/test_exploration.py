@@ -25,7 +25,8 @@ from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.run import prepare
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 NCP = metric_named("ncp")
 

@@ -30,7 +30,7 @@ from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.studio import drawing, tree
 from kanon.studio.imports import meant
-from kanon.studio.work import sample_work
+from kanon.studio.starting import sample_work
 
 ADULT_FILES = sorted(
     [

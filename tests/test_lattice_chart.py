@@ -27,7 +27,8 @@ from kanon.exploration import assessed, explore, neighbourhood, outline
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.run import prepare
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 
 def task_named(sample: str) -> Task:

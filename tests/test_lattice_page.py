@@ -44,7 +44,8 @@ from kanon.studio.lattice import (
     with_node,
 )
 from kanon.studio.lattice_said import step_said
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 from kanon.words import counted
 
 LATTICE = "pages/lattice.py"

@@ -20,7 +20,8 @@ from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from kanon.sources.population import population_of
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 
 # The worked table of Mauger et al. 2023: at k = 4 GAA releases [F, Mammal] and [M, Felid].
@@ -311,7 +312,8 @@ def test_adult_is_attacked_within_a_blink(adult_path):
 
     from kanon.schema import Role
     from kanon.sources.reading import read_table
-    from kanon.studio.work import uploaded_work, with_role
+    from kanon.studio.starting import uploaded_work
+    from kanon.studio.work import with_role
 
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
     assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162

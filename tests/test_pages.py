@@ -49,8 +49,9 @@ from kanon.metrics import METRICS
 from kanon.run import run
 from kanon.sources.reading import read_table
 from kanon.studio.samples import SAMPLES
+from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.work import plan_of
 from kanon.words import thin
 
 

@@ -45,7 +45,8 @@ from kanon.run import FINISHED_K, prepare, run, solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, STRATEGIES
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 from kanon.sweep import Planned, solve_sweep, sweep
 
 ROOT = Path(__file__).parent.parent

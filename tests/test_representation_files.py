@@ -22,7 +22,8 @@ from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import table_bytes
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 
 def read(content: bytes, kind: str) -> pd.DataFrame:

@@ -28,7 +28,8 @@ from kanon.learning.representations import (
 )
 from kanon.recoding import Recoding
 from kanon.run import prepare
-from kanon.studio.work import plan_of, sample_work
+from kanon.studio.starting import sample_work
+from kanon.studio.work import plan_of
 
 NAMES = ["oneClass", "fillParent", "fillChild", "proportional"]
 

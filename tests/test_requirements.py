@@ -41,7 +41,8 @@ from kanon.studio.requirements import (
     summary,
     whole_table,
 )
-from kanon.studio.work import sample_work, uploaded_work, with_role
+from kanon.studio.starting import sample_work, uploaded_work
+from kanon.studio.work import with_role
 
 
 def one_column(values):

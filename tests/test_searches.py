@@ -54,7 +54,7 @@ from kanon.searches import (
     times_as_long,
 )
 from kanon.studio.searches import plan_of_searches
-from kanon.studio.work import uploaded_work
+from kanon.studio.starting import uploaded_work
 
 NLLM = metric_named("nllm")
 

@@ -33,8 +33,8 @@ from dashboard import (
 )
 
 from kanon.sources.stored import StoredTable
+from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
-from kanon.studio.work import sample_work
 
 OTHERS = ["pages/lattice.py", "pages/privacy.py", "pages/utility.py"]
 PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, COMPARE, *OTHERS]

@@ -34,8 +34,8 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.studio import utility_matrix
 from kanon.studio.representing import disclosure_sentence, which_attribute
+from kanon.studio.starting import sample_work
 from kanon.studio.utility_view import UtilityView
-from kanon.studio.work import sample_work
 
 UTILITY = "pages/utility.py"
 

@@ -10,14 +10,9 @@ from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
 from kanon.studio.samples import SAMPLES
+from kanon.studio.starting import sample_work
 from kanon.studio.text import plain, shortened
-from kanon.studio.work import (
-    Work,
-    metric_called,
-    sample_work,
-    usable_metrics,
-    usable_strategies,
-)
+from kanon.studio.work import Work, metric_called, usable_metrics, usable_strategies
 from kanon.words import counted, thin
 
 __all__ = [

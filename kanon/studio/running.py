@@ -37,6 +37,7 @@ from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs, last_job
+from kanon.studio.starting import read_again
 from kanon.studio.stored import open_work, prepare_and_solve, write_release
 from kanon.studio.studying import learn_fits, learn_releases
 from kanon.studio.work import (
@@ -47,7 +48,6 @@ from kanon.studio.work import (
     Work,
     comparison_settings,
     plan_of,
-    read_again,
     settings_of,
     usable_metrics,
     without_lost,

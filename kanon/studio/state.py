@@ -17,8 +17,9 @@ import streamlit as st
 from kanon.errors import KanonError
 from kanon.studio.kept import carried
 from kanon.studio.samples import FIRST
+from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
-from kanon.studio.work import Work, sample_work
+from kanon.studio.work import Work
 
 __all__ = [
     "attempt",

@@ -21,7 +21,8 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.exposed import exposed
 from kanon.studio.preview import preview_rows
-from kanon.studio.work import Work, opened_work
+from kanon.studio.starting import opened_work
+from kanon.studio.work import Work
 
 __all__ = ["open_work", "prepare_and_solve", "write_release"]
 

@@ -23,11 +23,10 @@ from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
-from kanon.schema import Role, singles_out, suggest_roles
+from kanon.schema import Role, singles_out
 from kanon.searches import Searches
-from kanon.sources.adult import ADULT_NAME, fetch_adult
-from kanon.sources.opening import OpenedTable, open_table
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.opening import OpenedTable
+from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 from kanon.studies import Learned, Measured
@@ -46,7 +45,7 @@ from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
 from kanon.studio.places import Destination, Place
-from kanon.studio.samples import ADULT_FOLDER, SAMPLES, bundled_file
+from kanon.studio.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
@@ -59,7 +58,6 @@ __all__ = [
     "Result",
     "Searched",
     "Work",
-    "adult_work",
     "built",
     "chosen_for",
     "compared_metrics",
@@ -69,22 +67,17 @@ __all__ = [
     "k_grid",
     "metric_called",
     "node_used",
-    "opened_work",
     "plan_of",
-    "read_again",
     "redone",
-    "reread",
-    "sample_work",
     "settings_of",
-    "settings_shown",
     "shown_k",
     "suppression_used",
     "undone",
-    "uploaded_work",
     "usable_metrics",
     "usable_strategies",
     "with_builder",
     "with_choice",
+    "with_choices",
     "with_missing",
     "with_option",
     "with_role",
@@ -462,114 +455,6 @@ class Work:
         return self.job is not None and not self.job.finished
 
 
-def sample_work(name: str, version: int = 0) -> Work:
-    """The work on a table that comes with kanon, with its roles and hierarchies."""
-    sample = SAMPLES[name]
-    content = sample.path.read_bytes()
-    file = read_table(content, sample.path.name)
-    work = replace(_work(file, content, sample.title, name, version), k=sample.k)
-    reasons = dict.fromkeys(sample.roles, "")
-    return _with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)
-
-
-def uploaded_work(
-    content: bytes, name: str, version: int, settings: ReadSettings | None = None
-) -> Work:
-    """The work on an uploaded file, with suggested roles and hierarchies.
-
-    Raises
-    ------
-    TableError
-        The file is not a table that can be read.
-    """
-    file = open_table(content, name, settings)
-    if file.name == ADULT_NAME:
-        return _adult_work(file, version)
-    return _checked(_with_choices(_work(file, content, name, "upload", version)))
-
-
-def opened_work(file: OpenedTable, version: int) -> Work:
-    """The work on a table that stays where it is, with suggested roles and hierarchies.
-
-    Raises
-    ------
-    TableError
-        The engine cannot go on with it.
-    """
-    return _checked(_with_choices(_work(file, None, file.name, "place", version)))
-
-
-def _checked(work: Work) -> Work:
-    """New work, its k within reach; what is wrong with the table is said."""
-    taken = (
-        "The table has a column 'suppressed', the name that a release gives to its mark of "
-        "suppressed records; rename that column before you anonymise."
-    )
-    problem = taken if "suppressed" in work.roles else None
-    return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
-
-
-def adult_work(version: int) -> Work:
-    """The work on the Adult table, fetched from the UCI repository.
-
-    Raises
-    ------
-    TableError
-        It could not be fetched.
-    """
-    return _adult_work(fetch_adult(), version)
-
-
-def reread(work: Work) -> Work:
-    """The same file read as asked for; roles and hierarchies stay where columns do.
-
-    Raises
-    ------
-    TableError
-        The file cannot be read that way.
-    """
-    if work.content is None:
-        return work
-    return read_again(work, uploaded_work(work.content, work.file.name, 0, work.asked))
-
-
-def read_again(work: Work, again: Work) -> Work:
-    """The work on the same table that was read in another way; roles stay where columns do.
-
-    Raises
-    ------
-    TableError
-        The engine cannot go on with it.
-    """
-    return _with_choices(
-        replace(
-            work,
-            version=work.version + 1,
-            file=again.file,
-            digest=again.digest,
-            roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
-            reasons=again.reasons,
-            job=None,
-            doing="",
-            then=None,
-            result=None,
-            comparison=None,
-            searched=None,
-            what_if=None,
-            imports=(),
-            problem=again.problem,
-        )
-    )
-
-
-def settings_shown(work: Work) -> ReadSettings:
-    """How the file was read; after a mistake, what was asked for, so that it can be mended."""
-    if not work.problem:
-        return work.file.settings
-    asked = {key: value for key, value in vars(work.asked).items() if value is not None}
-    return replace(work.file.settings, **asked)
-
-
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     roles = {**work.roles, column: role}
@@ -577,12 +462,12 @@ def with_role(work: Work, column: str, role: Role) -> Work:
         **work.reasons,
         column: f"Set by you. {singles_out(work.table.distinct_of(column))}".strip(),
     }
-    return _with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
+    return with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
 
 
 def with_missing(work: Work, missing: Missing) -> Work:
     """The work with another rule for records that lack a quasi-identifier."""
-    return _with_choices(replace(work, missing=missing, problem=None))
+    return with_choices(replace(work, missing=missing, problem=None))
 
 
 def with_choice(work: Work, column: str, choice: Choice) -> Work:
@@ -863,34 +748,7 @@ def k_grid(n_records: int, also: int) -> list[int]:
     return sorted({k for k in [*spaced, *PAPER_K, 1500, 4000, also] if 2 <= k <= n_records})
 
 
-def _adult_work(file: TableFile, version: int) -> Work:
-    """The papers take all nine columns as quasi-identifiers."""
-    work = _work(file, None, "Adult (UCI)", "adult", version)
-    roles = dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER)
-    return _with_choices(replace(work, roles=roles, reasons=dict.fromkeys(roles, "As the papers.")))
-
-
-def _work(
-    file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
-) -> Work:
-    suggestions = suggest_roles(file.records.distinct())
-    without = file.fingerprint if isinstance(file, OpenedTable) else title
-    fingerprint = hashlib.sha256(content if content is not None else without.encode())
-    fingerprint.update(repr(file.settings).encode())
-    return Work(
-        version=version,
-        title=title,
-        origin=origin,
-        file=file,
-        content=content,
-        digest=fingerprint.hexdigest(),
-        roles={column: suggestion.role for column, suggestion in suggestions.items()},
-        reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
-        choices={},
-    )
-
-
-def _with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
+def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
     """The work with a hierarchy for every quasi-identifier, made for the records that are kept.
 
     What was chosen and typed stays; the trees follow the records.
