@@ -32,7 +32,7 @@ from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, kind_of
 from kanon.sources.stored import ENGINES, StoredTable
-from kanon.sources.stored_source import kind_written
+from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.writing import write_whole
 from kanon.sweep import sweep
@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied.
     """
-    parsed = _parser().parse_args(arguments)
     try:
+        parsed = _parser().parse_args(arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
@@ -128,10 +128,13 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
+    if given.out.is_url:
+        raise PlanError("--out: a release is written to a path, not to a URL.")
     _check_files(given, plan, given.out.path, given.measures)
     table = _records(given, plan)
     if isinstance(table, StoredTable):
         kind_written(given.out)
+        check_outside(given.out, given.table)
     else:
         kind_of(given.out.shown)
     progress = _told(given)

@@ -74,10 +74,11 @@ class Schema:
                 "No column is a quasi-identifier; choose at least one column that could help to "
                 "single a person out."
             )
-        if SUPPRESSED in columns:
+        taken = [name for name in columns if str(name).casefold() == SUPPRESSED]
+        if taken:  # to many a database, upper and lower case are the same
             raise TableError(
-                f"The table already has a column '{SUPPRESSED}', the name that a release gives to "
-                "its mark of suppressed records; rename that column."
+                f"The table already has a column {quoted(taken[0])}, the name that a release gives "
+                "to its mark of suppressed records; rename that column."
             )
 
 

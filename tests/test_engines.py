@@ -377,11 +377,11 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
     base = type("DatabaseError", (Exception,), {})
     lost = type("OperationalError", (base,), {})("server closed the connection: Ana, 34")
     backend = table.opened.rows.expression.get_backend()
-    monkeypatch.setattr(type(backend), "to_pyarrow", lambda *_: (_ for _ in ()).throw(lost))
+    monkeypatch.setattr(type(backend), "compile", lambda *_: (_ for _ in ()).throw(lost))
     with pytest.raises(TableError, match=r"connection to 'people.sqlite' was lost") as raised:
         table.counted("age")
     assert "Ana" not in raised.value.sentence
-    monkeypatch.setattr(type(backend), "to_pyarrow", lambda *_: {}["a fault of ours"])
+    monkeypatch.setattr(type(backend), "compile", lambda *_: {}["a fault of ours"])
     with pytest.raises(KeyError):
         table.counted("zip")
 

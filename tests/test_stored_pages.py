@@ -209,7 +209,14 @@ def test_a_text_file_is_read_again_where_it_is(start, folder):
     assert any(one.label.startswith("10 records with a quasi-identifier") for one in at.radio)
     choose(at, f"separator-{version + 1}", ",")
     settled(at)
-    assert list(work(at).roles) == ["age;sex"]
+    assert "has one column alone" in at.error[0].value
+    assert list(work(at).roles) == ["age", "sex"], "what there was stays"
+    choose(at, f"separator-{version + 1}", "\t")
+    settled(at)
+    assert "has one column alone" in at.error[0].value
+    choose(at, f"separator-{version + 1}", ";")
+    settled(at)
+    assert not at.error and work(at).version == version + 2
 
 
 def test_pages_ask_the_engine_once(start, people):

@@ -53,6 +53,9 @@ _MOST_FILES = 100_000
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
+# One sign @ at most, after the user and the password: what is before it is never shown.
+_READABLE = re.compile(r"[^:/?#]+://([^/?#@]*@)?[^@]*$")
+
 
 @dataclass(frozen=True)
 class Address:
@@ -76,7 +79,8 @@ class Address:
         Raises
         ------
         TableError
-            It is empty, or a URL that is not one of a server.
+            It is empty, a URL that is not one of a server, or one whose password could be taken
+            for something else.
         """
         text = text.strip()
         if not text:
@@ -86,6 +90,11 @@ class Address:
             raise TableError(
                 f"URLs that begin with {quoted(scheme.group())} are not opened: give the path of a "
                 f"file, or the URL of a server ({', '.join(SERVERS)})."
+            )
+        if scheme and not _READABLE.match(text):
+            raise TableError(
+                "In the URL of a database, the signs # / ? @ % of a user's name or password are "
+                "written as %23 %2F %3F %40 %25."
             )
         place, _, table = text.rpartition("#")
         with _opening(text):

@@ -180,8 +180,10 @@ class StoredTable:
         return rows
 
     def cleaned(self, rows: Any, column: str) -> Any:
-        """A column of an expression, its cells that hold a marker missing."""
+        """A column of an expression, its cells that hold a marker or no number missing."""
         cells = rows[column]
+        if cells.type().is_floating() and self.engine != "other":  # databases may know no NaN
+            return cells.isnan().ifelse(None, cells)
         if not cells.type().is_string() or not self.markers:
             return cells
         used = sorted({marker.strip() for marker in self.markers})

@@ -36,7 +36,7 @@ from kanon.words import counted
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
 
-__all__ = ["StoredSource", "kind_written", "part_of", "remove"]
+__all__ = ["StoredSource", "check_outside", "kind_written", "part_of", "remove"]
 
 
 class StoredSource:
@@ -215,7 +215,7 @@ class StoredSource:
                 wanted[column] = gone.ifelse(None, cells) if keeps else cells
         if keeps:
             wanted[SUPPRESSED] = gone.cast("int64")
-        return rows.select(**wanted)
+        return rows.select([cells.name(column) for column, cells in wanted.items()])
 
     def write(
         self,
@@ -223,6 +223,7 @@ class StoredSource:
         target: Address,
         progress: Progress = no_progress,
         part: Path | None = None,
+        replaces: bool = True,
     ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
@@ -232,12 +233,13 @@ class StoredSource:
             The release.
         target
             A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, a folder (no ending) that gets
-            Parquet files, or a new table of a DuckDB file. A file that stood there is replaced, a
-            folder has to be empty.
+            Parquet files, or a new table of a DuckDB file. A folder has to be empty.
         progress
             Told how far it is.
         part
             What it is called until it is complete, in the same folder; a name of its own if None.
+        replaces
+            Whether a file that stands there gives way.
 
         Raises
         ------
@@ -245,6 +247,7 @@ class StoredSource:
             The place cannot be written to, the disk is full, or the engine cannot write that kind.
         """
         kind, path = kind_written(target), target.path
+        check_outside(target, self._table.address)
         table = self._table.writing_in(path.parent)
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
@@ -259,8 +262,10 @@ class StoredSource:
                 table.opened.rows.write(self.released(recoding, table), beside, written, progress)
                 if kind == "duckdb":
                     import_module("kanon.sources.engines.duckdb").add_table(beside, target)
-                else:
+                elif replaces or written == "folder":
                     os.replace(beside, path)
+                else:
+                    _put_new(beside, path)
             finally:
                 remove(beside)
         except OSError as error:
@@ -268,6 +273,35 @@ class StoredSource:
                 f"{quoted(path)} cannot be written: "
                 f"{(error.strerror or 'no reason given').lower()}."
             ) from None
+
+
+def _put_new(part: Path, path: Path) -> None:
+    """Give a file its final name, unless another one has got it meanwhile."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise TableError(f"{quoted(path)} exists already: give another name.") from None
+    except OSError:  # a disk without links
+        if path.exists():
+            raise TableError(f"{quoted(path)} exists already: give another name.") from None
+        os.replace(part, path)
+
+
+def check_outside(target: Address, address: Address) -> None:
+    """Check that a release does not go to the table itself, or into it.
+
+    Raises
+    ------
+    TableError
+        It does.
+    """
+    if target.is_url or address.is_url:
+        return
+    path, table = target.path.resolve(), address.path.resolve()
+    if path == table or path.is_relative_to(table):
+        raise TableError(
+            f"{quoted(target.path, 200)} is the table itself, or within it: give another place."
+        )
 
 
 def part_of(path: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon.classes import group_tuples, sum_tuples
 from kanon.errors import TableError, quoted
@@ -175,6 +176,8 @@ class Connected:
             for place, number in enumerate(numbers)
         }
         found = self.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
+        if not leaving:
+            self._check_sum(found[_COUNT], self.values(columns[0]))
         tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
@@ -184,6 +187,14 @@ class Connected:
             for j, each in number.items():
                 codes[:, j] = tuples[:, place] // each % sizes[j]
         return codes, counts
+
+    def _check_sum(self, counts: Any, values: Values) -> None:
+        """Check that no record was lost or counted twice, as by values that pass for others."""
+        if pc.sum(counts).as_py() not in (values.records.sum(), None):
+            raise TableError(
+                "The engine counts other numbers of records by several columns than by one: its "
+                "answers cannot be trusted for this table."
+            )
 
 
 def whole_numbers(sizes: Sequence[int]) -> list[dict[int, int]]:
@@ -243,11 +254,32 @@ class Values:
 
     @classmethod
     def read(cls, column: str, found: Any, markers: Sequence[str]) -> Values:
-        """From what an engine grouped."""
+        """From what an engine grouped.
+
+        Raises
+        ------
+        TableError
+            The values have no texts, or none that engines agree on.
+        """
         raw = found["value"].combine_chunks()
-        cells = typed_column(pa.chunked_array([raw]), column)
-        cells = mark_missing(pd.DataFrame({"value": cells}), markers)[0]["value"]
-        codes, texts = canonical_texts(cells)
+        if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
+            raise TableError(
+                f"Column {quoted(column)} holds moments with a time zone, which an engine tells "
+                "in a zone of its own: convert them to local times or days."
+            )
+        try:
+            cells = typed_column(pa.chunked_array([raw]), column)
+            cells = mark_missing(pd.DataFrame({"value": cells}), markers)[0]["value"]
+            codes, texts = canonical_texts(cells)
+        except (pa.ArrowException, ValueError, OverflowError):
+            raise TableError(
+                f"Column {quoted(column)} holds values that have no text: convert it, or leave it "
+                "out."
+            ) from None
+        if len(pc.unique(raw)) < len(raw):
+            raise TableError(
+                f"Column {quoted(column)} has values that its type takes for the same."
+            )
         return cls(raw, sorted(texts), alphabetical(texts)[codes], found["records"].to_numpy())
 
     def map_of(self, known: str, name: str, of_value: np.ndarray) -> Any:

@@ -9,7 +9,7 @@ from itertools import count
 
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address, allowed_folder, allowed_path
-from kanon.sources.stored_source import kind_written
+from kanon.sources.stored_source import check_outside, kind_written
 
 __all__ = ["Destination", "Place", "Written", "checked_destination", "suggested_destination"]
 
@@ -116,12 +116,7 @@ def checked_destination(
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
     path = allowed_path(target.path, environment)
-    if not address.is_url:
-        table = address.path.resolve()
-        if path == table or path.is_relative_to(table):
-            raise TableError(
-                f"{quoted(path, 200)} is the table itself, or within it: give another place."
-            )
+    check_outside(target, address)
     try:
         kind = kind_written(replace(target, place=str(path)))
         if kind != "duckdb" and path.exists() and not path.is_dir():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from kanon.schema import Role, suggest_roles
+from kanon.errors import quoted
+from kanon.schema import SUPPRESSED, Role, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
@@ -130,11 +131,13 @@ def _adult_work(file: TableFile, version: int) -> Work:
 
 def _checked(work: Work) -> Work:
     """New work, its k within reach; what is wrong with the table is said."""
-    taken = (
-        "The table has a column 'suppressed', the name that a release gives to its mark of "
-        "suppressed records; rename that column before you anonymise."
-    )
-    problem = taken if "suppressed" in work.roles else None
+    taken = [column for column in work.roles if column.casefold() == SUPPRESSED]
+    problem = None
+    if taken:
+        problem = (
+            f"The table has a column {quoted(taken[0])}, the name that a release gives to its mark "
+            "of suppressed records; rename that column before you anonymise."
+        )
     return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
 
 

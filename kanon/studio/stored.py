@@ -82,7 +82,7 @@ def prepare_and_solve(
 def write_release(
     progress: Progress, source: StoredSource, recoding: Recoding, target: Address, part: Path
 ) -> None:
-    """Have the engine write a release.
+    """Have the engine write a release where nothing is yet.
 
     Raises
     ------
@@ -90,4 +90,4 @@ def write_release(
         See :meth:`kanon.sources.stored_source.StoredSource.write`.
     """
     progress(0, "Writing the release")
-    source.write(recoding, target, progress, part)
+    source.write(recoding, target, progress, part, replaces=False)

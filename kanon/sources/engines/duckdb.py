@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import duckdb
 import ibis
 import pyarrow as pa
+import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
-from kanon.sources.engines.rows import Rows, chosen_table, named, saying, watched
+from kanon.sources.engines.parts import parquet_parts
+from kanon.sources.engines.rows import Rows, check_cases, chosen_table, named, saying, watched
 from kanon.sources.names import column_names, kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
@@ -29,8 +31,8 @@ from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 __all__ = ["open_rows"]
 
 _SAMPLE = 1 << 20
-_ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
-_ERRORS = (duckdb.Error, OSError, ibis.common.exceptions.IbisError)
+_ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
+_ERRORS = (duckdb.Error, OSError, pa.ArrowException, ibis.common.exceptions.IbisError)
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -64,13 +66,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
                 "folder), CSV, TSV, DuckDB and SQLite files."
             )
-        expression, found, used = opened(connection, address, settings)
+        rows, found, used = opened(connection, address, settings)
         folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_scratch()])
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
         connection.raw_sql("SET enable_progress_bar=true")  # else nobody is told how far it is
         connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
+        expression = named(rows(), name)  # from here on a view that reads other files is refused
 
     def fetch(wanted: Any) -> Any:
         with saying(name, _ERRORS, partial(_said, address)):
@@ -109,19 +112,27 @@ def add_table(parts: Path, target: Address) -> None:
         There is such a table, or the file cannot be written.
     """
     name = target.path.name
-    quoted_table = '"' + str(target.table).replace('"', '""') + '"'
     folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
-    with (
-        saying(name, _ERRORS, partial(_said, folder)),
-        duckdb.connect(str(target.path), config=_settings()) as connection,
-    ):
-        known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-        if (target.table,) in known:
-            raise TableError(
-                f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
+    new = not target.path.exists()
+    files = ", ".join(_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
+    try:
+        with (
+            saying(name, _ERRORS, partial(_said, folder)),
+            duckdb.connect(str(target.path), config=_settings()) as connection,
+        ):
+            listed = connection.execute("SELECT table_name FROM information_schema.tables")
+            if (target.table,) in listed.fetchall():
+                raise TableError(
+                    f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
+                )
+            connection.execute(
+                f"CREATE TABLE {_name(str(target.table))} AS "
+                f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
-        files = _sql(f"{parts}/*.parquet")
-        connection.execute(f"CREATE TABLE {quoted_table} AS SELECT * FROM read_parquet({files})")
+    except BaseException:
+        if new:
+            target.path.unlink(missing_ok=True)
+        raise
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
@@ -188,22 +199,25 @@ def _sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_Opened = tuple[Any, tuple[str, ...], tuple[str | None, str | None]]
+def _name(text: str) -> str:
+    """The name of a table or a column as SQL writes it."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+_Opened = tuple[Callable[[], Any], tuple[str, ...], tuple[str | None, str | None]]
+"""What yields the rows once nothing else can be reached; what was found; how a text is read."""
 
 
 def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
-    path = address.path.resolve()
-    if path.is_dir():
-        parts = sorted(path.glob("**/*.parquet"))
-        if not parts:
-            raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
-    else:
-        parts = [path]
+    parts = parquet_parts(address)
+    check_cases(pyarrow.parquet.read_schema(parts[0]).names, address.name)
     files = "[" + ", ".join(_sql(str(part)) for part in parts) + "]"
-    connection.raw_sql(f"CREATE VIEW rows AS SELECT * FROM read_parquet({files})")
+    # Else a folder called "zip=007" would stand for a column.
+    reader = f"read_parquet({files}, hive_partitioning=false)"
+    connection.raw_sql(f"CREATE VIEW rows AS SELECT * FROM {reader}")
     connection.raw_sql(f"SET allowed_paths={files}")
     found = f"{len(parts)} Parquet files." if len(parts) > 1 else "A Parquet file."
-    return named(connection.table("rows"), address.name), (found,), (None, None)
+    return lambda: connection.table("rows"), (found,), (None, None)
 
 
 def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
@@ -211,6 +225,8 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     kind = kind_of(path.name)
     with path.open("rb") as file:
         content = file.read(_SAMPLE)
+    if not content.strip():
+        raise TableError(f"{quoted(name)} has no header.")
     if len(content) == _SAMPLE:
         content = content[: content.rfind(b"\n") + 1]
     if not content:
@@ -232,22 +248,35 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
             "be read where the file is: write it without those blanks, or upload it."
         )
     lines = io.StringIO(sample.decode(), newline="")
-    header = next((row for row in csv.reader(lines, delimiter=separator) if row), [])
+    reader = csv.reader(lines, delimiter=separator)
+    blank, header = next(((n, row) for n, row in enumerate(reader) if row), (0, []))
     names = column_names(header, name)
+    check_cases(names, name)
+    if len(names) == 1:
+        raise TableError(
+            f"{quoted(name)} has one column alone if {quoted(separator)} separates its cells: "
+            "choose another separator, or upload the file."
+        )
     columns = ", ".join(f"{_sql(column)}: 'VARCHAR'" for column in names)
     filled = ", ".join(_sql(column) for column in names)
     connection.raw_sql(
         f"CREATE VIEW rows AS SELECT * FROM read_csv({_sql(str(path))}, header=true, "
+        f"skip={blank}, hive_partitioning=false, "
         f"auto_detect=false, columns={{{columns}}}, force_not_null=[{filled}], "
         f"delim={_sql(separator)}, quote='\"', escape='\"', strict_mode=true, "
         f"encoding='{_ENCODINGS[encoding]}')"
     )
     connection.raw_sql(f"SET allowed_paths=[{_sql(str(path))}]")
-    rows = connection.table("rows")
     found = [f"Separator {quoted(separator)} and encoding {encoding.upper()}."]
     if padded:
-        rows = rows.mutate(**{column: rows[column].lstrip() for column in names})
         found.append("The blank after every separator was skipped.")
+
+    def rows() -> Any:
+        read = connection.table("rows")
+        if not padded:
+            return read
+        return read.select([read[name].re_replace("^ +", "").name(name) for name in names])
+
     return rows, tuple(found), (separator, encoding)
 
 
@@ -258,8 +287,26 @@ def _database(connection: Any, address: Address, settings: ReadSettings) -> _Ope
         "AND table_schema = 'main' ORDER BY ALL"
     )
     table = chosen_table(address, [name for (name,) in listed.fetchall()])
+    found = (f"Table {quoted(table)} of a DuckDB file.",)
+    return lambda: _as_it_is(connection, table), found, (None, None)
+
+
+def _as_it_is(connection: Any, table: str) -> Any:
+    """The rows of a table, its texts apart where a collation takes them for the same.
+
+    Sums of whole numbers get the type that a Parquet file has for them.
+    """
     rows = connection.table(table, database=("given", "main"))
-    return named(rows, address.name), (f"Table {quoted(table)} of a DuckDB file.",), (None, None)
+    listed = connection.con.execute(
+        "SELECT column_name, data_type FROM duckdb_columns() "
+        "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",
+        [table],
+    )
+    as_it_is = {"VARCHAR": "{0} COLLATE C AS {0}", "HUGEINT": "CAST({0} AS DECIMAL(38, 0)) AS {0}"}
+    cells = ", ".join(
+        as_it_is.get(kind, "{0}").format(_name(column)) for column, kind in listed.fetchall()
+    )
+    return connection.sql(f"SELECT {cells} FROM given.main.{_name(table)}", schema=rows.schema())
 
 
 _KINDS = {

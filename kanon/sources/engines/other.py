@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from sqlite3 import Error as SQLiteError
-from sqlite3 import connect as sqlite_connect
 from typing import Any
-from urllib.parse import quote
 
 import ibis
 import pyarrow as pa
@@ -18,12 +16,11 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
 from kanon.sources.addresses import Address
+from kanon.sources.engines import sqlite
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
 from kanon.sources.reading import ReadSettings
 
 __all__ = ["open_rows"]
-
-_BATCH = 65_536
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -46,39 +43,52 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     name = address.name
     errors = _errors()
     with saying(name, errors, partial(_said, name)):
-        try:
-            connection = ibis.connect(address.place) if address.is_url else _file(address.path)
-        except ValueError:
-            raise TableError(
-                f"{quoted(address.shown)} cannot be opened: no database with such a URL is known."
-            ) from None
-        except ImportError as error:
-            raise TableError(
-                f"{quoted(address.shown)} needs a package that is not installed"
-                f" ({error.name or 'a driver'}): see which one on ibis-project.org, and install it "
-                "beside kanon."
-            ) from None
-        table = chosen_table(address, connection.list_tables())
-        rows = named(connection.table(table), name)
+        if not address.is_url:
+            connection = sqlite.connected(address.path)
+            table = chosen_table(address, connection.list_tables())
+            rows, batches_of = sqlite.rows_of(connection, table, name), sqlite.batches
+        else:
+            connection = _server(address)
+            table = chosen_table(address, connection.list_tables())
+            rows, batches_of = connection.table(table), _batches
+        rows = named(rows, name)
 
     def fetch(wanted: Any) -> Any:
-        with saying(name, errors, partial(_said, name)):
-            return connection.to_pyarrow(wanted)
+        with (
+            saying(name, errors, partial(_said, name)),
+            batches_of(connection, wanted) as batches,
+        ):
+            return batches.read_all()
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
         with saying(name, errors, partial(_said, name)):
-            total = connection.execute(rows.count())
-            with connection.to_pyarrow_batches(wanted, chunk_size=_BATCH) as batches:
+            total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
+            with batches_of(connection, wanted) as batches:
                 _write(batches, path, kind, int(total), progress)
 
     found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
     return Rows(rows, fetch, write, ("folder", "parquet", "csv", "tsv"), found)
 
 
-def _file(path: Path) -> Any:
-    """A SQLite file, to be read alone, by any thread: a dashboard asks from one after another."""
-    place = f"file:{quote(str(path.resolve()))}?mode=ro"
-    return ibis.sqlite.from_connection(sqlite_connect(place, uri=True, check_same_thread=False))
+def _server(address: Address) -> Any:
+    """A connection to a database server."""
+    try:
+        return ibis.connect(address.place)
+    except ValueError:
+        raise TableError(
+            f"{quoted(address.shown)} cannot be opened: no database with such a URL is known."
+        ) from None
+    except ImportError as error:
+        raise TableError(
+            f"{quoted(address.shown)} needs a package that is not installed"
+            f" ({error.name or 'a driver'}): see which one on ibis-project.org, and install it "
+            "beside kanon."
+        ) from None
+
+
+def _batches(connection: Any, wanted: Any) -> Any:
+    """What an expression yields, in batches."""
+    return connection.to_pyarrow_batches(wanted, chunk_size=sqlite.BATCH)
 
 
 def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) -> None:

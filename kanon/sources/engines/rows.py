@@ -14,8 +14,9 @@ from kanon.errors import TableError, listing, quoted
 from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.names import column_names
+from kanon.sources.stored_values import OURS
 
-__all__ = ["Rows", "Writer", "chosen_table", "named", "saying", "watched"]
+__all__ = ["Rows", "Writer", "check_cases", "chosen_table", "named", "saying", "watched"]
 
 
 Writer = Callable[[Any, Path, str, Progress], None]
@@ -148,5 +149,42 @@ def chosen_table(address: Address, tables: Sequence[str]) -> str:
 
 
 def named(rows: Any, name: str) -> Any:
-    """The rows with the names of their columns stripped."""
-    return rows.rename(dict(zip(column_names(rows.columns, name), rows.columns, strict=True)))
+    """The rows with the names of their columns stripped.
+
+    Raises
+    ------
+    TableError
+        There is a name that queries need, or a type that has no texts.
+    """
+    columns = column_names(rows.columns, name)
+    for column, kind in zip(columns, rows.schema().types, strict=True):
+        if column.casefold().startswith(OURS):
+            raise TableError(
+                f"Column {quoted(column)} of {quoted(name)} has a name that begins with "
+                f"{quoted(OURS)}, as those of kanon's own do: rename it."
+            )
+        if kind.is_unknown() or kind.is_interval():
+            raise TableError(
+                f"Column {quoted(column)} of {quoted(name)} has a type whose cells are neither "
+                "text, numbers nor dates: convert it, or leave it out."
+            )
+    return rows.rename(dict(zip(columns, rows.columns, strict=True)))
+
+
+def check_cases(columns: Sequence[str], name: str) -> None:
+    """Check that no two names differ by upper and lower case alone: the engine takes them for one.
+
+    Raises
+    ------
+    TableError
+        Two do.
+    """
+    known: dict[str, str] = {}
+    for column in columns:
+        other = known.setdefault(column.casefold(), column)
+        if other != column:
+            raise TableError(
+                f"The columns {quoted(other)} and {quoted(column)} of {quoted(name)} differ by "
+                "upper and lower case alone, which cannot be told apart here: rename one, or "
+                "upload the file."
+            )

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
 from kanon.sources.addresses import Address
+from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import Rows, named, saying
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
@@ -55,7 +56,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         path = str(address.path.resolve())
         found: tuple[str | None, str | None] = (None, None)
         if kind in ("folder", "parquet", "pq"):
-            frame = session.read.parquet(path)
+            frame = session.read.parquet(*map(str, parquet_parts(address)))
         elif kind in ("csv", "txt", "tsv", "tab"):
             separator = settings.separator or ("\t" if kind in ("tsv", "tab") else ",")
             check_separator(separator)
