@@ -47,7 +47,7 @@ static: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m pytest -n 2 -m nightly --durations 20
 
-# These write pages of docs/; all need KANON_ADULT, the last one Chromium too. Twenty minutes, one, five,
+# These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.
 benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
