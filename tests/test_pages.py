@@ -765,7 +765,7 @@ def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
         b"sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class\n"
     )
     file = read_table(header + record * 3 + other * 2, "adult.csv")
-    monkeypatch.setattr("kanon.studio.work.fetch_adult", lambda: file)
+    monkeypatch.setattr("kanon.studio.starting.fetch_adult", lambda: file)
     at = press(start(DATA), "Download Adult")
     assert problems(at) == [] and "5 records · 9 quasi-identifiers" in line(at)
     assert {one.builder for one in work(at).choices.values()} == {"file"}
@@ -778,7 +778,7 @@ def test_a_failed_fetch_is_not_a_traceback(start, monkeypatch):
     def fail():
         raise TableError("The Adult table {cells} ![x](http://example.invalid).", ["<b>"])
 
-    monkeypatch.setattr("kanon.studio.work.fetch_adult", fail)
+    monkeypatch.setattr("kanon.studio.starting.fetch_adult", fail)
     at = press(start(DATA), "Download Adult")
     assert at.error[0].value == plain("The Adult table '<b>' ![x](http://example.invalid).")
 
