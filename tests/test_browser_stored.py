@@ -54,9 +54,7 @@ def test_a_table_is_opened_where_it_is_and_its_release_written_there(server, pag
     expect(page.get_by_text("'/etc/passwd' is not allowed: tables have to be in")).to_be_visible()
     expect(page.get_by_role("textbox", name="Path of a table")).to_have_value("/etc/passwd")
     open_place(page, folder / "people.parquet")
-    expect(page.get_by_role("heading", name="300\u202f000 records,")).to_be_visible(
-        timeout=60_000
-    )
+    expect(page.get_by_role("heading", name="300\u202f000 records,")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("textbox", name="Path of a table")).to_be_visible()
     by.idle(page)
     for column in ("age", "sex", "zip"):
