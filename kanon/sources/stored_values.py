@@ -177,7 +177,7 @@ class Connected:
         }
         found = self.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
         if not leaving:
-            self._check_sum(found[_COUNT], self.values(columns[0]))
+            _check_sum(found[_COUNT], self.values(columns[0]))
         tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
@@ -188,13 +188,14 @@ class Connected:
                 codes[:, j] = tuples[:, place] // each % sizes[j]
         return codes, counts
 
-    def _check_sum(self, counts: Any, values: Values) -> None:
-        """Check that no record was lost or counted twice, as by values that pass for others."""
-        if pc.sum(counts).as_py() not in (values.records.sum(), None):
-            raise TableError(
-                "The engine counts other numbers of records by several columns than by one: its "
-                "answers cannot be trusted for this table."
-            )
+
+def _check_sum(counts: Any, values: Values) -> None:
+    """Check that no record was lost or counted twice, as by values that pass for others."""
+    if pc.sum(counts).as_py() not in (values.records.sum(), None):
+        raise TableError(
+            "The engine counts other numbers of records by several columns than by one: its "
+            "answers cannot be trusted for this table."
+        )
 
 
 def whole_numbers(sizes: Sequence[int]) -> list[dict[int, int]]:

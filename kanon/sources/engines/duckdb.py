@@ -15,14 +15,21 @@ from typing import Any
 import duckdb
 import ibis
 import pyarrow as pa
-import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engines.parts import parquet_parts
-from kanon.sources.engines.rows import Rows, check_cases, chosen_table, named, saying, watched
+from kanon.sources.engines.rows import (
+    Rows,
+    check_cases,
+    chosen_table,
+    named,
+    saying,
+    sql_name,
+    watched,
+)
 from kanon.sources.names import column_names, kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
@@ -126,7 +133,7 @@ def add_table(parts: Path, target: Address) -> None:
                     f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
                 )
             connection.execute(
-                f"CREATE TABLE {_name(str(target.table))} AS "
+                f"CREATE TABLE {sql_name(str(target.table))} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
     except BaseException:
@@ -199,18 +206,12 @@ def _sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _name(text: str) -> str:
-    """The name of a table or a column as SQL writes it."""
-    return '"' + text.replace('"', '""') + '"'
-
-
 _Opened = tuple[Callable[[], Any], tuple[str, ...], tuple[str | None, str | None]]
 """What yields the rows once nothing else can be reached; what was found; how a text is read."""
 
 
 def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     parts = parquet_parts(address)
-    check_cases(pyarrow.parquet.read_schema(parts[0]).names, address.name)
     files = "[" + ", ".join(_sql(str(part)) for part in parts) + "]"
     # Else a folder called "zip=007" would stand for a column.
     reader = f"read_parquet({files}, hive_partitioning=false)"
@@ -304,9 +305,9 @@ def _as_it_is(connection: Any, table: str) -> Any:
     )
     as_it_is = {"VARCHAR": "{0} COLLATE C AS {0}", "HUGEINT": "CAST({0} AS DECIMAL(38, 0)) AS {0}"}
     cells = ", ".join(
-        as_it_is.get(kind, "{0}").format(_name(column)) for column, kind in listed.fetchall()
+        as_it_is.get(kind, "{0}").format(sql_name(column)) for column, kind in listed.fetchall()
     )
-    return connection.sql(f"SELECT {cells} FROM given.main.{_name(table)}", schema=rows.schema())
+    return connection.sql(f"SELECT {cells} FROM given.main.{sql_name(table)}", schema=rows.schema())
 
 
 _KINDS = {

@@ -13,6 +13,7 @@ import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
+from kanon.sources.engines.rows import check_cases
 
 __all__ = ["parquet_parts"]
 
@@ -36,6 +37,7 @@ def parquet_parts(address: Address) -> list[Path]:
     if not parts:
         raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
     first = _columns(parts[0])
+    check_cases(list(first), address.name)
     for part in parts[1:]:
         _check_same(address, parts[0], first, part, _columns(part))
     return parts

@@ -16,7 +16,16 @@ from kanon.sources.addresses import Address
 from kanon.sources.names import column_names
 from kanon.sources.stored_values import OURS
 
-__all__ = ["Rows", "Writer", "check_cases", "chosen_table", "named", "saying", "watched"]
+__all__ = [
+    "Rows",
+    "Writer",
+    "check_cases",
+    "chosen_table",
+    "named",
+    "saying",
+    "sql_name",
+    "watched",
+]
 
 
 Writer = Callable[[Any, Path, str, Progress], None]
@@ -169,6 +178,15 @@ def named(rows: Any, name: str) -> Any:
                 "text, numbers nor dates: convert it, or leave it out."
             )
     return rows.rename(dict(zip(columns, rows.columns, strict=True)))
+
+
+def sql_name(text: str) -> str:
+    """The name of a table or a column as SQL writes it.
+
+    >>> sql_name('a"b')
+    '"a""b"'
+    """
+    return '"' + text.replace('"', '""') + '"'
 
 
 def check_cases(columns: Sequence[str], name: str) -> None:

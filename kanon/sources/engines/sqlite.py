@@ -17,6 +17,7 @@ import ibis
 import pyarrow as pa
 
 from kanon.errors import TableError, quoted
+from kanon.sources.engines.rows import sql_name
 
 __all__ = ["BATCH", "batches", "connected", "rows_of"]
 
@@ -60,12 +61,12 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
     TableError
         A column holds cells of several types.
     """
-    asked = connection.con.execute(f"SELECT * FROM {_name(table)} LIMIT 0")
+    asked = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
     columns = [column for column, *_ in asked.description]
-    kinds = ", ".join(f"typeof({_name(column)})" for column in columns)
-    ends = ", ".join(f"min({_name(column)}), max({_name(column)})" for column in columns)
+    kinds = ", ".join(f"typeof({sql_name(column)})" for column in columns)
+    ends = ", ".join(f"min({sql_name(column)}), max({sql_name(column)})" for column in columns)
     found = connection.con.execute(
-        f"SELECT {kinds}, {ends} FROM {_name(table)} GROUP BY {kinds}"
+        f"SELECT {kinds}, {ends} FROM {sql_name(table)} GROUP BY {kinds}"
     ).fetchall()
     schema = {}
     for j, column in enumerate(columns):
@@ -75,8 +76,10 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
             all(max(row[most], -row[least]) <= _EXACT for row in found if row[j] == "integer"),
             f"Column {quoted(column)} of {quoted(name)}",
         )
-    cells = ", ".join(f"{_name(column)} COLLATE BINARY AS {_name(column)}" for column in columns)
-    return connection.sql(f"SELECT {cells} FROM {_name(table)}", schema=ibis.schema(schema))
+    cells = ", ".join(
+        f"{sql_name(column)} COLLATE BINARY AS {sql_name(column)}" for column in columns
+    )
+    return connection.sql(f"SELECT {cells} FROM {sql_name(table)}", schema=ibis.schema(schema))
 
 
 def _type_of(kinds: set[str], exact: bool, what: str) -> str:
@@ -124,21 +127,16 @@ def _fetched(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
                 )
     finally:
         for name in names:
-            connection.con.execute(f"DROP TABLE temp.{_name(name)}")
+            connection.con.execute(f"DROP TABLE temp.{sql_name(name)}")
 
 
 def _put(connection: Any, name: str, known: Any) -> Any:
     """A table from outside as one of the connection's own, in memory."""
     given = known.data.to_pyarrow(known.schema)
-    columns = [_name(column) for column in given.column_names]
-    connection.con.execute(f"CREATE TEMP TABLE {_name(name)} ({', '.join(columns)})")
+    columns = [sql_name(column) for column in given.column_names]
+    connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({', '.join(columns)})")
     connection.con.executemany(
-        f"INSERT INTO {_name(name)} VALUES ({', '.join('?' * len(columns))})",
+        f"INSERT INTO {sql_name(name)} VALUES ({', '.join('?' * len(columns))})",
         zip(*(column.to_pylist() for column in given.columns), strict=True),
     )
-    return connection.sql(f"SELECT * FROM temp.{_name(name)}", schema=known.schema)
-
-
-def _name(text: str) -> str:
-    """The name of a table or a column as SQL writes it."""
-    return '"' + text.replace('"', '""') + '"'
+    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=known.schema)
