@@ -622,3 +622,14 @@ def test_a_change_while_a_run_is_under_way_marks_its_result_as_outdated(start):
         assert at.session_state[WORK].busy
     settled(at)
     assert OUTDATED in warnings(at)[0]
+
+
+def test_the_classes_are_merged_in_parts_where_that_is_chosen(start):
+    at = anonymised(start(sample="census"))
+    choose(at, "run-gaa-parts", "2")
+    assert OUTDATED in warnings(at)[0] and "Details: 2 parts" in popovers(at)
+    anonymised(at)
+    assert work(at).result.solution.path.parted.parts == 2
+    assert any("the classes were merged in 2 parts" in one for one in texts(at))
+    choose(at, "run-gaa-parts", "auto")
+    assert "Details" in popovers(at)

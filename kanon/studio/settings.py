@@ -39,6 +39,8 @@ def details(work: Work) -> None:
     said = ", ".join(_said(work))
     with st.popover(f"Details: {said}" if said else "Details"):
         st.markdown(about(work.algorithm))
+        for parameter in _beside_strategy(work):
+            _parameter(work, parameter)
         if uses(work.algorithm, "cost"):
             _cost(work)
         if uses(work.algorithm, "tie_seed"):
@@ -66,8 +68,18 @@ def own_choices(work: Work) -> None:
             _suppression(work)
 
 
+def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
+    """The own choices of an algorithm that merges; on the page its strategy has their place."""
+    return parameters_of(work.algorithm) if uses(work.algorithm, "strategy") else ()
+
+
 def _said(work: Work) -> Iterator[str]:
     """What was chosen and is not usual, in a few words."""
+    chosen = work.options.get(work.algorithm, {})
+    for parameter in _beside_strategy(work):
+        value = chosen.get(parameter.name, parameter.default)
+        if value != parameter.default:
+            yield parameter.choices[value]
     if work.tie_seed is not None and uses(work.algorithm, "tie_seed"):
         yield f"seed {work.tie_seed}"
     if work.seed and uses(work.algorithm, "seed"):
