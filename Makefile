@@ -45,7 +45,7 @@ static: $(VENV)/.kanon-dev
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
-	$(BIN)/python -m pytest -n 2 -m nightly --durations 20
+	KANON_EXAMPLES=1 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.

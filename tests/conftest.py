@@ -51,6 +51,7 @@ class OneBrowser(LoadFileScheduling):
         return "browser" if path.startswith("tests/test_browser") else path
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Hand out the tests in the order in which they were collected."""
     config.option.loadscopereorder = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import socket
@@ -12,11 +13,19 @@ import types
 import job_functions
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from kanon.studio import jobs as jobs_module
 from kanon.studio import shared
 from kanon.studio.starting import sample_work
+
+# Which packages are installed, and what the pages say, changes in no test, but Streamlit's AppTest
+# looks it all up again per dashboard and per click: a quarter of the time.
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
+local_script_runner.ScriptCache = functools.cache(local_script_runner.ScriptCache)
 
 HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
 APP = jobs_module.Path(__file__).parents[1] / "app.py"

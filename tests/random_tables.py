@@ -7,6 +7,7 @@ its answers are the definitions written out, in exact fractions. The tests compa
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +27,15 @@ SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
 
 
 def examples(number: int) -> settings:
-    """So many examples; a busy machine is no failure."""
+    """So many examples by ``make nightly``, fewer in every run; a busy machine is no failure.
+
+    The environment variable ``KANON_EXAMPLES`` multiplies their number.
+    """
+    share = float(os.environ.get("KANON_EXAMPLES", "0.4"))
     return settings(
-        max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=max(1, round(number * share)),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
     )
 
 

@@ -573,7 +573,8 @@ def test_a_tie_seed_is_part_of_the_settings(start):
 @pytest.mark.parametrize(
     ("sample", "strategy", "scope"),
     [
-        *product(["hospital"], STRATEGIES, SCOPES),
+        *product(["hospital"], STRATEGIES, ["class"]),
+        ("hospital", "s3", "table"),
         ("census", "s6", "class"),
         *(
             pytest.param("census", *one, marks=pytest.mark.nightly)

@@ -27,13 +27,6 @@ TIMINGS = "timings.json"
 
 
 # --- a server and browser windows -----------------------------------------------------------
-@pytest.fixture
-def fresh(chromium, tmp_path):
-    """A server that nobody has visited yet, as after a restart."""
-    with by.serving(tmp_path) as running:
-        yield running
-
-
 def measure(name, began):
     MEASURED[name] = round(time.monotonic() - began, 3)
 
@@ -54,8 +47,9 @@ def no_wider_than_the_window(page):
 
 
 # --- the main path --------------------------------------------------------------------------
-def test_the_first_page_may_be_any_page(fresh, page):
-    page.goto(f"{fresh.url}/data")  # a bookmark
+def test_the_first_page_may_be_any_page(server, page):
+    """The first test, so that nobody has visited this server yet, as after a restart."""
+    page.goto(f"{server.url}/data")  # a bookmark
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text("What is in this table", timeout=30_000)  # a cold server
     assert page.title() == "kanon"
@@ -153,6 +147,7 @@ MOVE = """async (slider, step) => {
 
 
 @pytest.mark.adult
+@pytest.mark.nightly
 def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
     by.open_data(page, server)
     by.upload(page, adult_path, "30\u202f162")
@@ -389,6 +384,7 @@ def line_of(page, column):
     return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
 
 
+@pytest.mark.nightly
 def test_a_table_that_no_code_knows(server, page):
     seed = int(os.environ.get("KANON_SEED") or secrets.randbelow(2**32))
     print(f"KANON_SEED={seed}")
@@ -631,6 +627,7 @@ def test_two_users_at_once(server, open_window):
 
 
 # --- other kinds of file --------------------------------------------------------------------
+@pytest.mark.nightly
 def test_every_format_holds_the_same_table(server, page):
     by.open_start(page, server)
     expected = read(by.download(page, "Released table").path())

@@ -228,7 +228,7 @@ def skewed(seed: int) -> Problem:
 
 
 @pytest.mark.parametrize("algorithm", OPTIMAL, ids=lambda one: one.CARD.name)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.nightly) for i in (1, 2))])
 def test_a_lattice_of_some_size_is_searched_as_published(algorithm, seed):
     """Long enough for what a search skips to matter."""
     problem = skewed(seed)

@@ -215,7 +215,9 @@ def test_the_thorough_effort_is_the_same_with_next_to_no_room(case, data):
         check_thorough(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(i, marks=pytest.mark.nightly) for i in (2, 3, 5))]
+)
 def test_the_thorough_effort_on_more_classes(seed):
     """Enough classes that nearest ones differ, and that several changes follow each other."""
     rng = np.random.default_rng(seed)

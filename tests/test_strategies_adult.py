@@ -54,7 +54,7 @@ def check_same(task: Task) -> None:
 
 
 @pytest.mark.adult
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", ["nllm", pytest.param("total", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize(("strategy", "scope"), RUNS)
 def test_a_sample_is_merged_as_the_full_scan_merges_it(adult_path, strategy, scope, column, metric):
