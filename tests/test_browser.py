@@ -220,6 +220,7 @@ def test_what_ties_decide_is_drawn(server, page):
     by.picture(page, "compare-bands")
 
 
+@pytest.mark.nightly
 def test_what_was_typed_at_the_top_does_not_come_back(server, page):
     """A closed popover's control is told of no new value; it must not answer with its old one."""
     by.open_start(page, server)

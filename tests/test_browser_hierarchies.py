@@ -588,6 +588,7 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
 
 
 # --- builders -------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_builder_is_tried_mended_used_and_undone(server, page):
     ages = [str(age) for age in range(20, 68, 3)]
     open_data(page, server, pd.DataFrame({"Age": ages * 4}))
@@ -651,6 +652,7 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
 
 # --- coverage -------------------------------------------------------------------------------
 @pytest.mark.adult
+@pytest.mark.nightly
 def test_nine_files_at_once_are_looked_through_and_used(server, page, adult_path):
     open_data(page, server, adult_path, "30\u202f162")
     look_at_hierarchies(page)
@@ -672,6 +674,7 @@ def test_nine_files_at_once_are_looked_through_and_used(server, page, adult_path
 
 
 @pytest.mark.adult
+@pytest.mark.nightly
 def test_a_value_without_a_place_is_named_and_given_one(server, page, adult_path):
     open_data(page, server, adult_path, "30\u202f162")
     look_at_hierarchies(page)
@@ -718,6 +721,7 @@ def files_refused(page, file, sentence):
     expect(alert).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_files_that_cannot_be_used_change_nothing_and_do_not_come_back(server, page):
     open_flat_education(page, server)
     flat = drawn(page)
