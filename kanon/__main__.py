@@ -17,6 +17,7 @@ from kanon.errors import (
     KanonError,
     PlanError,
     PrivacyWarning,
+    TableError,
     Unsatisfiable,
     quoted,
 )
@@ -136,13 +137,26 @@ def _run(given: argparse.Namespace) -> None:
         kind_written(given.out)
         check_outside(given.out, given.table)
     else:
-        kind_of(given.out.shown)
+        _check_kind(given.out)
     progress = _told(given)
     done = run(plan, table, given.plan.parent, progress)
     done.write(given.out, progress)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     print(_outcome(done))
+
+
+def _check_kind(out: Address) -> None:
+    """Check that a table in memory can be written so."""
+    try:
+        kind_of(out.shown)
+    except TableError as error:
+        if not out.path.suffix or out.table:
+            raise PlanError(
+                "--out: a folder of Parquet files or a table of a DuckDB file is written by an "
+                "engine; add --engine duckdb."
+            ) from None
+        raise error
 
 
 def _sweep(given: argparse.Namespace) -> None:
@@ -303,7 +317,10 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     known = [given.plan.parent / name for name in named]  # columns may share one
     for path in outputs:
         if not _writable(path):
-            raise PlanError(f"The file {quoted(path.name)} cannot be written there.")
+            raise PlanError(
+                f"{quoted(path.name)} cannot be written there: the folder around it has to exist "
+                "and may be written to, and a folder of that name has to be empty."
+            )
     tables = [] if given.table.is_url else [given.table.path]
     for path in [given.plan, *tables, *outputs]:
         if any(_one_file(path, other) for other in known):

@@ -94,9 +94,36 @@ def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):
             ["measure", "--table", "parts", "--qi", "age", "--population", "people.csv"],
             ["--population needs a table in memory"],
         ),
-        (["run", "plan.json", "--table", "people.csv", "--out", "parts"], ["'parts'"]),
+        (
+            ["run", "plan.json", "--table", "people.csv", "--out", "parts"],
+            ["'parts' cannot be written there", "has to be empty"],
+        ),
+        (
+            ["run", "plan.json", "--table", "people.csv", "--out", "deep/released.csv"],
+            ["cannot be written there", "has to exist"],
+        ),
+        (["run", "plan.json", "--table", "people.csv#x", *OUT], ["'people.csv' is one table"]),
+        (["run", "plan.json", "--table", "parts#x", *OUT], ["'parts' is one table"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "new"], ["--engine duckdb"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "a.ddb#b"], ["--engine duckdb"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "a.docx"], [".csv"]),
+        (["run", "plan.json", "--table", "parts", "--out", "a.ddb"], ["'a.ddb#released'"]),
     ],
-    ids=["nowhere", "no such table", "xlsx", "database in memory", "population", "full folder"],
+    ids=[
+        "nowhere",
+        "no such table",
+        "xlsx",
+        "database in memory",
+        "population",
+        "full folder",
+        "no folder",
+        "table of a file",
+        "table of a folder",
+        "new folder",
+        "new table",
+        "docx",
+        "database without a table",
+    ],
 )
 def test_what_cannot_be_done_is_said(kanon, folder, people, arguments, parts):
     check_failure(kanon(*arguments), 2, parts)

@@ -406,6 +406,33 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
     assert [path.name for path in folder.iterdir()] == ["people.parquet"]
 
 
+def test_a_release_that_was_complete_before_it_was_cancelled_is_told_of(start, people, folder):
+    at = anonymised(opened(start(DATA), people))
+    with held_worker():
+        press(at, "Write the release")
+        Path(destination(at).value).mkdir()
+        at.button(key="cancel-writing").click()
+        go(at)
+    settled(at)
+    assert [one.value.replace("\\", "") for one in at.info] == [
+        "The release was complete before it could be cancelled."
+    ]
+    assert at.success[0].value.startswith("Written: ")
+
+
+def test_what_was_written_is_not_said_beside_what_was_not(start, people):
+    at = anonymised(opened(start(DATA), people))
+    place = written(at).split(", to ")[1]
+    assert written(at, place) is None
+    assert problems(at) == [f"The folder '{place}' is not empty: give another one."]
+
+
+def test_a_name_without_a_folder_is_in_that_of_the_tables(start, people, folder):
+    at = anonymised(opened(start(DATA), "people.parquet"))
+    assert written(at, "released.csv").endswith(f"to {folder / 'released.csv'}")
+    assert (folder / "released.csv").is_file()
+
+
 def test_a_killed_writer_leaves_nothing(start, folder):
     wide = folder / "wide.parquet"
     many(400_000).to_parquet(wide)

@@ -47,9 +47,6 @@ SPOKEN: Mapping[str, str] = {
 }
 """What the distances are called in a sentence; plans hold their names."""
 
-_CELLS = 1 << 20
-"""So many counts stand side by side at a time for the ordered distance."""
-
 
 def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     """The distance between the mix of each class, p = p(s, C), and that of the table, q = p(s, T).
@@ -117,19 +114,33 @@ def _ordered(sensitive: Sensitive) -> np.ndarray:
     occurs = sensitive.total > 0
     total = sensitive.total[occurs]
     n, v, sizes = int(total.sum()), len(total), sensitive.sizes
-    found = np.zeros(sensitive.n_classes)
     if v < 2:
-        return found
+        return np.zeros(sensitive.n_classes)
     # Whole numbers while no sum can overflow, as in every table of a million records.
     kind = np.int64 if v * n * n < 2**62 else np.float64
     below = np.cumsum(total)[:-1].astype(kind)
-    rows = max(1, _CELLS // v)
-    for first in range(0, sensitive.n_classes, rows):
-        block = np.arange(first, min(first + rows, sensitive.n_classes))
-        counts = np.cumsum(sensitive.only(block).dense()[:, occurs], axis=1)[:, :-1]
-        gaps = np.abs(counts.astype(kind) * n - below * sizes[block, None])
-        found[block] = gaps.sum(axis=1) / ((v - 1.0) * n * sizes[block])
-    return found
+    up_to = np.concatenate([np.zeros(1, kind), np.cumsum(below)])
+    first, last = sensitive.start[:-1], sensitive.start[1:] - 1
+    # From one of its values to the next, the share of a class that is below stays the same.
+    begin = (np.cumsum(occurs) - 1)[sensitive.value]
+    end = np.append(begin[1:], 0)
+    end[last] = v - 1
+    records = np.cumsum(sensitive.count)
+    records = records - (records[first] - sensitive.count[first])[sensitive.of_entry]
+
+    def apart(of: np.ndarray, count: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The sum of abs(count * n - below * size) from begin to end: below only rises."""
+        have, size = count.astype(kind) * n, sizes[of].astype(kind)
+        turn = np.clip(np.searchsorted(below, -(-have // size)), begin, end)
+        less = have * (turn - begin) - size * (up_to[turn] - up_to[begin])
+        more = size * (up_to[end] - up_to[turn]) - have * (end - turn)
+        return np.asarray(less + more)
+
+    classes = np.arange(sensitive.n_classes)
+    none = np.zeros_like(classes)
+    sums = np.add.reduceat(apart(sensitive.of_entry, records, begin, end), first)
+    sums = sums + apart(classes, none, none, begin[first])
+    return np.asarray(sums / ((v - 1.0) * n * sizes))
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,20 @@ class Address:
             named = place and table and not Path(text).exists()
         return cls(place, table) if named else cls(text)
 
+    def check_table(self) -> None:
+        """Check that only a database is asked for one of its tables.
+
+        Raises
+        ------
+        TableError
+            A file or a folder is, or there is nothing at that path.
+        """
+        if self.table is not None and self.kind not in ("url", *DATABASES.values()):
+            raise TableError(
+                f"{quoted(self.path.name)} is one table, not a database: leave out what begins with "
+                f"{quoted('#')}."
+            )
+
     @property
     def is_url(self) -> bool:
         """Whether it is the URL of a database, and not a path."""
@@ -259,6 +273,8 @@ def _opening(place: str) -> Iterator[None]:
 def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """A path with all links followed, if it is in the allowed folder; see :func:`check_address`.
 
+    A relative path begins there.
+
     Raises
     ------
     TableError
@@ -266,7 +282,7 @@ def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Pat
     """
     folder = allowed_folder(environment)
     try:
-        found, allowed = path.resolve(), folder.resolve()
+        found, allowed = (folder / path).resolve(), folder.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that cannot be
         found, allowed = path, path / "nowhere"
     if not found.is_relative_to(allowed):

@@ -59,6 +59,7 @@ def open_stored(
     TableError
         There is no such table, it cannot be read, or the engine is not installed.
     """
+    address.check_table()
     if engine is None:
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
     if engine not in ENGINES:

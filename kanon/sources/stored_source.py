@@ -328,9 +328,14 @@ def kind_written(target: Address) -> str:
         raise TableError("A release is written to a path, not to a URL.")
     path = target.path
     if path.is_dir() and any(path.iterdir()):
-        raise TableError(f"The folder {quoted(path)} is not empty: give another one.")
+        raise TableError(f"The folder {quoted(path, 200)} is not empty: give another one.")
     ending = path.suffix.lower()
     kind = _WRITTEN.get(ending)
+    if kind == "duckdb" and target.table is None:
+        raise TableError(
+            f"{quoted(path.name)} is a database: name the new table too, such as "
+            f"{quoted(path.name + '#released')}."
+        )
     if kind is None or (kind == "duckdb") != (target.table is not None):
         raise TableError(
             f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "

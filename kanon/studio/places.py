@@ -65,11 +65,14 @@ class Destination:
         Why nothing was written there.
     written
         What was written last.
+    target
+        Where it is being written to, or was.
     """
 
     typed: str = ""
     problem: str = ""
     written: Written | None = None
+    target: Address | None = None
 
 
 def suggested_destination(
@@ -116,9 +119,10 @@ def checked_destination(
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
     path = allowed_path(target.path, environment)
+    target = replace(target, place=str(path))
     check_outside(target, address)
     try:
-        kind = kind_written(replace(target, place=str(path)))
+        kind = kind_written(target)
         if kind != "duckdb" and path.exists() and not path.is_dir():
             raise TableError(f"{quoted(path, 200)} exists already: give another name.")
         if not path.parent.is_dir():
@@ -127,4 +131,4 @@ def checked_destination(
         raise TableError(
             f"{quoted(path, 200)} cannot be written ({error.strerror or 'not a usable path'})."
         ) from None
-    return replace(target, place=str(path))
+    return target

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
+from pandas.api.types import is_float_dtype
 from pandas.io.formats.style import Styler
 
 from kanon.run import Run
@@ -85,5 +86,6 @@ def _tint(share: float) -> str:
 
 
 def _plain(rows: pd.DataFrame) -> Styler:
-    """Rows numbered from 0, as a styler needs an index without repetitions."""
-    return rows.reset_index(drop=True).style
+    """Rows numbered from 0, as a styler needs an index without repetitions; 0.5 is no 0.500000."""
+    decimal = [name for name, kind in rows.dtypes.items() if is_float_dtype(kind)]
+    return rows.reset_index(drop=True).style.format(str, subset=decimal, na_rep="")

@@ -152,9 +152,9 @@ def write(done: Run, suggested: str) -> None:
     try:
         target = checked_destination(wanted.typed or suggested, source.table.address)
     except KanonError as error:
-        state.change(destination=replace(wanted, problem=error.sentence))
+        state.change(destination=replace(wanted, problem=error.sentence, written=None))
         return
-    state.change(destination=replace(wanted, problem="", written=None))
+    state.change(destination=replace(wanted, problem="", written=None, target=target))
     part = part_of(target.path)
     gone = 0 if done.prepared.plan.suppressed == "keep" else done.recoding.suppressed_records
     then = partial(
@@ -365,6 +365,9 @@ def collect() -> None:
         kept = f"{job.error or 'The study was cancelled.'} What was found so far is kept."
         problem, notice = (kept, None) if job.error else (None, kept)
         state.put(replace(then(work, None), **idle, problem=problem, notice=notice))
+    elif job.state == "cancelled" and work.doing == "writing" and _complete(work):
+        late = "The release was complete before it could be cancelled."
+        state.put(replace(then(work, None), **idle, problem=None, notice=late))
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands
@@ -373,6 +376,12 @@ def collect() -> None:
         state.change(**idle, bands=bands, notice=notice)
     else:
         state.change(**idle, **_failed(work, job.error or ""))
+
+
+def _complete(work: Work) -> bool:
+    """Whether a release stands where nothing was when its writing began."""
+    target = work.destination.target
+    return target is not None and target.table is None and target.path.exists()
 
 
 def _failed(work: Work, sentence: str) -> dict[str, Any]:
