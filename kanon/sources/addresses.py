@@ -111,8 +111,8 @@ class Address:
         """
         if self.table is not None and self.kind not in ("url", *DATABASES.values()):
             raise TableError(
-                f"{quoted(self.path.name)} is one table, not a database: leave out what begins with "
-                f"{quoted('#')}."
+                f"{quoted(self.path.name)} is one table, not a database: leave out the '#' and "
+                "what follows it."
             )
 
     @property
