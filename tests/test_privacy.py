@@ -302,8 +302,10 @@ def test_missing_stands_last_in_the_ordered_distance():
 
 def test_the_ordered_distance_of_nearly_unique_numbers():
     """A class for each of 20,000 pairs among 40,000 numbers: side by side, 800 million cells."""
-    rows = [(place // 2, str(place)) for place in range(40_000)]
-    levels = t_closeness.each(sensitive_of(rows), "emd-ordered")
+    places = np.arange(40_000)
+    values = list(map(str, places))
+    pay = Sensitive.from_records("pay", values, True, places // 2, places, 20_000)
+    levels = t_closeness.each(pay, "emd-ordered")
     # The first class has the two least: all else lies above, on average half of all steps away.
     assert levels[0] == levels[-1] == pytest.approx(0.5, abs=1e-3)
     assert levels.min() == pytest.approx(0.25, abs=1e-3), "the two in the middle"
