@@ -406,18 +406,26 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
     assert [path.name for path in folder.iterdir()] == ["people.parquet"]
 
 
-def test_a_release_that_was_complete_before_it_was_cancelled_is_told_of(start, people, folder):
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_release_that_was_complete_before_it_was_cancelled_is_told_of(start, people, complete):
     at = anonymised(opened(start(DATA), people))
+    place = people.with_name("mine")
+    place.mkdir()
+    destination(at).set_value(str(place))
+    go(at)
     with held_worker():
         press(at, "Write the release")
-        Path(destination(at).value).mkdir()
+        if complete:
+            (place / "part.parquet").touch()
         at.button(key="cancel-writing").click()
         go(at)
     settled(at)
     assert [one.value.replace("\\", "") for one in at.info] == [
         "The release was complete before it could be cancelled."
+        if complete
+        else "Writing was cancelled; nothing was changed."
     ]
-    assert at.success[0].value.startswith("Written: ")
+    assert [one.value.split(":")[0] for one in at.success] == ["Written"] * complete
 
 
 def test_what_was_written_is_not_said_beside_what_was_not(start, people):

@@ -114,9 +114,8 @@ def open_address(
         There is no such table, or it cannot be read so.
     """
     if engine == "memory" or (engine is None and _fits(address)):
-        if not address.is_url:
-            address.check_table()
-        if address.is_url or address.kind in DATABASES.values():
+        address.check_table()
+        if address.kind in ("url", *DATABASES.values()):
             raise TableError("A database is not read into memory: leave the engine out.")
         return open_table(address.path, address.path.name, settings).records
     return open_stored(address, engine, settings)

@@ -336,7 +336,7 @@ def kind_written(target: Address) -> str:
             f"{quoted(path.name)} is a database: name the new table too, such as "
             f"{quoted(path.name + '#released')}."
         )
-    if kind is None or (kind == "duckdb") != (target.table is not None):
+    if kind is None or (kind != "duckdb" and target.table is not None):
         raise TableError(
             f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "
             ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "

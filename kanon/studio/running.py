@@ -379,9 +379,12 @@ def collect() -> None:
 
 
 def _complete(work: Work) -> bool:
-    """Whether a release stands where nothing was when its writing began."""
+    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
     target = work.destination.target
-    return target is not None and target.table is None and target.path.exists()
+    if target is None or target.table is not None:
+        return False
+    path = target.path
+    return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
 def _failed(work: Work, sentence: str) -> dict[str, Any]:
