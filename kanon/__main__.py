@@ -17,6 +17,7 @@ from kanon.errors import (
     KanonError,
     PlanError,
     PrivacyWarning,
+    ReleaseError,
     TableError,
     Unsatisfiable,
     quoted,
@@ -47,7 +48,8 @@ _BAD_INPUT, _UNSATISFIABLE = 2, 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
-    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied.
+    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied
+    or the check of the release fails.
     """
     try:
         parsed = _parser().parse_args(arguments)
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             parsed.command(parsed)
-    except Unsatisfiable as error:
+    except (ReleaseError, Unsatisfiable) as error:
         return _fail(error, _UNSATISFIABLE)
     except KanonError as error:
         return _fail(error, _BAD_INPUT)

@@ -24,6 +24,7 @@ __all__ = [
     "MetricError",
     "PlanError",
     "PrivacyWarning",
+    "ReleaseError",
     "TableError",
     "Unsatisfiable",
     "listing",
@@ -110,6 +111,10 @@ class PlanError(KanonError):
 
 class Unsatisfiable(KanonError):
     """No release of this table can satisfy the plan."""
+
+
+class ReleaseError(KanonError):
+    """A release that was made does not meet its plan, so it is not given out."""
 
 
 class PrivacyWarning(UserWarning):

@@ -30,6 +30,7 @@ from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
+from kanon.release_check import Verdict, check_files, check_release, require
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
@@ -59,6 +60,7 @@ __all__ = [
     "short_title",
     "solve",
     "uses",
+    "write_stored",
 ]
 
 
@@ -236,6 +238,11 @@ class Run:
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What an independent check finds in the released table, of a table in memory."""
+        return check_release(self.released(), self.prepared.plan)
+
     def write(self, target: Address, progress: Progress = no_progress) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
 
@@ -243,12 +250,50 @@ class Run:
         ------
         TableError
             The place cannot be written to, or not that kind of table.
+        ReleaseError
+            The release does not meet the plan, by a check that shares nothing with what made it.
         """
         source = self.prepared.source
         if isinstance(source, StoredSource):
-            source.write(self.recoding, target, progress)
+            write_stored(source, self.recoding, self.prepared.plan, target, progress)
         else:
+            require(self.verdicts)
             write_table(self.released(), target.path)
+
+
+def write_stored(
+    source: StoredSource,
+    recoding: Recoding,
+    plan: Plan,
+    target: Address,
+    progress: Progress = no_progress,
+    **how: Any,
+) -> None:
+    """Have the engine write a release, and check it before it gets its name.
+
+    Parameters
+    ----------
+    source, recoding, target, progress
+        See :meth:`kanon.sources.stored_source.StoredSource.write`.
+    plan
+        What the release has to meet.
+    **how
+        Further arguments of that method.
+
+    Raises
+    ------
+    TableError
+        It cannot be written.
+    ReleaseError
+        It does not meet the plan.
+    """
+    source.write(
+        recoding,
+        target,
+        progress,
+        check=lambda part, kind: require(check_files(part, kind, plan)),
+        **how,
+    )
 
 
 def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:

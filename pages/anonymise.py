@@ -9,6 +9,7 @@ from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.cheaper import cheaper
+from kanon.studio.checked import checked
 from kanon.studio.explain import (
     how_algorithm,
     how_alteration,
@@ -156,13 +157,13 @@ def tables(result, done, k):
     )
 
 
-def download_release(result, done, k, stale, name, about):
+def download_release(result, done, k, stale, name, about, problem):
     """The format and the button of the released table; returns what stands in the way, if any."""
     kind = st.selectbox(
         "Format", list(MIME), format_func=str.upper, key="download-format", width=160
     )
     obstacle = state.remembered(
-        "obstacle", (result.settings, k, kind), lambda: why_not(kind, done.released)
+        "obstacle", (result.settings, k, kind), lambda: problem or why_not(kind, done.released)
     )
     st.download_button(
         "Released table of the old settings" if stale else "Released table",
@@ -183,14 +184,16 @@ def downloads(work, result, done, k, stale):
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
     name = name_in_files(done)
-    obstacle, source = None, done.prepared.source
+    obstacle, source, found = None, done.prepared.source, None
     stays = isinstance(source, StoredSource)
     st.subheader("Write the release" if stays else "Download")
     if stays:
         write_controls(work, done, source, name, stale)
+    else:
+        found = checked(result, done, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if not stays:
-            obstacle = download_release(result, done, k, stale, name, about)
+        if found is not None:
+            obstacle = download_release(result, done, k, stale, name, about, found.problem)
         st.download_button(
             "Plan",
             data=about,
@@ -205,6 +208,8 @@ def downloads(work, result, done, k, stale):
             data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
+    elif found is not None:
+        st.caption(plain(found.said))
 
 
 work = head(f"What does k = {thin(state.work().k)} cost?")

@@ -55,6 +55,7 @@ LEVELS = {
     "comparison": 7,
     "searches": 7,
     "studies": 7,
+    "release_check": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -64,8 +65,8 @@ LEVELS = {
     "app": 10,
 }
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
-# room in seven files.
-ROOM = ("plan", "sweep", "comparison", "exploration", "searches", "studies")
+# room in eight files.
+ROOM = ("plan", "release_check", "sweep", "comparison", "exploration", "searches", "studies")
 ONE_ROOM = dict.fromkeys(ROOM, "run")
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}

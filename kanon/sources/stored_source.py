@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from importlib import import_module
 from operator import add
@@ -224,6 +224,7 @@ class StoredSource:
         progress: Progress = no_progress,
         part: Path | None = None,
         replaces: bool = True,
+        check: Callable[[Path, str], None] | None = None,
     ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
@@ -240,6 +241,9 @@ class StoredSource:
             What it is called until it is complete, in the same folder; a name of its own if None.
         replaces
             Whether a file that stands there gives way.
+        check
+            Called with what was written, and whether that is a ``folder``, ``parquet``, ``csv`` or
+            ``tsv``, before it gets its name; if it raises, nothing is left.
 
         Raises
         ------
@@ -260,6 +264,9 @@ class StoredSource:
         try:
             try:
                 table.opened.rows.write(self.released(recoding, table), beside, written, progress)
+                if check is not None:
+                    progress(1.0, "Checking the release")
+                    check(beside, written)
                 if kind == "duckdb":
                     import_module("kanon.sources.engines.duckdb").add_table(beside, target)
                 elif replaces or written == "folder":

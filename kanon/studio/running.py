@@ -160,7 +160,8 @@ def write(done: Run, suggested: str) -> None:
     then = partial(
         _with_written, target.shown, done.prepared.plan.k, source.classes.n_records - gone
     )
-    given = (source, done.recoding, target, part)
+    content = done.prepared.plan.model_dump(mode="json")
+    given = (source, done.recoding, content, target, part)
     _submit("writing", then, write_release, *given, deadline=_LONG, after=partial(remove, part))
 
 

@@ -13,7 +13,7 @@ from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.progress import Progress, stretch
 from kanon.recoding import Recoding
-from kanon.run import Solution, measured_metrics, prepare, solve
+from kanon.run import Solution, measured_metrics, prepare, solve, write_stored
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings
@@ -80,14 +80,20 @@ def prepare_and_solve(
 
 
 def write_release(
-    progress: Progress, source: StoredSource, recoding: Recoding, target: Address, part: Path
+    progress: Progress,
+    source: StoredSource,
+    recoding: Recoding,
+    content: dict[str, Any],
+    target: Address,
+    part: Path,
 ) -> None:
-    """Have the engine write a release where nothing is yet.
+    """Have the engine write a release of a plan where nothing is yet.
 
     Raises
     ------
-    TableError
-        See :meth:`kanon.sources.stored_source.StoredSource.write`.
+    KanonError
+        See :func:`kanon.run.write_stored`.
     """
     progress(0, "Writing the release")
-    source.write(recoding, target, progress, part, replaces=False)
+    plan = Plan.from_content(content)
+    write_stored(source, recoding, plan, target, progress, part=part, replaces=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,6 +29,7 @@ from kanon.sources.engines.rows import (
     sql_name,
     watched,
 )
+from kanon.sources.engines.settings import duckdb_settings, scratch
 from kanon.sources.names import column_names, kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
@@ -66,7 +66,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     """
     name = address.name
     with saying(name, _ERRORS, partial(_said, address)):
-        connection = ibis.duckdb.connect(":memory:", **_settings())
+        connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
         opened = _KINDS.get(address.kind)
         if opened is None:
             raise TableError(
@@ -74,7 +74,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 "folder), CSV, TSV, DuckDB and SQLite files."
             )
         rows, found, used = opened(connection, address, settings)
-        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *_scratch()])
+        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *scratch()])
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
         connection.raw_sql("SET enable_progress_bar=true")  # else nobody is told how far it is
         connection.raw_sql("SET enable_progress_bar_print=false")
@@ -125,7 +125,7 @@ def add_table(parts: Path, target: Address) -> None:
     try:
         with (
             saying(name, _ERRORS, partial(_said, folder)),
-            duckdb.connect(str(target.path), config=_settings()) as connection,
+            duckdb.connect(str(target.path), config=duckdb_settings()) as connection,
         ):
             listed = connection.execute("SELECT table_name FROM information_schema.tables")
             if (target.table,) in listed.fetchall():
@@ -180,25 +180,6 @@ def _told_in_the_end(connection: Any, wanted: Any) -> float:
         joins += "HASH_JOIN" in node["name"]
         node = node["children"][0]
     return 1 / (1 + joins)
-
-
-def _scratch() -> list[Path]:
-    """The folder that may be spilled to, if there is one."""
-    given = os.environ.get("KANON_SCRATCH", "").strip()
-    return [Path(given)] if given else []
-
-
-def _settings() -> dict[str, Any]:
-    """What every connection is made with: no extensions, and nothing spilled unless allowed."""
-    scratch, limit = _scratch(), os.environ.get("KANON_MEMORY", "").strip()
-    return {
-        "threads": os.cpu_count() or 1,
-        "temp_directory": str(scratch[0]) if scratch else "",
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        **({"memory_limit": limit} if limit else {}),
-    }
 
 
 def _sql(text: str) -> str:

@@ -1,0 +1,193 @@
+"""The check of a release, by hand, against the models themselves, and on what must not pass."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_tables import examples
+
+import kanon.privacy
+from kanon.cards import parts_of
+from kanon.plan import Plan
+from kanon.privacy.t_closeness import HIGHEST
+from kanon.release_check import check_release
+from kanon.sensitive import Sensitive
+
+COLUMNS = {
+    "name": {"role": "identifier"},
+    "age": {"role": "quasi-identifier"},
+    "ill": {"role": "sensitive"},
+}
+
+
+def plan(*models, columns=COLUMNS, **more):
+    return Plan.from_content(
+        {
+            "version": 1, "columns": columns, "algorithm": {"name": "gaa"},
+            "privacy": list(models), **more,
+        }
+    )  # fmt: skip
+
+
+def level(released, model, **parameters):
+    (found,) = check_release(released, plan({"model": model, **parameters}))
+    return found.level, found.holds
+
+
+# Four colds and two flus: in X three colds and a flu, in Y a cold and a flu.
+SIX = pd.DataFrame({"age": list("XXXXYY"), "ill": ["cold"] * 3 + ["flu", "cold", "flu"]})
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "expected", "holds"),
+    [
+        ("k-anonymity", {"k": 2}, 2, True),
+        ("k-anonymity", {"k": 3}, 2, False),
+        ("distinct-l-diversity", {"l": 2}, 2, True),
+        ("distinct-l-diversity", {"l": 3}, 2, False),
+        ("entropy-l-diversity", {"l": 1.75}, 4 / 27**0.25, True),
+        ("entropy-l-diversity", {"l": 1.76}, 4 / 27**0.25, False),
+        ("recursive-cl-diversity", {"c": 3, "l": 2}, 3, False),
+        ("recursive-cl-diversity", {"c": 3.01, "l": 2}, 3, True),
+        ("recursive-cl-diversity", {"c": 9, "l": 3}, math.inf, False),
+        ("alpha-k-anonymity", {"alpha": 0.75, "k": 2}, 0.75, True),
+        ("alpha-k-anonymity", {"alpha": 0.75, "k": 3}, 0.75, False),
+        ("alpha-k-anonymity", {"alpha": 0.74, "k": 2}, 0.75, False),
+        ("t-closeness", {"t": 0.34}, 1 / 3, True),
+        ("t-closeness", {"t": 0.33}, 1 / 3, False),
+        ("t-closeness", {"t": 0.16, "distance": "variational"}, 1 / 6, False),
+        ("t-closeness", {"t": 0.17, "distance": "emd-equal"}, 1 / 6, True),
+        ("delta-disclosure", {"delta": 0.41}, math.log(1.5), True),
+        ("delta-disclosure", {"delta": 0.4}, math.log(1.5), False),
+        ("basic-beta-likeness", {"beta": 0.5}, 0.5, True),
+        ("basic-beta-likeness", {"beta": 0.49}, 0.5, False),
+        ("enhanced-beta-likeness", {"beta": 0.5}, 0.5, True),
+    ],
+)
+def test_levels_worked_by_hand(model, parameters, expected, holds):
+    found, enough = level(SIX, model, **parameters)
+    assert found == pytest.approx(expected) and enough is holds
+
+
+def test_no_gain_above_what_enhanced_likeness_allows():
+    """Colds rise from 3/4 to 1, by a third, but may rise by -ln(3/4) = 0.29."""
+    released = pd.DataFrame({"age": list("XXYY"), "ill": ["cold"] * 3 + ["flu"]})
+    assert level(released, "basic-beta-likeness", beta=1) == (1, True)
+    assert level(released, "enhanced-beta-likeness", beta=1) == (math.inf, False)
+    assert level(released, "delta-disclosure", delta=9) == (math.inf, False), "X has no flu"
+
+
+def test_numbers_stand_in_a_row():
+    """X has 9 and 10, Y has 100: 2/3 of what X has goes one step, 1/3 two steps."""
+    released = pd.DataFrame({"age": list("XXYY"), "ill": ["9", "10", "100", "100"]})
+    # q = (1/4, 1/4, 1/2); X: sums of differences 1/4, 1/2; Y: 1/4, 1/2.
+    found, _ = level(released, "t-closeness", t=1, distance="emd-ordered")
+    assert found == pytest.approx(0.75 / 2)
+
+
+def test_the_same_number_in_two_spellings_is_one_value():
+    released = pd.DataFrame({"age": list("XX"), "ill": ["1", "1.0"]})
+    assert level(released, "distinct-l-diversity", l=2) == (1, False)
+
+
+def test_missing_cells_are_one_value_and_look_like_empty_ones():
+    released = pd.DataFrame({"age": [None, "", np.nan], "ill": [None, np.nan, "flu"]}, dtype=object)
+    assert level(released, "k-anonymity", k=3) == (3, True)
+    assert level(released, "distinct-l-diversity", l=2) == (2, True)
+
+
+def test_every_model_can_be_checked():
+    from kanon import release_check
+
+    assert set(release_check._MODELS) == set(parts_of(kanon.privacy))
+
+
+# --- against the models ---------------------------------------------------------------------
+ASKED = [
+    {"model": "distinct-l-diversity", "l": 2},
+    {"model": "entropy-l-diversity", "l": 1.5},
+    {"model": "recursive-cl-diversity", "c": 2, "l": 2},
+    {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 2},
+    *({"model": "t-closeness", "t": 0.5, "distance": distance} for distance in HIGHEST),
+    {"model": "delta-disclosure", "delta": 1},
+    {"model": "basic-beta-likeness", "beta": 1},
+    {"model": "enhanced-beta-likeness", "beta": 1},
+]
+RECORDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30)
+
+
+@examples(200)
+@given(RECORDS)
+def test_the_check_agrees_with_every_model(records):
+    classes, places = map(list, zip(*records, strict=True))
+    _, own = np.unique(classes, return_inverse=True)
+    values, at = np.unique(places, return_inverse=True)
+    ill = Sensitive.from_records(
+        "ill", [str(one) for one in values], True, own.tolist(), at.tolist(), len(set(classes))
+    )
+
+    class Classes:
+        sizes = counts = ill.sizes
+        n_classes = len(ill.sizes)
+
+        def sensitive_named(self, column):
+            assert column == "ill"
+            return ill
+
+    released = pd.DataFrame({"age": classes, "ill": [str(one) for one in places]})
+    wanted = plan(*ASKED)
+    for verdict, model in zip(check_release(released, wanted), wanted.models, strict=True):
+        assert verdict.holds == model.holds(Classes()), verdict
+        expected = model.level(Classes())
+        assert verdict.level == pytest.approx(expected, rel=1e-9, abs=1e-12), verdict
+
+
+@examples(100)
+@given(RECORDS, st.randoms())
+def test_the_order_of_rows_does_not_matter(records, random):
+    released = pd.DataFrame(records, columns=["age", "ill"])
+    kept = released.copy()
+    shuffled = released.sample(frac=1, random_state=random.randrange(2**32))
+    wanted = plan({"model": "k-anonymity", "k": 2}, *ASKED)
+    assert [(one.level, one.holds) for one in check_release(shuffled, wanted)] == [
+        (pytest.approx(one.level), one.holds) for one in check_release(released, wanted)
+    ]
+    pd.testing.assert_frame_equal(released, kept)
+
+
+# --- what must not pass ---------------------------------------------------------------------
+K2 = {"model": "k-anonymity", "k": 2}
+
+
+def test_an_identifier_is_no_part_of_a_release():
+    (found,) = check_release(SIX.assign(name="Ana"), plan(K2))
+    assert found.model == "columns" and not found.holds
+    labels = {**COLUMNS, "name": {"role": "identifier", "pseudonym": True}}
+    (found,) = check_release(SIX.assign(name="P_1"), plan(K2, columns=labels))
+    assert found.holds
+
+
+@pytest.mark.parametrize("column", ["age", "ill"])
+def test_a_column_that_is_missing_is_noticed(column):
+    (found,) = check_release(SIX.drop(columns=column), plan(K2))
+    assert found.model == "columns" and not found.holds
+
+
+@pytest.mark.parametrize("mark", [1, "1"])
+def test_blanked_rows_are_left_out_where_the_plan_keeps_them(mark):
+    blanked = pd.DataFrame({"age": ["*"], "ill": [None], "suppressed": [mark]})
+    released = pd.concat([SIX.assign(suppressed=type(mark)(0)), blanked], ignore_index=True)
+    (found,) = check_release(released, plan(K2, suppressed="keep"))
+    assert (found.level, found.holds) == (2, True)
+    (found,) = check_release(released.drop(columns="suppressed"), plan(K2))
+    assert (found.level, found.holds) == (1, False)
+
+
+def test_a_release_without_records_tells_nothing():
+    (found,) = check_release(SIX.head(0), plan(K2))
+    assert (found.level, found.holds) == (None, True)
