@@ -322,15 +322,17 @@ def _t_closeness(mix: _Mix, t: float, distance: str) -> tuple[float, bool]:
 
 def _ordered(mix: _Mix) -> np.ndarray:
     """How far the shares have to be carried along the values, a step between neighbours being 1."""
-    steps = len(mix.total) - 1
-    levels = np.zeros(len(mix.sizes))
-    whole = mix.total / mix.total.sum()
-    for one in range(len(levels)) if steps else ():
-        apart = -whole
-        here = mix.of == one
-        apart[mix.value[here]] += mix.p[here]
-        levels[one] = np.abs(np.cumsum(apart)[:-1]).sum() / steps
-    return levels
+    whole = np.cumsum(mix.total) / mix.total.sum()
+    sums = np.concatenate([[0.0], np.cumsum(whole)])
+    # A class has the same share up to each value from one that it has to before the next.
+    first = np.append(True, mix.of[1:] != mix.of[:-1])
+    counted = np.cumsum(mix.count)
+    share = (counted - (counted - mix.count)[first][mix.of]) / mix.sizes[mix.of]
+    after = np.where(np.append(first[1:], True), len(whole), np.append(mix.value[1:], 0))
+    meet = np.clip(np.searchsorted(whole, share), mix.value, after)
+    carried = share * (2 * meet - mix.value - after) + sums[mix.value] + sums[after]
+    levels = mix.sums(carried - 2 * sums[meet]) + sums[mix.value[first]]
+    return np.asarray(levels / max(len(whole) - 1, 1))
 
 
 def _delta(mix: _Mix, delta: float) -> tuple[float, bool]:
