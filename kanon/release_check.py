@@ -29,6 +29,7 @@ import pandas as pd
 
 from kanon.errors import ReleaseError, quoted
 from kanon.plan import Plan
+from kanon.privacy.t_closeness import SPOKEN
 from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings
 from kanon.sources.writing import arrow_table
@@ -219,7 +220,7 @@ def _verdicts(
             _, classes = np.unique(groups["class"], return_inverse=True)
             mix = _Mix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
             level, holds = _MODELS[part.model](mix, **asked)
-        said = ", ".join(f"{name} = {value}" for name, value in asked.items())
+        said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
         found.append(Verdict(part.model, column, said, level, bool(holds)))
     return tuple(found)
 

@@ -121,7 +121,7 @@ ASKED = [
 RECORDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30)
 
 
-@examples(200)
+@examples(60)
 @given(RECORDS)
 def test_the_check_agrees_with_every_model(records):
     classes, places = map(list, zip(*records, strict=True))
@@ -147,7 +147,7 @@ def test_the_check_agrees_with_every_model(records):
         assert verdict.level == pytest.approx(expected, rel=1e-9, abs=1e-12), verdict
 
 
-@examples(100)
+@examples(25)
 @given(RECORDS, st.randoms())
 def test_the_order_of_rows_does_not_matter(records, random):
     released = pd.DataFrame(records, columns=["age", "ill"])
