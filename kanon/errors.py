@@ -25,6 +25,7 @@ __all__ = [
     "PlanError",
     "PrivacyWarning",
     "ReleaseError",
+    "SettingsError",
     "TableError",
     "Unsatisfiable",
     "listing",
@@ -107,6 +108,10 @@ class MetricError(KanonError):
 
 class PlanError(KanonError):
     """A plan has a key or a value that is not allowed."""
+
+
+class SettingsError(KanonError):
+    """The operator's settings cannot be read, or have a value that is not allowed."""
 
 
 class Unsatisfiable(KanonError):

@@ -34,6 +34,7 @@ LEVELS = {
     "values": 0,
     "cards": 0,
     "progress": 0,
+    "settings": 0,
     "hierarchy": 1,
     "schema": 1,
     "sensitive": 1,
@@ -67,7 +68,8 @@ LEVELS = {
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
 # room in eight files.
 ROOM = ("plan", "release_check", "sweep", "comparison", "exploration", "searches", "studies")
-ONE_ROOM = dict.fromkeys(ROOM, "run")
+# The settings refuse bad values with an error of their own, and every room above has limits.
+ONE_ROOM = {**dict.fromkeys(ROOM, "run"), "settings": "errors"}
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -1,0 +1,116 @@
+"""The limits that an operator may change: ``settings.toml``, and a file of the operator's.
+
+>>> settings().job_minutes > 0
+True
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kanon.errors import SettingsError, quoted
+
+__all__ = ["DEFAULTS", "VARIABLE", "Settings", "settings", "where_set"]
+
+VARIABLE = "KANON_SETTINGS"
+"""The environment variable that names the operator's file."""
+
+DEFAULTS = Path(__file__).with_name("settings.toml")
+"""The file with every setting, its default and what it means."""
+
+
+def _from(least: float, most: float) -> Any:
+    return field(metadata={"least": least, "most": most})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every limit; ``settings.toml`` says what each means.
+
+    The least and the most that each may be stand in the metadata of its field.
+    """
+
+    upload_megabytes: int = _from(1, 100_000)
+    unpacked_megabytes: int = _from(1, 1_000_000)
+    rows: int = _from(1, 10**10)
+    columns: int = _from(1, 10**6)
+    cells: int = _from(1, 10**12)
+    memory_megabytes: int = _from(0, 1_000_000)
+    memory_cells: int = _from(0, 10**12)
+    folder_files: int = _from(1, 10**8)
+    distinct_values: int = _from(1, 10**9)
+    classes: int = _from(1, 10**9)
+    hierarchy_nodes: int = _from(1, 10**8)
+    hierarchies_megabytes: int = _from(1, 10_000)
+    hierarchies_files: int = _from(1, 10**6)
+    jobs_at_once: int = _from(1, 1_000)
+    job_minutes: float = _from(0.01, 100_000)
+    study_minutes: float = _from(0.01, 100_000)
+    engine_minutes: float = _from(0.01, 100_000)
+    keep_minutes: float = _from(0, 100_000)
+    kept_sessions: int = _from(0, 100_000)
+
+
+def settings() -> Settings:
+    """The limits in force: the defaults, with what the operator's file says instead.
+
+    Each file is read once.
+
+    Raises
+    ------
+    SettingsError
+        The operator's file cannot be read, or has an unknown name or a value that is not allowed.
+    """
+    return _read(os.environ.get(VARIABLE, ""))
+
+
+def where_set(name: str) -> str:
+    """Where the operator finds a limit, for the sentence that says it was hit.
+
+    >>> where_set("rows")
+    "'rows' in the settings file (docs/limits.md)"
+    """
+    return f"{quoted(name)} in the settings file (docs/limits.md)"
+
+
+@lru_cache(maxsize=8)
+def _read(own: str) -> Settings:
+    values = _values(DEFAULTS)
+    if own:
+        values |= _values(Path(own))
+    return Settings(**values)
+
+
+def _values(path: Path) -> dict[str, Any]:
+    """What a settings file says, each value checked."""
+    place = f"The settings file {quoted(path.name)}"
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, tomllib.TOMLDecodeError):
+            raise SettingsError(f"{place} is not valid TOML: {error}.") from None
+        raise SettingsError(f"{place}, named by {VARIABLE}, cannot be read.") from None
+    known = {each.name: each for each in fields(Settings)}
+    for name, value in found.items():
+        if name not in known:
+            raise SettingsError(
+                f"{place} has the unknown name {quoted(name)}; known are {', '.join(known)}."
+            )
+        _check(place, name, value, known[name])
+    return found
+
+
+def _check(place: str, name: str, value: object, one: Any) -> None:
+    whole = one.type == "int"
+    least, most = one.metadata["least"], one.metadata["most"]
+    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not (fits and least <= value <= most):
+        kind = "a whole number" if whole else "a number"
+        raise SettingsError(
+            f"{place}: {name} = {value!r}, but it has to be {kind} from {least} to {most}."
+        )

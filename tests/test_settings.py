@@ -1,0 +1,77 @@
+"""The settings: every limit has a default and a meaning, and what is not allowed is refused."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from kanon.errors import SettingsError
+from kanon.settings import DEFAULTS, VARIABLE, Settings, settings
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Writes an operator's file and names it; each call another one, as a file is read once."""
+
+    def write(text: str | bytes) -> None:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.toml"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        monkeypatch.setenv(VARIABLE, str(path))
+
+    return write
+
+
+def test_the_defaults_are_those_of_the_file(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    found = settings()
+    assert (found.upload_megabytes, found.job_minutes, found.keep_minutes) == (200, 10, 30)
+    assert found.kept_sessions == 20
+    with pytest.raises(FrozenInstanceError):
+        found.rows = 1
+
+
+def test_every_setting_has_a_default_below_a_comment():
+    lines = DEFAULTS.read_text("utf-8").splitlines()
+    for each in fields(Settings):
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"{each.name} = "))
+        while lines[at] and not lines[at].startswith("#"):
+            at -= 1
+        assert lines[at].startswith("# "), f"{each.name} lacks a comment"
+
+
+def test_an_own_file_overrules_what_it_names_and_nothing_else(own, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    usual = settings()
+    own("rows = 7\nkeep_minutes = 0.5\n")
+    assert (settings().rows, settings().keep_minutes) == (7, 0.5)
+    assert (settings().columns, settings().classes) == (usual.columns, usual.classes)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("row = 7", "The settings file '0.toml' has the unknown name 'row'; known are upload_"),
+        ("rows = 0", "rows = 0, but it has to be a whole number from 1 to 10000000000."),
+        ("rows = 1.5", "rows = 1.5, but it has to be a whole number"),
+        ("rows = true", "rows = True, but it has to be a whole number"),
+        ('rows = "7"', "rows = '7', but it has to be a whole number"),
+        ("keep_minutes = -1", "keep_minutes = -1, but it has to be a number from 0 to 100000."),
+        ("keep_minutes = nan", "keep_minutes = nan, but"),
+        ("[rows]\nmost = 1", "rows = {'most': 1}, but"),
+        ("rows =", "is not valid TOML: "),
+        (b"rows = 1 # \xff", "named by KANON_SETTINGS, cannot be read."),
+    ],
+)
+def test_what_is_not_allowed_is_refused_with_one_sentence(own, text, sentence):
+    own(text)
+    with pytest.raises(SettingsError) as refused:
+        settings()
+    assert sentence in refused.value.sentence
+    assert refused.value.sentence.startswith("The settings file '0.toml'")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "absent.toml"))
+    with pytest.raises(SettingsError, match=r"'absent.toml', named by KANON_SETTINGS, cannot"):
+        settings()
