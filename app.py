@@ -6,11 +6,13 @@ from kanon.studio.shared import jobs
 def main() -> None:
     """Draw the frame and the page that was chosen."""
     jobs()  # the worker gets ready while this process imports the rest
-    from kanon.studio import running, state
+    from kanon.studio import returning, running, state
     from kanon.studio.navigation import chosen_page, run_page
 
     page = chosen_page()
+    returning.welcome()
     state.enter()
+    returning.forget_control()
     running.first()
     run_page(page)
 

@@ -36,7 +36,7 @@ from kanon.studio.learning import ground_of, lesson_of, with_outcomes
 from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.searches import plan_of_searches, settings_of_searches
-from kanon.studio.shared import jobs, last_job
+from kanon.studio.shared import jobs
 from kanon.studio.starting import read_again
 from kanon.studio.stored import open_work, prepare_and_solve, write_release
 from kanon.studio.studying import learn_fits, learn_releases
@@ -329,7 +329,6 @@ def _submit(
     after: Callable[[], object] = lambda: None,
 ) -> None:
     job = jobs().submit(function, *arguments, deadline=deadline, after=after)
-    last_job().append(job)
     state.change(job=job, doing=doing, then=then)
 
 

@@ -1,14 +1,17 @@
-"""What outlives a page: the worker processes of all sessions, and the last job of one."""
+"""What outlives a page: the worker processes of all sessions, and what each session owns."""
 
 from __future__ import annotations
 
-from collections import deque
+from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from kanon.studio.jobs import Job, Jobs
+from kanon.settings import settings
+from kanon.studio.desks import Desks
+from kanon.studio.jobs import Jobs
 
-__all__ = ["jobs", "last_job"]
+__all__ = ["Seat", "desks", "jobs", "seat"]
 
 
 def _load_kernels() -> None:
@@ -27,12 +30,29 @@ def jobs() -> Jobs:
     return Jobs(slots=1, warm=_load_kernels)
 
 
-def _cancel(last: deque[Job]) -> None:
-    for job in last:
-        job.cancel()
+@st.cache_resource(show_spinner=False)
+def desks() -> Desks:
+    """What the sessions of this server own."""
+    kept = settings()
+    return Desks(60 * kept.keep_minutes, kept.kept_sessions)
 
 
-@st.cache_resource(show_spinner=False, scope="session", on_release=_cancel)
-def last_job() -> deque[Job]:
-    """The last job of this session, which ends with it: nobody else could cancel it."""
-    return deque(maxlen=1)
+@dataclass(frozen=True)
+class Seat:
+    """A session's place at the desks: its end, or a dropped connection, is noticed there."""
+
+    desks: Desks
+    session: str
+
+    def leave(self) -> None:
+        """Note that the session has left."""
+        self.desks.leave(self.session)
+
+
+@st.cache_resource(
+    show_spinner=False, scope="session", on_release=lambda it: it.desks.leave(it.session)
+)
+def seat() -> Seat:
+    """The seat of this session; a new one when a dropped connection is back."""
+    context = get_script_run_ctx()
+    return Seat(desks(), context.session_id if context else "")

@@ -3,20 +3,25 @@
 A session owns one frozen :class:`~kanon.studio.work.Work` under a key that no widget has, because
 Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it and
 copied back in their callbacks: see :func:`seeded` and :func:`typed`.
+
+What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
+the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit import runtime
 
 from kanon.errors import KanonError
+from kanon.studio.desks import Desk, new_token
 from kanon.studio.kept import carried
 from kanon.studio.samples import FIRST
+from kanon.studio.shared import desks, seat
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
 from kanon.studio.work import Work
@@ -24,21 +29,28 @@ from kanon.studio.work import Work
 __all__ = [
     "attempt",
     "change",
+    "come_back",
     "enter",
     "entered",
     "first_time",
     "forget",
+    "forget_everything",
+    "lay_down",
     "put",
     "remembered",
     "said_here",
     "salt",
     "seeded",
+    "settle",
+    "settled",
     "take",
+    "token",
     "typed",
     "work",
 ]
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
+_TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 
 T = TypeVar("T")
 
@@ -62,6 +74,7 @@ def put(new: Work) -> None:
         same = {name: getattr(old, name) for name in ("composed", "layout", "place")}
         new = carried(old, replace(new, **same))
     st.session_state[_WORK] = new
+    lay_down()
 
 
 def enter() -> None:
@@ -151,5 +164,66 @@ def forget(name: str) -> None:
 
 def salt() -> str:
     """A secret of this session, for names that no other session may share."""
-    found: str = st.session_state.setdefault(_SALT, secrets.token_hex(16))
+    if _SALT not in st.session_state:
+        st.session_state[_SALT] = Desk().salt
+    found: str = st.session_state[_SALT]
     return found
+
+
+# --- what outlives the page -----------------------------------------------------------------
+def token() -> str:
+    """What names this session's desk, for the tab that shows it and nobody else."""
+    if _TOKEN not in st.session_state:
+        st.session_state[_TOKEN] = new_token()
+    found: str = st.session_state[_TOKEN]
+    return found
+
+
+def settled() -> bool:
+    """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
+    return _SETTLED in st.session_state
+
+
+def settle() -> None:
+    """Note that the page is drawn, and that the session is there."""
+    st.session_state[_SETTLED] = True
+    lay_down()
+
+
+def lay_down() -> None:
+    """Put all that this session owns on its desk; a session without a server has none."""
+    if runtime.exists():
+        memory = st.session_state.setdefault(_MEMORY, {})
+        desk = Desk(st.session_state.get(_WORK), memory, salt())
+        desks().put(token(), seat().session, desk)
+
+
+def come_back(named: str) -> bool:
+    """Take over the desk that a token names; whether there is one."""
+    found = desks().take(named, seat().session)
+    if found is None:
+        return False
+    desks().clear(token())
+    st.session_state[_TOKEN], desk = found
+    st.session_state[_MEMORY], st.session_state[_SALT] = desk.memory, desk.salt
+    st.session_state.pop(_WORK, None)
+    if desk.work is not None:
+        st.session_state[_WORK] = desk.work
+    return True
+
+
+def forget_everything() -> None:
+    """Forget all of this session at once: its desk, its run, its files, what its widgets hold."""
+    work = st.session_state.get(_WORK)
+    Desk(work, st.session_state.get(_MEMORY, {})).cleared()
+    if runtime.exists():
+        session = seat().session
+        desks().clear(token())
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+    st.session_state.clear()
+    st.session_state[_FORGOTTEN] = True
+
+
+def forgotten() -> bool:
+    """Whether this session has forgotten everything, and only its page is still to be told."""
+    return _FORGOTTEN in st.session_state

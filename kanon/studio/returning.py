@@ -1,0 +1,68 @@
+"""Whoever comes back after a reload or a dropped connection finds the work as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit import runtime
+
+from kanon.studio import state
+from kanon.studio.shared import desks, seat
+from kanon.words import counted
+
+__all__ = ["forget_control", "welcome"]
+
+_KEY = "tab"
+
+_tab = st.components.v2.component(
+    "kanon_tab", js=(Path(__file__).parent / "tab.js").read_text("utf-8")
+)
+
+
+def welcome() -> None:
+    """Before a page is drawn: hand its tab what names its work, and fetch the work it had.
+
+    The script stops here while it waits for the tab's answer, which takes one exchange.
+    """
+    if not runtime.exists():  # a test: no tab, and nothing that outlives it
+        return
+    seat()  # so that the end of this connection is noticed
+    if state.forgotten():
+        _tab(key=_KEY, data={"forgotten": True})
+        st.caption("Everything was forgotten. Reload the page to begin anew.")
+        st.stop()
+    if desks().seconds:
+        waiting = not state.settled() and desks().any_left
+        known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
+        _tab(key=_KEY, data=known, on_before_change=_answered)
+        if waiting:
+            st.caption("Looking for what this tab worked on …")
+            st.button("Begin anew", on_click=state.settle)
+            st.stop()
+    state.settle()
+
+
+def _answered() -> None:
+    """Take what the tab worked on before; it comes from a browser and may name anything."""
+    named = state.typed(_KEY).get("before")
+    if isinstance(named, str) and named and not state.come_back(named):
+        kept = counted(round(desks().seconds / 60), "minute")
+        st.toast(
+            f"This tab's earlier work is gone: it is kept for {kept}, or until the server stops.",
+            icon=":material/info:",
+            duration="long",
+        )
+    state.settle()
+
+
+def forget_control() -> None:
+    """A control that forgets all that this session holds, once it is confirmed."""
+    with st.sidebar.popover("Forget everything", icon=":material/delete_forever:"):
+        minutes = round(desks().seconds / 60)
+        stays = f"stay {counted(minutes, 'minute')} after" if minutes else "go when"
+        st.write(
+            "Your table, hierarchies, runs and downloads are in the memory of this server alone, "
+            f"and {stays} this page is closed. Forgetting wipes them now; it cannot be undone."
+        )
+        st.button("Forget now", on_click=state.forget_everything, type="primary")

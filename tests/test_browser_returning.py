@@ -1,0 +1,93 @@
+"""A reload loses nothing, nobody else gets it, and forgetting wipes it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser import (
+    anonymise,
+    give_role,
+    go,
+    idle,
+    in_memory,
+    named,
+    open_data,
+    upload,
+    wait_for_result,
+)
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+WORD = "sessionStorage.getItem('kanon-desk')"
+TABLE = "age,zip,disease\n" + "".join(
+    f"{20 + i % 30},{47600 + i % 7},{('flu', 'cold', 'gout')[i % 3]}\n" for i in range(61)
+)
+
+
+def mine(page, server):
+    open_data(page, server)
+    upload(page, in_memory("mine.csv", TABLE.encode()), "61")
+    return page
+
+
+def loaded(page):
+    """The line above each page that says what one works on."""
+    return page.get_by_text(re.compile("^61 records"))
+
+
+def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
+    page = mine(open_window(), server)
+    give_role(page, "zip", "insensitive")
+    word = page.evaluate(WORD)
+    page.reload()
+    expect(loaded(page)).to_be_visible()
+    idle(page)
+    expect(named(page, "combobox", "Role of %s", "zip")).to_have_value("insensitive")
+    assert page.evaluate(WORD) == word
+
+    go(page, "Anonymise")
+    anonymise(page)
+    for _ in range(2):  # the second one before the first is drawn
+        page.reload(wait_until="commit")
+    wait_for_result(page)
+    expect(loaded(page)).to_be_visible()
+
+    other = open_window()
+    open_data(other, server)
+    expect(loaded(other)).to_have_count(0)
+    assert other.evaluate(WORD) not in (None, word)
+    other.evaluate("sessionStorage.setItem('kanon-desk', 'a guess')")
+    other.reload()
+    expect(other.get_by_text("This tab's earlier work is gone")).to_be_visible()
+    expect(loaded(other)).to_have_count(0)
+
+    twin = page.context.new_page()  # a duplicated tab, whose storage the browser copies
+    open_data(twin, server)
+    twin.evaluate(f"sessionStorage.setItem('kanon-desk', '{word}')")
+    twin.reload()
+    expect(loaded(twin)).to_be_visible()
+    idle(twin)
+    twin.wait_for_function(f"word => {WORD} !== word", arg=word)
+    twin.close()
+
+    told = server.log.read_text("utf-8")
+    assert word not in told and word not in page.url
+    assert word not in page.evaluate("document.cookie + JSON.stringify({...localStorage})")
+
+
+def test_forgetting_wipes_everything_at_once(open_window, server):
+    page = mine(open_window(), server)
+    word = page.evaluate(WORD)
+    page.get_by_role("button", name="Forget everything").click()
+    expect(page.get_by_text("it cannot be undone")).to_be_visible()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget now").click()
+    idle(page)
+    expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
+    page.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
+    page.evaluate(f"sessionStorage.setItem('kanon-desk', '{word}')")
+    page.reload()
+    expect(page.get_by_text("This tab's earlier work is gone")).to_be_visible()
+    expect(loaded(page)).to_have_count(0)
