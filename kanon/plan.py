@@ -357,9 +357,11 @@ class Plan(_Strict):
         """
         try:
             content = json.loads(text, object_pairs_hook=_each_key_once)
-        except (ValueError, RecursionError) as error:
-            reason = f" ({error})" if isinstance(error, ValueError) else ""
-            raise PlanError(f"The plan is not valid JSON{reason}.") from None
+        except json.JSONDecodeError as error:
+            where = f"line {error.lineno}, character {error.colno}"
+            raise PlanError(f"The plan is not valid JSON: see {where}.") from None
+        except (ValueError, RecursionError):
+            raise PlanError("The plan is not valid JSON.") from None
         return cls.from_content(content)
 
     @classmethod
@@ -605,34 +607,81 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _plan_error(error: ValidationError) -> PlanError:
     """The first problem of a plan in one sentence."""
     first = error.errors(include_url=False)[0]
-    place = [part for part in first["loc"] if part != "share"]
-    if place[:1] == ["privacy"]:
-        del place[2:3]  # the model, by which the kind of part was found
-    where = ".".join(map(str, place)) or "(the whole plan)"
-    message = str(first["msg"]).removeprefix("Value error, ")
-    if first["type"] in ("missing", "value_error"):
-        return PlanError(f"Plan key {where}: {message}.")
-    given = first.get("input")
-    if first["type"] == "union_tag_not_found" and isinstance(given, dict):
-        return PlanError(f"Plan key {where}.model: Field required; known are {_KNOWN_MODELS}.")
-    if first["type"] == "union_tag_invalid" and place[:1] == ["privacy"]:
+    kind, given = first["type"], first.get("input")
+    path = _path(first["loc"])
+    place = f"Plan key {path}" if path else "The plan"
+    if kind == "value_error":
+        return PlanError(f"{place}: {str(first['msg']).removeprefix('Value error, ')}.")
+    if kind == "missing":
+        return PlanError(f"The plan lacks the key {path}.")
+    if kind == "union_tag_not_found" and isinstance(given, dict):
+        return PlanError(f"The plan lacks the key {path}.model; known are {_KNOWN_MODELS}.")
+    if kind == "union_tag_invalid" and path.startswith("privacy"):
         return PlanError(
-            f"Plan key {where}.model: {{cells}} is unknown; known are {_KNOWN_MODELS}.",
-            [given["model"]],
+            f"{place}.model: {{cells}} is unknown; known are {_KNOWN_MODELS}.", [given["model"]]
         )
-    if first["type"] == "union_tag_invalid" and not first["ctx"]["tag"]:
-        return PlanError(f"Plan key {where}: a hierarchy is a path, or has 'build' or 'nodes'.")
-    if first["type"] == "union_tag_invalid":
+    if kind == "union_tag_invalid" and not first["ctx"]["tag"]:
+        return PlanError(f"{place}: a hierarchy is a path, or has 'build' or 'nodes'.")
+    if kind == "union_tag_invalid":
         known = "'suppression', 'intervals', 'mask', 'dates' and 'groups'"
         return PlanError(
-            f"Plan key {where}: the builder {{cells}} is unknown; known are {known}.",
+            f"{place}: the builder {{cells}} is unknown; known are {known}.",
             [first["ctx"]["tag"]],
         )
-    if first["type"] in ("model_type", "dict_type", "model_attributes_type"):
-        message = "It has to be an object"
-    if first["type"] == "too_short":
-        message = "It needs at least 1 entry"
+    allowed = _allowed(kind, first.get("ctx", {}))
     names = {dict: "an object", list: "a list", type(None): "null"}
-    return PlanError(
-        f"Plan key {where}: {{cells}} is not allowed. {message}.", [names.get(type(given), given)]
-    )
+    if kind == "too_short":
+        return PlanError(f"{place} is empty; it has to be {allowed}.")
+    if type(given) in names:
+        return PlanError(f"{place} is {names[type(given)]}; it has to be {allowed}.")
+    if isinstance(given, str) and kind in _NOT_TEXT:
+        return PlanError(f"{place}: {{cells}} is text; it has to be {allowed}.", [given])
+    shown = str(given).lower() if isinstance(given, bool) else given
+    return PlanError(f"{place}: {{cells}} is not allowed; it has to be {allowed}.", [shown])
+
+
+def _path(place: Sequence[int | str]) -> str:
+    """Where in a plan something stands, without the kinds of hierarchies, models and limits."""
+    parts = [str(part) for part in place]
+    kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1}
+    if parts and len(parts) > kinds.get(parts[0], len(parts)):
+        del parts[kinds[parts[0]]]
+    return ".".join(parts)
+
+
+_NOT_TEXT = {
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "an object",
+    "model_type": "an object",
+}
+"""What something has to be, by the kind of problem."""
+
+
+def _allowed(kind: str, limits: Mapping[str, Any]) -> str:
+    """What something in a plan has to be."""
+    match kind:
+        case "greater_than":
+            return f"above {_plainly(limits['gt'])}"
+        case "greater_than_equal":
+            return f"at least {_plainly(limits['ge'])}"
+        case "less_than":
+            return f"below {_plainly(limits['lt'])}"
+        case "less_than_equal":
+            return f"at most {_plainly(limits['le'])}"
+        case "literal_error" | "enum":
+            return str(limits["expected"])
+        case "string_type":
+            return "text"
+        case "too_short":
+            return "a list of at least one entry"
+    return _NOT_TEXT.get(kind, "something else")
+
+
+def _plainly(limit: float) -> str:
+    return str(limit) if isinstance(limit, int) else f"{limit:g}"

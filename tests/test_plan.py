@@ -53,7 +53,7 @@ BAD_PLANS = {
         changed("privacy", 0, "l", to=2),
         ["privacy.0", "'l'", "model, k"],
     ),
-    "unknown version": (changed("version", to=2), ["version", "'2'", "should be 1"]),
+    "unknown version": (changed("version", to=2), ["version", "'2'", "has to be 1"]),
     "unknown metric": (
         changed("algorithm", "metric", to="nlm"),
         ["algorithm.metric", "'nlm'", "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy"],
@@ -100,18 +100,21 @@ BAD_PLANS = {
     ),
     "k is 1": (changed("privacy", 0, "k", to=1), ["privacy.0.k", "'1'", "2"]),
     "k is negative": (changed("privacy", 0, "k", to=-5), ["privacy.0.k", "'-5'", "2"]),
-    "k is a float": (changed("privacy", 0, "k", to=5.0), ["privacy.0.k", "'5.0'", "integer"]),
-    "k is yes": (changed("privacy", 0, "k", to=True), ["privacy.0.k", "'True'", "integer"]),
-    "k is text": (changed("privacy", 0, "k", to="5"), ["privacy.0.k", "'5'", "integer"]),
-    "no k": (changed("privacy", 0, "k", to=...), ["privacy.0.k", "required"]),
-    "no model": (changed("privacy", to=[]), ["privacy", "at least 1"]),
+    "k is a float": (
+        changed("privacy", 0, "k", to=5.0),
+        ["privacy.0.k", "'5.0'", "a whole number"],
+    ),
+    "k is yes": (changed("privacy", 0, "k", to=True), ["privacy.0.k", "'true'", "a whole number"]),
+    "k is text": (changed("privacy", 0, "k", to="5"), ["privacy.0.k", "'5'", "a whole number"]),
+    "no k": (changed("privacy", 0, "k", to=...), ["lacks the key privacy.0.k"]),
+    "no model": (changed("privacy", to=[]), ["privacy", "at least one"]),
     "models are no list": (changed("privacy", to={"k": 2}), ["privacy", "list"]),
-    "no version": (changed("version", to=...), ["version", "required"]),
-    "no columns": (changed("columns", to=...), ["columns", "required"]),
-    "no algorithm": (changed("algorithm", to=...), ["algorithm", "required"]),
-    "no algorithm name": (changed("algorithm", "name", to=...), ["algorithm.name", "required"]),
-    "no privacy": (changed("privacy", to=...), ["privacy", "required"]),
-    "no role": (changed("columns", "sex", "role", to=...), ["columns.sex.role", "required"]),
+    "no version": (changed("version", to=...), ["lacks the key version"]),
+    "no columns": (changed("columns", to=...), ["lacks the key columns"]),
+    "no algorithm": (changed("algorithm", to=...), ["lacks the key algorithm"]),
+    "no algorithm name": (changed("algorithm", "name", to=...), ["lacks the key algorithm.name"]),
+    "no privacy": (changed("privacy", to=...), ["lacks the key privacy"]),
+    "no role": (changed("columns", "sex", "role", to=...), ["lacks the key columns.sex.role"]),
     "a role instead of a column": (changed("columns", "sex", to="sensitive"), ["columns.sex"]),
     "weight of another column": (
         changed("algorithm", "attribute_weights", to={"disease": 1}),
@@ -151,11 +154,14 @@ BAD_PLANS = {
     ),
     "half a metric": (
         changed("metrics", to={"mine": {"intermediate": "leaves"}}),
-        ["metrics.mine.multiplier", "required"],
+        ["lacks the key metrics.mine.multiplier"],
     ),
     "negative tie seed": (changed("algorithm", "tie_seed", to=-1), ["tie_seed", "'-1'", "0"]),
     "tie seed too large": (changed("algorithm", "tie_seed", to=2**63), ["tie_seed", str(2**63)]),
-    "seed as text": (changed("algorithm", "seed", to="7"), ["algorithm.seed", "'7'", "integer"]),
+    "seed as text": (
+        changed("algorithm", "seed", to="7"),
+        ["algorithm.seed", "'7'", "a whole number"],
+    ),
     "an option that is no text": (
         changed("algorithm", to={"name": "mondrian", "variant": ["strict"]}),
         ["algorithm.variant", "strict, relaxed, hierarchy"],
@@ -166,7 +172,7 @@ BAD_PLANS = {
     ),
     "pseudonym as text": (
         changed("columns", "name", "pseudonym", to="yes"),
-        ["columns.name.pseudonym", "'yes'", "boolean"],
+        ["columns.name.pseudonym", "'yes' is text", "true or false"],
     ),
     "limit above 1": (changed("suppression_limit", to=1.5), ["suppression_limit", "'1.5'", "1"]),
     "limit of negative records": (
@@ -174,8 +180,8 @@ BAD_PLANS = {
         ["suppression_limit", "records"],
     ),
     "markers as text": (changed("read", "missing_markers", to="?"), ["missing_markers", "list"]),
-    "a list": ([1], ["whole plan"]),
-    "nothing": (None, ["whole plan"]),
+    "a list": ([1], ["The plan is a list", "an object"]),
+    "nothing": (None, ["The plan is null", "an object"]),
 }
 
 

@@ -135,24 +135,24 @@ def test_with_k_replaces_k_alone(parts, expected):
 
 REFUSED = {
     "unknown model": ([{"model": "l-diversity", "l": 2}], {}, ["privacy.0.model", "'l-diversity'"]),
-    "no model": ([{"k": 2}], {}, ["privacy.0.model", "required", "'k-anonymity'"]),
+    "no model": ([{"k": 2}], {}, ["lacks the key privacy.0.model", "'k-anonymity'"]),
     "model of another kind": ([{"model": 3, "k": 2}], {}, ["privacy.0.model", "'3' is unknown"]),
     "not an object": ([K, "k-anonymity"], {}, ["privacy.1", "object"]),
-    "no l": ([{"model": "entropy-l-diversity"}], {}, ["privacy.0.l", "required"]),
+    "no l": ([{"model": "entropy-l-diversity"}], {}, ["lacks the key privacy.0.l"]),
     "l too low": ([{**L, "l": 0.5}], {}, ["privacy.0.l", "'0.5'", "1"]),
     "l as text": ([K, {**L, "l": "2"}], {}, ["privacy.1.l", "'2'", "number"]),
     "l not a number": ([{**L, "l": float("nan")}], {}, ["privacy.0.l", "finite"]),
     "l infinite": ([{**L, "l": float("inf")}], {}, ["privacy.0.l", "finite"]),
-    "l is yes": ([{**L, "l": True}], {}, ["privacy.0.l", "'True'"]),
+    "l is yes": ([{**L, "l": True}], {}, ["privacy.0.l", "'true'"]),
     "half a distinct value": (
         [{"model": "distinct-l-diversity", "l": 2.5}],
         {},
-        ["privacy.0.l", "'2.5'", "integer"],
+        ["privacy.0.l", "'2.5'", "a whole number"],
     ),
     "c of 0": (
         [{"model": "recursive-cl-diversity", "c": 0, "l": 2}],
         {},
-        ["privacy.0.c", "'0'", "greater than 0"],
+        ["privacy.0.c", "'0'", "above 0"],
     ),
     "alpha above 1": (
         [{"model": "alpha-k-anonymity", "alpha": 1.5, "k": 2}],
