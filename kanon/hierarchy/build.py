@@ -362,7 +362,9 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
             group = canonical_text(name)
             for member in map(canonical_text, members):
                 if member in parent_of:
-                    raise HierarchyError("The member {cells} stands in two groups.", [member])
+                    raise HierarchyError(
+                        "The member {cells} stands in two groups; it can be in one.", [member]
+                    )
                 if member == group:
                     raise HierarchyError(
                         "The group {cells} has a member of the same name; rename the group by "

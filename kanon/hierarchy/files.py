@@ -193,7 +193,7 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
     entries = []
     for position, node in enumerate(nodes, start=1):
         if not isinstance(node, dict) or "name" not in node:
-            raise HierarchyError(f'Node {position} has no "name".')
+            raise HierarchyError(f'Node {position} has no "name"; every node needs one.')
         unknown = sorted(set(node) - {"name", "parent", "weight"})
         if unknown:
             raise HierarchyError(
@@ -252,7 +252,9 @@ def _json(text: str) -> Any:
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise HierarchyError("The hierarchy file names a key twice in one place.")
+        raise HierarchyError(
+            "The hierarchy file names a key twice in one place; each key stands once."
+        )
     return found
 
 

@@ -87,7 +87,9 @@ class Hierarchy:
             if not _is_text(name):
                 raise HierarchyError("A node has a name that is not valid text (UTF-8).")
             if name in names:
-                raise HierarchyError("The node {cells} is listed twice.", [name])
+                raise HierarchyError(
+                    "The node {cells} is listed twice; every node is listed once.", [name]
+                )
             names[name] = len(names)
             parents.append(None if parent is None else canonical_text(parent))
             weights.append(weight)
@@ -95,9 +97,11 @@ class Hierarchy:
         roots = [name for name, parent in zip(listed, parents, strict=True) if parent is None]
         unknown = [parent for parent in parents if parent is not None and parent not in names]
         if unknown:
-            raise HierarchyError("The parent {cells} is not a node of the tree.", [unknown[0]])
+            raise HierarchyError(
+                "The parent {cells} is not a node of the tree; list it as one.", [unknown[0]]
+            )
         if not names:
-            raise HierarchyError("The hierarchy has no nodes.")
+            raise HierarchyError("The hierarchy has no nodes; it needs one per value.")
         if len(roots) > 1:
             raise HierarchyError(
                 f"The hierarchy has {len(roots)} roots ({{cells}}); it needs one root above "
