@@ -13,7 +13,6 @@ from typing import Any
 
 from kanon.algorithms.task import Progress, no_progress
 from kanon.errors import (
-    CoverageError,
     KanonError,
     PlanError,
     PrivacyWarning,
@@ -29,7 +28,7 @@ from kanon.plan import Plan
 from kanon.run import Run, run
 from kanon.schema import SUPPRESSED
 from kanon.sources.addresses import Address
-from kanon.sources.memory import MemoryTable, lacking_values
+from kanon.sources.memory import MemoryTable, check_covered
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, kind_of
@@ -298,14 +297,7 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
     if given.column not in table.columns:
         raise PlanError(f"The table has no column {quoted(given.column)}.")
     column = table.counted(given.column)
-    lacking = lacking_values(column.counts, tree)
-    if lacking:
-        raise CoverageError(
-            f"Column {quoted(given.column)}: the hierarchy lacks "
-            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(sum(lacking.values()), 'record')}.",
-            list(lacking),
-        )
+    check_covered(given.column, column.counts, tree)
     unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
     print(
         f"Every value has its place; {counted(unused, 'leaf', 'leaves')} not in the table (fine)."
@@ -327,7 +319,8 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     for path in [given.plan, *tables, *outputs]:
         if any(_one_file(path, other) for other in known):
             raise PlanError(
-                "The plan, the table, hierarchies and what is written have to be different files."
+                f"{quoted(path.name)} is named for two things; the plan, the table, hierarchies "
+                "and what is written have to be different files."
             )
         known.append(path)
 

@@ -27,6 +27,7 @@ __all__ = [
     "MemoryTable",
     "alphabetical",
     "as_table",
+    "check_covered",
     "classes_of_columns",
     "counted_column",
     "counted_values",
@@ -234,6 +235,33 @@ def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str,
     {'X': 2}
     """
     return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
+
+
+def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
+    """Check that a hierarchy has a node for every value of its column.
+
+    Parameters
+    ----------
+    column
+        The column's name, for the message.
+    counts
+        Its values, with their records.
+    hierarchy
+        The tree.
+
+    Raises
+    ------
+    CoverageError
+        It lacks some; they are named with their records.
+    """
+    lacking = lacking_values(counts, hierarchy)
+    if lacking:
+        raise CoverageError(
+            f"Column {quoted(column)}: its hierarchy lacks "
+            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
+            list(lacking),
+        )
 
 
 class MemoryTable:
@@ -557,15 +585,7 @@ def _pseudonyms(column: pd.Series) -> np.ndarray:
 def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
     codes, texts = canonical_texts(values)
-    lacking = lacking_values(_counted(codes, texts), tree)
-    if lacking:
-        records = sum(lacking.values())
-        raise CoverageError(
-            f"Column {quoted(column)}: its hierarchy lacks "
-            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(records, 'record')}; add what is missing to it.",
-            list(lacking),
-        )
+    check_covered(column, _counted(codes, texts), tree)
     if (codes < 0).any():
         tree = with_missing_leaf(column, dict.fromkeys(texts, 0), tree)
     node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)

@@ -19,19 +19,18 @@ import pandas as pd
 import pyarrow as pa
 
 from kanon.classes import EquivalenceClasses, sum_tuples, tuple_keys
-from kanon.errors import CoverageError, PlanError, TableError, quoted
+from kanon.errors import PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.progress import Progress, no_progress
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
-from kanon.sources.memory import lacking_values, require_records, with_missing_leaf
+from kanon.sources.memory import check_covered, require_records, with_missing_leaf
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt
 from kanon.values import MISSING_LABEL, canonical_texts
-from kanon.words import counted
 
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
@@ -396,14 +395,7 @@ def _matched(
     """The tree, with a leaf for missing cells if there are any, and the node of every code."""
     records = np.bincount(codes, counts, len(texts) + 1).astype(np.int64)
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
-    lacking = lacking_values(present, tree)
-    if lacking:
-        raise CoverageError(
-            f"Column {quoted(column)}: its hierarchy lacks "
-            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
-            list(lacking),
-        )
+    check_covered(column, present, tree)
     if records[0]:
         tree = with_missing_leaf(column, present, tree)
     lookup = [tree.node_of.get(MISSING_LABEL, 0) if records[0] else 0]
