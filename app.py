@@ -7,12 +7,13 @@ def main() -> None:
     """Draw the frame and the page that was chosen."""
     jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio import returning, running, state
+    from kanon.studio.belongings import belongings
     from kanon.studio.navigation import chosen_page, run_page
 
     page = chosen_page()
     returning.welcome()
     state.enter()
-    returning.forget_control()
+    belongings()
     running.first()
     run_page(page)
 

@@ -57,6 +57,7 @@ __all__ = [
     "build_hierarchy",
     "composed_metrics",
     "parameters_of",
+    "read_json",
 ]
 
 
@@ -355,14 +356,7 @@ class Plan(_Strict):
         PlanError
             The text is not JSON, names a key twice, or holds a key or value that is not allowed.
         """
-        try:
-            content = json.loads(text, object_pairs_hook=_each_key_once)
-        except json.JSONDecodeError as error:
-            where = f"line {error.lineno}, character {error.colno}"
-            raise PlanError(f"The plan is not valid JSON: see {where}.") from None
-        except (ValueError, RecursionError):
-            raise PlanError("The plan is not valid JSON.") from None
-        return cls.from_content(content)
+        return cls.from_content(read_json(text))
 
     @classmethod
     def from_content(cls, content: Any) -> Plan:
@@ -592,16 +586,40 @@ def build_hierarchy(
         raise error.within(f"Hierarchy of column {quoted(column)}") from None
 
 
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise PlanError(
-                f"The plan names {quoted(key)} twice in one place; each key, and so each "
-                "column's role, stands once."
-            )
-        found[key] = value
-    return found
+def read_json(text: str, what: str = "The plan") -> Any:
+    """Read JSON in which no key stands twice in one place.
+
+    Parameters
+    ----------
+    text
+        The JSON.
+    what
+        What it is called in a sentence.
+
+    Raises
+    ------
+    PlanError
+        It is not JSON, or names a key twice.
+    """
+
+    def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise PlanError(
+                    f"{what} names {quoted(key)} twice in one place; each key, and so each "
+                    "column's role, stands once."
+                )
+            found[key] = value
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=each_key_once)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, character {error.colno}"
+        raise PlanError(f"{what} is not valid JSON: see {where}.") from None
+    except (ValueError, RecursionError):
+        raise PlanError(f"{what} is not valid JSON.") from None
 
 
 def _plan_error(error: ValidationError) -> PlanError:

@@ -34,7 +34,7 @@ def mine(page, server):
 
 def loaded(page):
     """The line above each page that says what one works on."""
-    return page.get_by_text(re.compile("^61 records"))
+    return page.get_by_text(re.compile("^61 records ·"))
 
 
 def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):

@@ -11,7 +11,7 @@ from kanon.studio import state
 from kanon.studio.shared import desks, seat
 from kanon.words import counted
 
-__all__ = ["forget_control", "welcome"]
+__all__ = ["welcome"]
 
 _KEY = "tab"
 
@@ -54,15 +54,3 @@ def _answered() -> None:
             duration="long",
         )
     state.settle()
-
-
-def forget_control() -> None:
-    """A control that forgets all that this session holds, once it is confirmed."""
-    with st.sidebar.popover("Forget everything", icon=":material/delete_forever:"):
-        minutes = round(desks().seconds / 60)
-        stays = f"stay {counted(minutes, 'minute')} after" if minutes else "go when"
-        st.write(
-            "Your table, hierarchies, runs and downloads are in the memory of this server alone, "
-            f"and {stays} this page is closed. Forgetting wipes them now; it cannot be undone."
-        )
-        st.button("Forget now", on_click=state.forget_everything, type="primary")

@@ -63,16 +63,24 @@ def work() -> Work:
     return found
 
 
-def put(new: Work) -> None:
-    """Work on something else from now on; a run on the old table ends."""
+def put(new: Work, carry: bool = True) -> None:
+    """Work on something else from now on; a run on the old table ends.
+
+    Parameters
+    ----------
+    new
+        The new work.
+    carry
+        Whether what belongs to the user and not to the table comes along to a new table.
+    """
     old = st.session_state.get(_WORK)
     if old is not None and old.job is not None and old.job is not new.job:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        # metrics, the board, what was kept and what was typed belong to the user
-        same = {name: getattr(old, name) for name in ("composed", "layout", "place")}
-        new = carried(old, replace(new, **same))
+        if carry:  # metrics, the board, what was kept and what was typed
+            same = {name: getattr(old, name) for name in ("composed", "layout", "place")}
+            new = carried(old, replace(new, **same))
     st.session_state[_WORK] = new
     lay_down()
 
@@ -98,7 +106,7 @@ def change(**fields: Any) -> None:
     put(replace(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
 
 
-def attempt(make: Callable[[], Work], at: str = "") -> bool:
+def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
     """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all.
 
     Parameters
@@ -107,13 +115,15 @@ def attempt(make: Callable[[], Work], at: str = "") -> bool:
         Returns the new work.
     at
         The control that says it too, by :func:`said_here`.
+    carry
+        See :func:`put`.
     """
     try:
         new = make()
     except KanonError as error:
         change(problem=error.sentence, problem_at=at)
         return False
-    put(new)
+    put(new, carry)
     return True
 
 

@@ -67,6 +67,7 @@ __all__ = [
     "k_grid",
     "metric_called",
     "node_used",
+    "plan_content",
     "plan_of",
     "redone",
     "settings_of",
@@ -582,6 +583,11 @@ def plan_of(work: Work) -> Plan:
             f"{model.sentence} is required, and that column is not sensitive any more; make it "
             "sensitive on the page Data, or no longer require it on the page Anonymise."
         )
+    return Plan.from_content(plan_content(work))
+
+
+def plan_content(work: Work) -> dict[str, Any]:
+    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
     columns: dict[str, object] = {}
     for column, role in work.roles.items():
         entry: dict[str, object] = {"role": role.value}
@@ -599,41 +605,37 @@ def plan_of(work: Work) -> Plan:
         "missing_markers": None if markers is None else list(markers),
         "missing": work.missing,
     }
-    return Plan.from_content(
-        {
-            "version": 1,
-            "columns": columns,
-            "read": {key: value for key, value in read.items() if value is not None},
-            "algorithm": {
-                "name": work.algorithm,
-                "metric": work.metric,
-                "strategy": work.strategy_used,
-                "scope": work.scope,
-                # The only one need not be named.
-                "sensitive": work.focus if len(work.sensitive_columns) > 1 else None,
-                "cost": work.cost,
-                "tie_seed": work.tie_seed,
-                "seed": work.seed,
-                **chosen_for(work, work.algorithm),
-                "attribute_weights": {
-                    column: weight
-                    for column, weight in work.attribute_weights.items()
-                    if column in work.quasi_identifiers and weight != 1
-                },
+    return {
+        "version": 1,
+        "columns": columns,
+        "read": {key: value for key, value in read.items() if value is not None},
+        "algorithm": {
+            "name": work.algorithm,
+            "metric": work.metric,
+            "strategy": work.strategy_used,
+            "scope": work.scope,
+            # The only one need not be named.
+            "sensitive": work.focus if len(work.sensitive_columns) > 1 else None,
+            "cost": work.cost,
+            "tie_seed": work.tie_seed,
+            "seed": work.seed,
+            **chosen_for(work, work.algorithm),
+            "attribute_weights": {
+                column: weight
+                for column, weight in work.attribute_weights.items()
+                if column in work.quasi_identifiers and weight != 1
             },
-            "metrics": work.composed,
-            "privacy": [
-                {"model": "k-anonymity", "k": work.k},
-                *({"model": model.card.name, **vars(model)} for model in work.models),
-            ],
-            "suppression_limit": suppression_used(work, work.algorithm),
-            "suppressed": (
-                "keep"
-                if work.keep_suppressed and uses(work.algorithm, "suppression")
-                else "leave-out"
-            ),
-        }
-    )
+        },
+        "metrics": work.composed,
+        "privacy": [
+            {"model": "k-anonymity", "k": work.k},
+            *({"model": model.card.name, **vars(model)} for model in work.models),
+        ],
+        "suppression_limit": suppression_used(work, work.algorithm),
+        "suppressed": (
+            "keep" if work.keep_suppressed and uses(work.algorithm, "suppression") else "leave-out"
+        ),
+    }
 
 
 def suppression_used(work: Work, algorithm: str) -> float | None:

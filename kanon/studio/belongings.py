@@ -1,0 +1,75 @@
+"""The controls for all that a session owns: save it as a project, open one, forget everything."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.errors import KanonError
+from kanon.studio import state
+from kanon.studio.files import content, file_name
+from kanon.studio.project import opened_project, saved_project
+from kanon.studio.shared import desks
+from kanon.studio.text import plain
+from kanon.words import counted
+
+__all__ = ["belongings"]
+
+_FILE = "project-file"
+
+
+def belongings() -> None:
+    """Draw the controls below the navigation."""
+    with st.sidebar:
+        with st.popover("Project", icon=":material/folder_open:", width="stretch"):
+            _project()
+        with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):
+            _forget()
+
+
+def _project() -> None:
+    work = state.work()
+    st.markdown("**Save what you chose**: roles, hierarchies, weights, settings, kept plans.")
+    st.write(
+        "No record is in the file. Its hierarchies do list the values that occur in the table: "
+        "keep it as safe as the table, where a value alone says something about a person."
+    )
+    try:
+        saved = state.remembered("project", work, lambda: saved_project(work))
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+    else:
+        st.download_button(
+            "Save the project",
+            data=content(saved.encode),
+            file_name=file_name("project", "json", saved),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    key = f"{_FILE}-{work.version}-{work.uploads}"
+    st.file_uploader(
+        "Open a project on this table",
+        type="json",
+        key=key,
+        on_change=_open,
+        args=(key,),
+        help="Load the table first. What was chosen for it now is replaced.",
+    )
+    state.said_here(_FILE)
+
+
+def _open(key: str) -> None:
+    given = state.typed(key)
+    if given is not None:
+        made = given.getvalue()
+        state.attempt(lambda: opened_project(state.work(), made), at=_FILE, carry=False)
+
+
+def _forget() -> None:
+    minutes = round(desks().seconds / 60)
+    stays = f"stay {counted(minutes, 'minute')} after" if minutes else "go when"
+    st.write(
+        "Your table, hierarchies, runs and downloads are in the memory of this server alone, "
+        f"and {stays} this page is closed. Forgetting wipes them now; it cannot be undone."
+    )
+    st.button("Forget now", on_click=state.forget_everything, type="primary")

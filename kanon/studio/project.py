@@ -1,0 +1,260 @@
+"""A project file: all that was chosen for a table, and none of its records.
+
+Pure functions between the state of a session and JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kanon import __version__
+from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
+from kanon.metrics import METRICS
+from kanon.plan import Plan, read_json
+from kanon.privacy.model import SensitiveModel
+from kanon.sources.reading import ReadSettings
+from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
+from kanon.studio.history import History
+from kanon.studio.kept import carried
+from kanon.studio.starting import reread
+from kanon.studio.work import Pinned, Work, plan_content, with_choices
+
+__all__ = ["opened_project", "saved_project"]
+
+_FORMAT = 1
+_WHOLE = "The project file"
+_TREES = ("drawn", "imported")
+"""What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
+
+
+def saved_project(work: Work) -> str:
+    """Everything that was chosen for the table, as JSON.
+
+    Hierarchies list the values that occur in it; records are not in there.
+
+    Raises
+    ------
+    PlanError
+        A model is required of a column that is not sensitive any more.
+    """
+    content = plan_content(work)
+    columns: Mapping[str, dict[str, object]] = content["columns"]
+    for entry in columns.values():
+        entry.pop("hierarchy", None)
+    Plan.from_content(content)  # what cannot be opened again is not saved
+    project = {
+        "project": _FORMAT,
+        "kanon": __version__,
+        "plan": content,
+        "hierarchies": {column: _choice_content(work.choices[column]) for column in work.choices},
+        "compared": {
+            "compared": [name for name in work.compared if name in {*METRICS, *work.composed}],
+            "strategies": list(work.strategies),
+            "scopes": list(work.scopes),
+        },
+        "kept": [
+            {
+                "title": each.title,
+                "shown": each.shown,
+                "plan": each.plan.model_dump(mode="json", exclude_none=True),
+            }
+            for each in work.pinned
+        ],
+    }
+    return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
+
+
+def opened_project(work: Work, content: bytes) -> Work:
+    """The work on the same table, with all that a project file has chosen for it.
+
+    Raises
+    ------
+    KanonError
+        The file is no project, or it is about columns that this table lacks.
+    """
+    try:
+        given = read_json(content.decode("utf-8-sig"), _WHOLE)
+    except UnicodeDecodeError:
+        raise PlanError(f"{_WHOLE} is not text in UTF-8.") from None
+    if not isinstance(given, dict) or given.get("project") != _FORMAT:
+        raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
+    parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
+    for key, kind in parts.items():
+        if not isinstance(given.get(key), kind):
+            name = "an object" if kind is dict else "a list"
+            raise PlanError(f"{_WHOLE}: the key {key} has to be {name}.")
+    plan = _plan(given["plan"], _WHOLE)
+    missing = [name for name in plan.columns if name not in work.roles]
+    if missing:
+        raise PlanError(
+            f"The project is about {listing(missing)}, which this table lacks: load the table it "
+            "was saved with, or the next month's of the same columns."
+        )
+    kept = [_pinned(part, place) for place, part in enumerate(given["kept"], start=1)]
+    opened = _with_choices_of(_read_as(work, plan), given["hierarchies"])
+    opened = _with_settings(opened, plan, given["compared"])
+    return carried(replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, plan)))
+
+
+def _said(work: Work, plan: Plan) -> str:
+    beyond = [name for name in work.roles if name not in plan.columns]
+    stay = f" It says nothing of {listing(beyond)}." if beyond else ""
+    return f"The project was opened on this table.{stay}"
+
+
+def _plan(content: Any, where: str) -> Plan:
+    try:
+        return Plan.from_content(content)
+    except PlanError as error:
+        raise error.within(where) from None
+
+
+def _pinned(part: Any, place: int) -> Pinned:
+    where = f"{_WHOLE}: entry {place} of kept"
+    if not isinstance(part, dict) or not isinstance(part.get("title"), str):
+        raise PlanError(f"{where} has no title.")
+    plan = _plan(part.get("plan"), where)
+    return Pinned(part["title"], plan, {}, bool(part.get("shown", True)))
+
+
+# --- hierarchies ----------------------------------------------------------------------------
+def _choice_content(choice: Choice) -> dict[str, Any]:
+    typed = {name: text for name, text in choice.typed.items() if name in FIELDS}
+    found: dict[str, Any] = {"builder": choice.builder, "typed": typed}
+    if "name" in choice.typed:
+        found["file"] = str(choice.typed["name"])
+    if "imported" in choice.typed:
+        found["imported"] = to_nodes(choice.typed["imported"].hierarchy)
+    elif "content" in choice.typed and choice.tree is not None:  # else it was no hierarchy
+        name = str(choice.typed["name"])
+        found["imported"] = to_nodes(read_hierarchy(choice.typed["content"], name).hierarchy)
+    if "drawn" in choice.typed:
+        found["drawn"] = to_nodes(choice.typed["drawn"])
+    return found
+
+
+def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
+    choices, histories = dict(work.choices), dict(work.histories)
+    for column, part in given.items():
+        if column not in work.roles:
+            continue  # of a column that has no role in the plan either
+        builder, typed = _typed(column, part)
+        choices[column] = choose(builder, typed, column, work.kept.counted(column))
+        histories[column] = History(version=work.history(column).version + 1)
+    return replace(work, choices=choices, histories=histories)
+
+
+def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
+    where = f"{_WHOLE}: the hierarchy of {quoted(column)}"
+    if not isinstance(part, dict) or part.get("builder") not in BUILDERS:
+        raise PlanError(f"{where} has no builder; known are {', '.join(BUILDERS)}.")
+    texts = part.get("typed", {})
+    if not isinstance(texts, dict) or not all(
+        name in FIELDS and isinstance(text, str) for name, text in texts.items()
+    ):
+        raise PlanError(f"{where} has fields that its builder does not know.")
+    typed: dict[str, Any] = dict(texts)
+    trees = {name: _tree(part[name], where) for name in _TREES if name in part}
+    if part["builder"] == "drawn" and "drawn" not in trees:
+        raise PlanError(f"{where} was drawn, and its nodes are missing.")
+    if "drawn" in trees:
+        typed["drawn"] = trees["drawn"]
+    if "imported" in trees:
+        typed |= {"name": str(part.get("file", "")), "imported": Imported(trees["imported"])}
+    return part["builder"], typed
+
+
+def _tree(nodes: Any, where: str) -> Hierarchy:
+    if not isinstance(nodes, list):
+        raise PlanError(f"{where} has nodes that are no list.")
+    try:
+        return parse_nodes(nodes)
+    except KanonError as error:
+        raise error.within(where) from None
+
+
+# --- settings -------------------------------------------------------------------------------
+def _read_as(work: Work, plan: Plan) -> Work:
+    """The table read as in the project, with the project's roles."""
+    read = plan.read
+    now = work.file.settings
+    wanted = ReadSettings(
+        read.separator if now.separator is not None else None,
+        read.encoding if now.encoding is not None else None,
+        None if read.missing_markers is None else tuple(read.missing_markers),
+    )
+    differ = any(
+        value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
+    )
+    if differ and work.content is not None:
+        work = reread(replace(work, asked=wanted))
+    roles = {name: plan.columns[name].role if name in plan.columns else role
+             for name, role in work.roles.items()}  # fmt: skip
+    chosen = dict.fromkeys(plan.columns, "As in the project.")
+    work = replace(
+        work,
+        roles=roles,
+        reasons={**work.reasons, **chosen},
+        missing=read.missing or work.missing,
+    )
+    return with_choices(work)
+
+
+def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
+    algorithm = plan.algorithm
+    sensitive = work.sensitive_columns
+    kinds = {"compared": [*METRICS, *plan.metrics], "strategies": STRATEGIES, "scopes": SCOPES}
+    chosen: dict[str, Any] = {
+        name: _known(name, compared[name], among)
+        for name, among in kinds.items()
+        if name in compared
+    }
+    return replace(
+        work,
+        version=work.version + 1,
+        composed=dict(plan.metrics),
+        algorithm=algorithm.name,
+        metric=algorithm.metric,
+        strategy=algorithm.strategy,
+        scope=algorithm.scope,
+        cost=algorithm.cost,
+        tie_seed=algorithm.tie_seed,
+        seed=algorithm.seed,
+        node=algorithm.node,
+        options={**work.options, algorithm.name: algorithm.options},
+        attribute_weights=dict(algorithm.attribute_weights),
+        sensitive=algorithm.sensitive if algorithm.sensitive in sensitive else None,
+        k=min(plan.k, max(2, work.table.n_records)),
+        models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
+        suppression=limit if isinstance(limit := plan.suppression_limit, float | int) else None,
+        keep_suppressed=plan.suppressed == "keep",
+        job=None,
+        doing="",
+        then=None,
+        result=None,
+        comparison=None,
+        searched=None,
+        what_if=None,
+        imports=(),
+        previews={},
+        problem=None,
+        **chosen,
+    )
+
+
+def _known(key: str, given: Any, among: Iterable[str]) -> tuple[str, ...]:
+    where = f"{_WHOLE}: the key compared.{key}"
+    if not isinstance(given, list):
+        raise PlanError(f"{where} has to be a list of names.")
+    strange = [name for name in given if name not in list(among)]
+    if strange:
+        raise PlanError(
+            f"{where}: {{cells}} is unknown; known are {', '.join(among)}.", strange[:1]
+        )
+    return tuple(given)

@@ -1,0 +1,220 @@
+"""A project file brings back all that was chosen for a table, and holds no record of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from dashboard import PEOPLE, go, problems, work
+
+from kanon.errors import KanonError
+from kanon.hierarchy import edit
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.schema import Role
+from kanon.sources.reading import ReadSettings
+from kanon.studio.drawing import with_tree_drawn
+from kanon.studio.kept import imported
+from kanon.studio.project import opened_project, saved_project
+from kanon.studio.starting import sample_work, uploaded_work
+from kanon.studio.work import plan_of, with_builder, with_missing, with_role
+
+CSV = PEOPLE.to_csv(index=False).encode()
+
+
+def people(content=CSV, **settings):
+    return uploaded_work(content, "people.csv", 1, ReadSettings(**settings))
+
+
+def chosen():
+    """People, with something of everything chosen."""
+    found = with_role(people(), "sex", Role.INSENSITIVE)
+    found = with_builder(found, "age", "intervals", {"widths": "5, 10", "lowest": "25"})
+    tree = found.choices["zip"].tree
+    tree = edit.with_weights(tree, np.full(len(tree.labels), 1.0))
+    tree = edit.set_weight(tree, "47601", 3.5)
+    found = with_tree_drawn(found, "zip", tree)
+    found = with_missing(found, "as-value")
+    found = replace(
+        found,
+        k=3,
+        metric="wllm",
+        strategy="s4",
+        tie_seed=7,
+        suppression=None,
+        attribute_weights={"zip": 2.0},
+        models=(DistinctLDiversity(column="disease", l=2),),
+        compared=("nllm", "ncp"),
+        strategies=("s1", "s2"),
+    )
+    kept = replace(found, models=())
+    return imported(found, plan_of(kept).to_json().encode(), "before")
+
+
+def test_everything_chosen_comes_back():
+    before = chosen()
+    after = opened_project(people(), saved_project(before).encode())
+    assert plan_of(after) == plan_of(before)
+    same = (
+        *("roles", "missing", "models", "compared", "strategies", "scopes", "k", "composed"),
+        *("attribute_weights", "metric", "strategy", "tie_seed", "suppression"),
+    )
+    assert {name: getattr(after, name) for name in same} == {
+        name: getattr(before, name) for name in same
+    }
+    assert [(one.title, one.plan) for one in after.pinned] == [
+        (one.title, one.plan) for one in before.pinned
+    ]
+    for column, choice in before.choices.items():
+        again = after.choices[column]
+        assert (again.builder, again.tree) == (choice.builder, choice.tree)
+        texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
+        assert {name: again.typed[name] for name in texts_of} == texts_of
+    assert saved_project(after) == saved_project(before)
+    assert after.version > people().version, "no widget keeps what it showed"
+
+
+def test_no_record_is_in_the_file():
+    saved = saved_project(chosen())
+    for name in PEOPLE["name"]:
+        assert name not in saved, "an identifier"
+    listed = json.loads(saved)
+    assert set(listed) == {"project", "kanon", "plan", "hierarchies", "compared", "kept"}
+    for record in PEOPLE.itertuples(index=False):
+        assert json.dumps(list(map(str, record))) not in saved
+    assert "gout" not in saved and "asthma" not in saved, "nor a sensitive value"
+
+
+def test_what_was_typed_wrongly_comes_back_too():
+    before = with_builder(people(), "age", "intervals", {"widths": "5, 7"})
+    assert before.choices["age"].problem
+    after = opened_project(people(), saved_project(before).encode())
+    assert after.choices["age"].typed["widths"] == "5, 7"
+    assert after.choices["age"].problem == before.choices["age"].problem
+
+
+def test_next_months_table_is_told_what_its_hierarchies_lack():
+    tree = people().choices["zip"].tree
+    before = with_tree_drawn(people(), "zip", tree)
+    later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]])
+    after = opened_project(
+        people(later.to_csv(index=False).encode()), saved_project(before).encode()
+    )
+    assert "99999" in after.choices["zip"].problem
+    assert after.choices["zip"].tree == tree, "as it was drawn, to be completed"
+
+
+def test_a_new_column_keeps_its_suggested_role_and_is_named():
+    more = PEOPLE.assign(town=["Ulm", "Bonn"] * 6)
+    fresh = people(more.to_csv(index=False).encode())
+    after = opened_project(fresh, saved_project(people()).encode())
+    assert after.roles["town"] is fresh.roles["town"] and "'town'" in after.notice
+
+
+def test_the_table_is_read_as_it_was():
+    content = CSV.replace(b"cold", b"none")
+    before = people(content, missing_markers=("none",))
+    after = opened_project(people(content), saved_project(before).encode())
+    assert after.file.settings.missing_markers == ("none",)
+    assert after.table.n_records == 12
+
+
+def test_what_is_open_is_not_changed():
+    open_now = people()
+    before = {part.name: getattr(open_now, part.name) for part in fields(open_now)}
+    opened_project(open_now, saved_project(chosen()).encode())
+    assert {part.name: getattr(open_now, part.name) for part in fields(open_now)} == before
+
+
+@functools.cache
+def saved():
+    return saved_project(chosen())
+
+
+def changed(parts):
+    content = json.loads(saved())
+    for path, value in parts.items():
+        at = content
+        *way, last = path.split("__")
+        for step in way:
+            at = at[int(step) if step.isdigit() else step]
+        if value is None:
+            del at[last]
+        else:
+            at[last] = value
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The project file is not valid JSON: see line 1, character 1."),
+        (b"\xff\xfe\x00", "The project file is not text in UTF-8."),
+        (b"[" * 100_000, "The project file is not valid JSON."),
+        (b"[]", 'This is no project file of kanon: it lacks "project": 1.'),
+        (b'{"project": 2}', 'This is no project file of kanon: it lacks "project": 1.'),
+        (b'{"project": 1, "project": 1}', "The project file names 'project' twice in one place"),
+        (b'{"project": 1}', "The project file: the key plan has to be an object."),
+        ({"kept": {}}, "The project file: the key kept has to be a list."),
+        ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),
+        ({"plan__columns__age__role": "key"}, "The project file: Plan key columns.age.role"),
+        ({"plan__columns__home": {"role": "insensitive"}}, "The project is about 'home', which"),
+        ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; known are suppress"),
+        ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
+        ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
+        ({"hierarchies__age__typed": {"widths": 5}}, "has fields that its builder does not"),
+        ({"hierarchies__zip__drawn": None}, "'zip' was drawn, and its nodes are missing."),
+        ({"hierarchies__zip__drawn": 7}, "the hierarchy of 'zip' has nodes that are no list."),
+        ({"hierarchies__zip__drawn": [{}]}, "the hierarchy of 'zip': Node 1 has no"),
+        ({"compared__compared": "nllm"}, "the key compared.compared has to be a list of names."),
+        ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
+        ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
+        ({"kept__0__title": 7}, "entry 1 of kept has no title."),
+        ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
+    with pytest.raises(KanonError) as told:
+        opened_project(people(), content if isinstance(content, bytes) else changed(content))
+    assert sentence in told.value.sentence and "\n" not in told.value.sentence
+
+
+def test_a_project_of_every_sample_comes_back():
+    for name in ("hospital", "census"):
+        before = sample_work(name, version=1)
+        fresh = uploaded_work(before.content, "again.csv", 2)
+        assert plan_of(opened_project(fresh, saved_project(before).encode())) == plan_of(before)
+
+
+# --- on the page ----------------------------------------------------------------------------
+def give(at, name, content):
+    """Streamlit's own tests draw what stands beside a page in their first run alone."""
+    key = f"project-file-{work(at).version}-{work(at).uploads}"
+    at.file_uploader(key=key).set_value((name, content, "application/json"))
+    return go(at)
+
+
+def test_a_project_is_opened(start):
+    before = replace(sample_work("hospital", version=1), k=7, metric="ncp")
+    at = give(start(sample="hospital"), "project.json", saved_project(before).encode())
+    assert (work(at).k, work(at).metric) == (7, "ncp") and not problems(at)
+    assert any("The project was opened on this table" in one.value for one in at.info)
+
+
+def test_a_wrong_project_loses_nothing(start):
+    at = start(sample="hospital")
+    before = work(at)
+    give(at, "wrong.json", b"{}")
+    assert any("This is no project file of kanon" in one for one in problems(at))
+    same = ("table", "roles", "choices", "k", "result", "version")
+    assert all(getattr(work(at), name) is getattr(before, name) for name in same)
+
+
+def test_forgetting_begins_anew(start):
+    at = start(sample="hospital")
+    job = work(at).job
+    next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
+    assert work(at).origin == "census"
+    assert job is None or job.finished
