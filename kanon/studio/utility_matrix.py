@@ -16,6 +16,7 @@ from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
 from kanon.studio import state
+from kanon.studio.checked import checked
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import sensitive_choice
 from kanon.studio.picture import picture
@@ -136,6 +137,10 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     source, recoding = done.prepared.source, done.recoding
     if not isinstance(source, MemorySource):
         st.caption("The rows of this table stay where they are, so no file with a matrix is made.")
+        return
+    problem = checked(result, done, k).problem
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
         return
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
