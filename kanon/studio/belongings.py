@@ -10,7 +10,6 @@ from kanon.studio.files import content, file_name
 from kanon.studio.project import opened_project, saved_project
 from kanon.studio.shared import desks
 from kanon.studio.text import plain
-from kanon.words import counted
 
 __all__ = ["belongings"]
 
@@ -66,8 +65,7 @@ def _open(key: str) -> None:
 
 
 def _forget() -> None:
-    minutes = round(desks().seconds / 60)
-    stays = f"stay {counted(minutes, 'minute')} after" if minutes else "go when"
+    stays = f"stay {desks().lasting} after" if desks().seconds else "go when"
     st.write(
         "Your table, hierarchies, runs and downloads are in the memory of this server alone, "
         f"and {stays} this page is closed. Forgetting wipes them now; it cannot be undone."

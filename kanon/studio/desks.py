@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon.studio.work import Work
+from kanon.words import counted
 
 __all__ = ["Desk", "Desks", "new_token"]
 
@@ -77,6 +78,17 @@ class Desks:
         self._most = most if seconds > 0 else 0
         self._places: dict[str, _Place] = {}  # the one that was left last is last
         self._lock = threading.RLock()
+
+    @property
+    def lasting(self) -> str:
+        """How long a desk stays, in words.
+
+        >>> Desks(1800, 1).lasting, Desks(90, 1).lasting
+        ('30 minutes', '90 seconds')
+        """
+        minutes, rest = divmod(self.seconds, 60)
+        whole = counted(int(minutes), "minute")
+        return counted(round(self.seconds), "second") if rest else whole
 
     @property
     def any_left(self) -> bool:

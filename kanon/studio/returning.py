@@ -9,7 +9,6 @@ from streamlit import runtime
 
 from kanon.studio import state
 from kanon.studio.shared import desks, seat
-from kanon.words import counted
 
 __all__ = ["welcome"]
 
@@ -47,9 +46,9 @@ def _answered() -> None:
     """Take what the tab worked on before; it comes from a browser and may name anything."""
     named = state.typed(_KEY).get("before")
     if isinstance(named, str) and named and not state.come_back(named):
-        kept = counted(round(desks().seconds / 60), "minute")
         st.toast(
-            f"This tab's earlier work is gone: it is kept for {kept}, or until the server stops.",
+            "This tab's earlier work is gone: it is kept for "
+            f"{desks().lasting}, or until the server stops.",
             icon=":material/info:",
             duration="long",
         )
