@@ -210,7 +210,8 @@ def taken(windows: list[Visitor], browser: Browser) -> Visitor:
 def leave(visitor: Visitor) -> None:
     """Leave the window as a new one is: on no page, with nothing kept but files fetched before."""
     page, context = visitor.page, visitor.context
-    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    if page.url != "about:blank":
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.mouse.move(0, 0)
     page.goto("about:blank")
     page.set_viewport_size(VIEWPORT)
