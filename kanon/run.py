@@ -31,6 +31,7 @@ from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
 from kanon.release_check import Verdict, check_files, check_release, require
+from kanon.remarks import Remark, release_remarks, sentences
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
@@ -237,6 +238,12 @@ class Run:
         if not isinstance(self.prepared.source, MemorySource):
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
+
+    @cached_property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What the release may give away although it meets its models."""
+        plan = self.prepared.plan
+        return release_remarks(self.prepared.source, plan.roles.roles, self.recoding, plan.k)
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -667,7 +674,8 @@ def run(
     Warns
     -----
     PrivacyWarning
-        The table has columns that the plan does not name.
+        The table has columns that the plan does not name, or the release may give something away
+        although it meets its models: see :mod:`kanon.remarks`.
 
     Examples
     --------
@@ -692,6 +700,8 @@ def run(
             PrivacyWarning,
             stacklevel=2,
         )
+    for sentence in sentences(done.remarks):
+        warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return done
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Schema",
     "Suggestion",
     "check_columns",
+    "named_like",
     "singles_out",
     "suggest_roles",
     "tells_apart",
@@ -153,7 +154,12 @@ def suggest_roles(columns: Mapping[str, Distinct]) -> dict[str, Suggestion]:
     return {str(name): _suggest(str(name), column) for name, column in columns.items()}
 
 
-def _suggest(name: str, column: Distinct) -> Suggestion:
+def named_like(name: str) -> Suggestion | None:
+    """The role that the name of a column speaks of, and what it says; None if it says nothing.
+
+    >>> named_like("Date of birth").role.value, named_like("note")
+    ('quasi-identifier', None)
+    """
     snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     snake = re.sub(r"\W+|_+", "_", snake).strip("_").lower()
     words = snake.split("_")
@@ -162,7 +168,14 @@ def _suggest(name: str, column: Distinct) -> Suggestion:
     candidates = [snake, *pairs, *words]
     for role, pattern, reason in _NAMES:
         if any(re.fullmatch(pattern, candidate) for candidate in candidates):
-            return Suggestion(role, f"Suggested: {reason}.")
+            return Suggestion(role, reason)
+    return None
+
+
+def _suggest(name: str, column: Distinct) -> Suggestion:
+    by_name = named_like(name)
+    if by_name is not None:
+        return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
     if column.filled > 20 and column.values == column.filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
     many = singles_out(column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["MISSING_LABEL", "Counted", "Distinct", "canonical_text", "canonical_texts", "numbers"]
+__all__ = [
+    "MISSING_LABEL",
+    "Counted",
+    "Distinct",
+    "Frequencies",
+    "canonical_text",
+    "canonical_texts",
+    "numbers",
+]
 
 MISSING_LABEL = "(missing)"
 """The label of a missing cell where missing counts as a value of its own."""
@@ -60,6 +68,46 @@ class Distinct:
 
     values: int
     filled: int
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How many values of a column have how many records: all that says how rare they are.
+
+    It holds no value, and few numbers however large the column is.
+
+    Attributes
+    ----------
+    sizes : numpy.ndarray
+        Numbers of records that some value has, rising.
+    values : numpy.ndarray
+        How many values have each of them. Missing cells are no value.
+
+    >>> surnames = Frequencies.of([1, 1, 1, 4])
+    >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
+    ([1, 4], [3, 1], Distinct(values=4, filled=7))
+    >>> surnames.rarer_than(2), surnames.rarer_than(5)
+    (3, 7)
+    """
+
+    sizes: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, records: Sequence[int] | np.ndarray) -> Frequencies:
+        """From the number of records of each value; values of no record do not count."""
+        counts = np.asarray(records, dtype=np.int64)
+        return cls(*np.unique(counts[counts > 0], return_counts=True))
+
+    @property
+    def distinct(self) -> Distinct:
+        """The number of values, and of the cells that are not missing."""
+        return Distinct(int(self.values.sum()), int(self.sizes @ self.values))
+
+    def rarer_than(self, k: int) -> int:
+        """The number of records whose value fewer than k records share; of 2, the unique ones."""
+        rare = self.sizes < k
+        return int(self.sizes[rare] @ self.values[rare])
 
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")

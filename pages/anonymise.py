@@ -33,6 +33,7 @@ from kanon.studio.picture import data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.releasing import write_controls
+from kanon.studio.remarked import remarked_release
 from kanon.studio.requirements import others_of, summary
 from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
 from kanon.studio.settings import about, details, own_choices
@@ -247,6 +248,7 @@ if result is not None:
             label="What can still be found out about someone?",
             icon=":material/visibility:",
         )
+        remarked_release(result, done, k)
         tables(result, done, k)
         downloads(work, result, done, k, stale)
         with st.expander("How it is computed"):

@@ -224,6 +224,9 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
     assert table.columns == mine.columns and table.n_records == mine.n_records
     assert table.distinct() == mine.distinct()
     for column in ("age", "zip", "ill"):
+        found, expected = table.frequencies(column), mine.frequencies(column)
+        assert found.sizes.tolist() == expected.sizes.tolist()
+        assert found.values.tolist() == expected.values.tolist()
         assert table.counted(column).missing == mine.counted(column).missing
         assert dict(table.counted(column).counts) == dict(mine.counted(column).counts)
     assert table.incomplete(["age", "zip"]) == mine.incomplete(["age", "zip"]) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
-from kanon.values import MISSING_LABEL, Counted, Distinct, canonical_texts
+from kanon.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
 from kanon.words import counted
 
 __all__ = [
@@ -279,6 +280,7 @@ class MemoryTable:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
+        self._frequencies: dict[str, Frequencies] = {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -300,8 +302,14 @@ class MemoryTable:
 
     def distinct_of(self, column: str) -> Distinct:
         """How many distinct values one column has."""
-        cells = self.frame[column]
-        return Distinct(int(cells.nunique()), int(cells.count()))
+        return self.frequencies(column).distinct
+
+    def frequencies(self, column: str) -> Frequencies:
+        """How many values of a column have how many records; counted once."""
+        if column not in self._frequencies:
+            records = self.frame[column].value_counts(sort=False).to_numpy()
+            self._frequencies[column] = Frequencies.of(records)
+        return self._frequencies[column]
 
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records."""
@@ -490,14 +498,36 @@ class MemorySource:
         check_columns(list(self._table.columns), [column])
         return histograms(column, self._table[column], self._row_class, self.classes.n_classes)
 
-    def passed_through(self) -> dict[str, int]:
-        """The columns that leave as they are, with their numbers of distinct values."""
+    @cached_property
+    def table(self) -> MemoryTable:
+        """The records."""
+        return MemoryTable(self._table)
+
+    def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
+        """The sizes of the released classes for one who knows a column too, as its cells are.
+
+        Parameters
+        ----------
+        column
+            Any column; a missing cell counts as a value.
+        recoding
+            The release; suppressed records are left out.
+
+        Returns
+        -------
+        numpy.ndarray, int64
+            The records of each released class and value that go together, in no order.
+        """
+        released = recoding.assigned[self._row_class]
+        codes, values = pd.factorize(self._table[column])
+        pairs = released * (len(values) + 1) + codes + 1
+        _, sizes = np.unique(pairs[released >= 0], return_counts=True)
+        return sizes
+
+    def passed_through(self) -> tuple[str, ...]:
+        """The columns that leave as they are, sensitive ones among them."""
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        return {
-            str(column): int(self._table[column].nunique())
-            for column in self._table.columns
-            if column not in recoded
-        }
+        return tuple(str(column) for column in self._table.columns if column not in recoded)
 
 
 def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:

@@ -29,7 +29,7 @@ from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import EXCERPT, Asked, Connected, Values, frame, positions
-from kanon.values import Counted, Distinct
+from kanon.values import Counted, Distinct, Frequencies
 
 __all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
 
@@ -201,19 +201,25 @@ class StoredTable:
         return self._head.head(rows)
 
     def distinct_of(self, column: str) -> Distinct:
-        """How many distinct values a column has: of its groups, which are fewer than its cells."""
-        key = (self.leaving, column)
-        if key not in self._asked.distinct:
-            self._asked.distinct[key] = self._count_distinct(column)
-        return self._asked.distinct[key]
+        """How many distinct values a column has."""
+        return self.frequencies(column).distinct
 
-    def _count_distinct(self, column: str) -> Distinct:
+    def frequencies(self, column: str) -> Frequencies:
+        """How many values of a column have how many records: the engine groups, and its groups."""
+        key = (self.leaving, column)
+        if key not in self._asked.frequencies:
+            self._asked.frequencies[key] = self._count_frequencies(column)
+        return self._asked.frequencies[key]
+
+    def _count_frequencies(self, column: str) -> Frequencies:
         rows = self.expression
         groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
         cells = self.cleaned(groups, "value")
-        filled = groups["records"].sum(where=cells.notnull())
-        found = self.opened.fetch(groups.aggregate(values=cells.nunique(), filled=filled))
-        return Distinct(int(found["values"][0].as_py()), int(found["filled"][0].as_py() or 0))
+        alike = groups.filter(cells.notnull()).group_by("records")
+        found = self.opened.fetch(alike.aggregate(values=lambda some: some.count()))
+        sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
+        order = np.argsort(sizes)
+        return Frequencies(sizes[order], values[order])
 
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""

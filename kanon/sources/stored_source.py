@@ -99,11 +99,10 @@ class StoredSource:
         columns = self.classes.attributes
         return self._table.histogram(column, columns, self.classes.nodes, self._lookup)
 
-    def passed_through(self) -> dict[str, int]:
-        """The columns that leave as they are, with their numbers of distinct values."""
+    def passed_through(self) -> tuple[str, ...]:
+        """The columns that leave as they are, sensitive ones among them."""
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        distinct = self._table.distinct()
-        return {column: found.values for column, found in distinct.items() if column not in recoded}
+        return tuple(column for column in self._table.columns if column not in recoded)
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         """At most so many records of the release, or of one released class, before and after.

@@ -20,7 +20,7 @@ from kanon.schema import check_columns
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
-from kanon.values import Distinct, canonical_texts
+from kanon.values import Frequencies, canonical_texts
 from kanon.words import thin
 
 __all__ = [
@@ -62,14 +62,14 @@ class Asked:
         The columns whose values were asked for.
     groups
         The last groupings, by what they are of.
-    incomplete, distinct
-        Numbers of incomplete records, and of distinct values, by what they are of.
+    incomplete, frequencies
+        Numbers of incomplete records, and how often values occur, by what they are of.
     """
 
     values: dict[str, Values] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
     incomplete: dict[Any, int] = field(default_factory=dict)
-    distinct: dict[Any, Distinct] = field(default_factory=dict)
+    frequencies: dict[Any, Frequencies] = field(default_factory=dict)
 
     def grouped(self, key: Any, make: Callable[[], Groups]) -> Groups:
         """A grouping that is known, or made now; the one asked for longest ago gives way."""

@@ -14,7 +14,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import Schema
 from kanon.sensitive import Sensitive
-from kanon.values import Counted, Distinct
+from kanon.values import Counted, Distinct, Frequencies
 
 __all__ = ["Excerpt", "Source", "Table"]
 
@@ -45,8 +45,12 @@ class Source(Protocol):
     def histogram_of(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class."""
 
-    def passed_through(self) -> dict[str, int]:
-        """The columns that leave as they are, with their numbers of distinct values."""
+    @property
+    def table(self) -> Table:
+        """The records."""
+
+    def passed_through(self) -> tuple[str, ...]:
+        """The columns that leave as they are, sensitive ones among them."""
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         """At most so many records of the release, or of one released class, before and after."""
@@ -71,6 +75,9 @@ class Table(Protocol):
 
     def distinct_of(self, column: str) -> Distinct:
         """How many distinct values one column has."""
+
+    def frequencies(self, column: str) -> Frequencies:
+        """How many values of a column have how many records; of any number of values."""
 
     def counted(self, column: str) -> Counted:
         """The distinct values of a column with their numbers of records."""

@@ -13,7 +13,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
-from kanon.schema import Role, tells_apart
+from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
@@ -310,12 +310,7 @@ def what_was_checked(done: Run) -> str:
 def what_leaves(done: Run) -> str:
     """What the release protects and what it does not: the sentence that somebody has to sign."""
     source, records = done.prepared.source, done.prepared.classes.n_records
-    passed = [
-        f"{name} ({thin(values)} values in {thin(records)} records)"
-        if tells_apart(values, records)
-        else name
-        for name, values in source.passed_through().items()
-    ]
+    passed = source.passed_through()
     dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
     sentences = [f"The records are alike in {', '.join(done.prepared.classes.attributes)} only."]
     gone = done.recoding.suppressed_records

@@ -9,7 +9,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from kanon.errors import KanonError
+from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.progress import Progress, stretch
 from kanon.recoding import Recoding
@@ -73,7 +73,9 @@ def prepare_and_solve(
     prepared = prepare(plan, table)
     task = prepared.check()
     assert isinstance(prepared.source, StoredSource)
-    prepared.source.passed_through()  # the page tells of it
+    for column in prepared.source.passed_through():  # the page tells how rare its values are
+        with contextlib.suppress(TableError):
+            prepared.source.table.frequencies(column)
     metrics = measured_metrics(plan, [plan.metric.name])
     solution = solve(progress, plan.algorithm.name, task, metrics)
     return prepared.source, prepared.dropped, solution

@@ -1,0 +1,52 @@
+"""What a table or its release may give away, as one quiet line that opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kanon.remarks import KINDS, Remark, by_kind, table_remarks
+from kanon.run import Run
+from kanon.studio import state
+from kanon.studio.text import plain
+from kanon.studio.work import Result, Work
+from kanon.words import counted
+
+__all__ = ["remarked_release", "remarked_table"]
+
+_AT_ONCE = 8
+"""So many remarks of a kind are spelt out, the weightiest first."""
+
+
+def remarked_table(work: Work) -> None:
+    """The remarks on the table and its roles, where roles are chosen."""
+    key = (work.digest, work.version, tuple(work.roles.items()), work.k)
+    remarks = state.remembered(
+        "table-remarks", key, lambda: table_remarks(work.table, work.roles, work.k)
+    )
+    _show(remarks, "on these roles")
+
+
+def remarked_release(result: Result, done: Run, k: int) -> None:
+    """The remarks on the release that is shown, with the way to the roles."""
+    remarks = state.remembered("remarks", (result.settings, k), lambda: done.remarks)
+    _show(remarks, "on this release", roles=True)
+
+
+def _show(remarks: Sequence[Remark], about: str, roles: bool = False) -> None:
+    if not remarks:
+        return
+    alike = by_kind(remarks)
+    titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
+    title = f"{counted(len(remarks), 'remark')} {about}: {titles}"
+    with st.expander(title, icon=":material/lightbulb:"):
+        for kind, found in alike.items():
+            listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
+            if len(found) > _AT_ONCE:
+                rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
+                listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
+            st.markdown(f"**{KINDS[kind].title}.** {plain(KINDS[kind].advice)}")
+            st.markdown("\n".join(listed))
+        if roles:
+            st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
