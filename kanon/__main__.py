@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +25,9 @@ from kanon.errors import (
 from kanon.hierarchy.files import read_hierarchy
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
+from kanon.next_table import check_levels, check_next, same_levels
 from kanon.plan import Plan
-from kanon.run import Run, run
+from kanon.run import Run, algorithm_named, run
 from kanon.schema import SUPPRESSED
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable, check_covered
@@ -77,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     _takes_table(anonymise)
     anonymise.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
     anonymise.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
+    anonymise.add_argument(
+        "--pin", type=Path, metavar="NEXT.json",
+        help="write the plan that raises later tables to the levels that were found",
+    )  # fmt: skip
     anonymise.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     anonymise.add_argument("--progress", action="store_true", help="show a bar")
     anonymise.set_defaults(command=_run)
@@ -103,6 +109,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
     measure.set_defaults(command=_measure)
+
+    following = commands.add_parser("check", help="see what is new in a table for a plan")
+    following.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(following)
+    following.add_argument(
+        "--before", type=Address.parse, metavar="TABLE", help="the table that the plan was made for"
+    )
+    following.set_defaults(command=_check_next)
 
     hierarchy = commands.add_parser("hierarchy", help="look at hierarchy files")
     check = hierarchy.add_subparsers(required=True, metavar="COMMAND").add_parser(
@@ -132,7 +146,12 @@ def _run(given: argparse.Namespace) -> None:
     plan = _plan(given)
     if given.out.is_url:
         raise PlanError("--out: a release is written to a path, not to a URL.")
-    _check_files(given, plan, given.out.path, given.measures)
+    _check_files(given, plan, given.out.path, given.measures, given.pin)
+    if given.pin is not None and algorithm_named(plan.algorithm.name).FAMILY != "levels":
+        raise PlanError(
+            f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
+            "levels to keep; the plan itself can be run on the next table."
+        )
     table = _records(given, plan)
     if isinstance(table, StoredTable):
         kind_written(given.out)
@@ -144,7 +163,39 @@ def _run(given: argparse.Namespace) -> None:
     done.write(given.out, progress)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
+    if given.pin and (pinned := same_levels(done)):
+        moved = _moved(pinned, given.plan.parent, given.pin.parent)
+        write_whole(moved.to_json().encode("utf-8"), given.pin)
     print(_outcome(done))
+
+
+def _moved(plan: Plan, old: Path, new: Path) -> Plan:
+    """The plan for another folder: its hierarchy files are where they were."""
+    content = plan.model_dump(mode="json", exclude_none=True)
+    for column in content["columns"].values():
+        name = column.get("hierarchy")
+        if isinstance(name, str) and not Path(name).is_absolute():
+            path = os.path.relpath((old / name).resolve(), new.resolve())
+            column["hierarchy"] = Path(path).as_posix()
+    return Plan.from_content(content)
+
+
+def _check_next(given: argparse.Namespace) -> None:
+    """Say what is new in a table; what stops the plan ends with its exit status."""
+    plan = Plan.load(given.plan)
+    before = None if given.before is None else _records(given, plan, given.before)
+    table, folder = _records(given, plan), given.plan.parent
+    found = check_next(plan, table, folder, before)
+    stopping = [finding for finding in found if finding.stops]
+    if before is not None and not stopping:
+        found += check_levels(plan, table, before, folder)
+    for finding in found:
+        print(f"{'stops' if finding.stops else 'note'}: {finding.sentence}")
+    if not stopping:
+        print("The plan can be run on this table.")
+        return
+    error = Unsatisfiable if stopping[0].kind == "models" else PlanError
+    raise error(f"The plan cannot be run on this table: {counted(len(stopping), 'thing')} to mend.")
 
 
 def _check_kind(out: Address) -> None:
@@ -185,15 +236,15 @@ def _plan(given: argparse.Namespace) -> Plan:
     return Plan.from_content(content)
 
 
-def _records(given: argparse.Namespace, plan: Plan) -> Table:
-    """The table, read as the plan says."""
+def _records(given: argparse.Namespace, plan: Plan, address: Address | None = None) -> Table:
+    """The table, or another one, read as the plan says."""
     markers = plan.read.missing_markers
     settings = ReadSettings(
         separator=given.sep or plan.read.separator,
         encoding=plan.read.encoding,
         missing_markers=None if markers is None else tuple(markers),
     )
-    return open_address(given.table, given.engine, settings)
+    return open_address(address or given.table, given.engine, settings)
 
 
 def _told(given: argparse.Namespace) -> Progress:

@@ -53,6 +53,7 @@ __all__ = [
     "NodesPlan",
     "Plan",
     "ReadPlan",
+    "RecordsPlan",
     "SuppressionPlan",
     "build_hierarchy",
     "composed_metrics",

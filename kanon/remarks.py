@@ -17,7 +17,6 @@ counts, so that a table may stay in its engine; no remark holds a value of the t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -31,7 +30,7 @@ from kanon.schema import Role, named_like, tells_apart
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
-from kanon.values import Frequencies, canonical_texts
+from kanon.values import Frequencies, are_dates, canonical_texts
 from kanon.words import counted, percent, thin
 
 __all__ = [
@@ -88,7 +87,6 @@ _FOLLOWS = 0.9
 _EVIDENCE = 20
 """Pairs of records that chance alone would have to make different, for that to be evidence."""
 
-_DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\2(\d{4}|\d{2}))([ T].*)?")
 _WORDS = 3
 """Texts of so many words, most of them different, are free text."""
 
@@ -257,7 +255,7 @@ def _known_outside(
     reasons, share = [], 0.0
     if by_name := _name_tells(column):
         reasons.append(by_name)
-    if _are_dates(sample):
+    if are_dates(canonical_texts(sample)[1]):
         reasons.append("it holds exact dates")
     if tells_apart(values, records):
         share = often.rarer_than(2) / records
@@ -360,7 +358,7 @@ def _passing(
     records = often.distinct.filled
     rare = often.rarer_than(k)
     looks = [_name_tells(column)]
-    if _are_dates(sample):
+    if are_dates(canonical_texts(sample)[1]):
         looks.append("it holds exact dates")
     elif tells_apart(often.distinct.values, records) and _is_prose(sample):
         looks.append("it looks like free text")
@@ -410,12 +408,6 @@ def _uncounted(column: str, role: Role) -> Iterator[Remark]:
 
 
 # --- what a column holds --------------------------------------------------------------------
-def _are_dates(sample: pd.Series) -> bool:
-    """Whether all cells of a sample are dates to the day."""
-    _, texts = canonical_texts(sample)
-    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
-
-
 def _is_prose(sample: pd.Series) -> bool:
     """Whether the texts of a sample have several words each, on average."""
     _, texts = canonical_texts(sample)

@@ -16,6 +16,7 @@ __all__ = [
     "Counted",
     "Distinct",
     "Frequencies",
+    "are_dates",
     "canonical_text",
     "canonical_texts",
     "numbers",
@@ -171,6 +172,18 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
         text = canonical_text(value)
         lookup[index] = position.setdefault(text, len(position))
     return lookup[raw_codes], list(position)
+
+
+_DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\2(\d{4}|\d{2}))([ T].*)?")
+
+
+def are_dates(texts: Sequence[str]) -> bool:
+    """Whether all of some texts are dates to the day, with a time or without; False for none.
+
+    >>> are_dates(["2021-03-04", "4.3.2021 12:30"]), are_dates(["2021-03"]), are_dates([])
+    (True, False, False)
+    """
+    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
 
 
 def numbers(texts: list[str]) -> np.ndarray | None:

@@ -58,6 +58,7 @@ LEVELS = {
     "searches": 7,
     "studies": 7,
     "release_check": 7,
+    "next_table": 7,
     "charts": 8,
     "report": 9,
     "warm": 8,
@@ -67,8 +68,11 @@ LEVELS = {
     "app": 10,
 }
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
-# room in eight files.
-ROOM = ("plan", "release_check", "sweep", "comparison", "exploration", "searches", "studies")
+# room in nine files.
+ROOM = (
+    *("plan", "release_check", "next_table", "sweep", "comparison", "exploration"),
+    *("searches", "studies"),
+)
 # The settings refuse bad values with an error of their own, and every room above has limits.
 ONE_ROOM = {**dict.fromkeys(ROOM, "run"), "settings": "errors"}
 

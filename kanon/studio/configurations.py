@@ -232,6 +232,8 @@ def incomparable(work: Work, each: Pinned) -> str:
     Losses are shares of all that the quasi-identifiers of all records could lose: of other columns
     or other records, they are shares of something else.
     """
+    if not each.fits:
+        return "the table does not fit its plan"
     if each.plan.algorithm.name not in algorithms_offered():
         return "its levels were chosen for one k, and a comparison runs over many"
     own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers

@@ -11,8 +11,12 @@ from dataclasses import replace
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.next_table import Finding, check_next
 from kanon.plan import Plan
 from kanon.run import prepare
+from kanon.schema import check_columns
+from kanon.sources.memory import MemoryTable
+from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT
 from kanon.studio.configurations import Wanted
 from kanon.studio.work import Pinned, Work
@@ -103,7 +107,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     Raises
     ------
     KanonError
-        The file is no plan, or it does not fit the table.
+        The file is no plan, or the table lacks a column that it names.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -123,9 +127,11 @@ def imported(work: Work, content: bytes, title: str) -> Work:
                 f"The plan composes a metric called {quoted(name)}, and yours of that name is "
                 "another one; remove yours on the page Metrics first."
             )
-    classes = _runnable(plan, work)
-    trees = dict(zip(classes.attributes, classes.hierarchies, strict=True))
-    kept = _with_pin(work, title, plan, trees, "was imported")
+    check_columns(work.table.columns, plan.columns)
+    one = _on_table(Pinned(title, plan, {}), work)
+    kept = _with_pin(work, title, plan, one.trees, "was imported", one.findings)
+    if not one.fits:
+        return replace(kept, notice=f"{quoted(title)} was imported. {_unfit([title])}")
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
     more = (
         f" It asks for {listing(beyond)} too, which the curves over k leave out." if beyond else ""
@@ -138,26 +144,38 @@ def imported(work: Work, content: bytes, title: str) -> Work:
 
 
 def carried(old: Work, new: Work) -> Work:
-    """The new work with what was kept in the old one, as far as it fits the new table."""
+    """The new work with what was kept in the old one, and what is new for it in the new table."""
     if not old.pinned:
         return new
-    fitting, lost = [], []
-    for each in old.pinned:
-        try:
-            classes = _runnable(each.plan, new)
-        except KanonError:
-            lost.append(each.title)
-            continue
-        trees = dict(zip(classes.attributes, classes.hierarchies, strict=True))
-        fitting.append(replace(each, trees=trees))
-    said = []
+    # What a table in an engine held would have to be asked for again.
+    before = old.table if isinstance(old.table, MemoryTable) else None
+    pinned = tuple(_on_table(each, new, before) for each in old.pinned)
+    fitting = [each.title for each in pinned if each.fits]
+    said = [new.notice or ""]
     if fitting:
-        said.append(f"{listing(each.title for each in fitting)} fits this table and stays kept.")
-    if lost:
-        said.append(f"{listing(lost)} does not fit this table and is no longer kept.")
-    return replace(
-        new, pinned=tuple(fitting), notice=" ".join(filter(None, [new.notice, *said])) or None
+        said.append(f"{listing(fitting)} fits this table and stays kept.")
+    if len(fitting) < len(pinned):
+        said.append(_unfit([each.title for each in pinned if not each.fits]))
+    return replace(new, pinned=pinned, notice=" ".join(filter(None, said)))
+
+
+def _unfit(titles: Sequence[str]) -> str:
+    return (
+        f"{listing(titles)} does not fit this table: under Keep, on the page Compare, stands what "
+        "is new in it."
     )
+
+
+def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
+    """A kept configuration with what is new for it in a table, and its hierarchies there."""
+    try:
+        found = replace(each, findings=check_next(each.plan, work.table, before=before))
+        if not found.fits:
+            return found
+        classes = _runnable(each.plan, work)
+    except KanonError as error:
+        return replace(each, findings=(Finding("unfit", "", True, str(error)),))
+    return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
 
 
 def _runnable(plan: Plan, work: Work) -> EquivalenceClasses:
@@ -174,13 +192,18 @@ def _runnable(plan: Plan, work: Work) -> EquivalenceClasses:
 
 
 def _with_pin(
-    work: Work, title: str, plan: Plan, trees: Mapping[str, Hierarchy], what: str
+    work: Work,
+    title: str,
+    plan: Plan,
+    trees: Mapping[str, Hierarchy],
+    what: str,
+    findings: tuple[Finding, ...] = (),
 ) -> Work:
     title = _checked(title, [each.title for each in work.pinned])
     led = plan.algorithm
     if LOOKS_AT[led.strategy]:  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
-    kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees))
+    kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
     return replace(
         work,
         pinned=(*work.pinned, kept),

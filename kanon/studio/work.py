@@ -20,6 +20,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
+from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
@@ -182,12 +183,20 @@ class Pinned:
         All that it is, and its hierarchies as they were then.
     shown
         Whether it stands among the lines that are compared.
+    findings
+        What is new for it in the table, if that is another one than it was made for.
     """
 
     title: str
     plan: Plan
     trees: Mapping[str, Hierarchy]
     shown: bool = True
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether it could be run on the table, for some k."""
+        return all(found.kind == "models" for found in self.findings if found.stops)
 
 
 @dataclass(frozen=True)
