@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
+from kanon.next_table import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
@@ -205,6 +206,20 @@ def downloads(work, result, done, k, stale):
             help="Everything that was chosen; python -m kanon run repeats it. Its hierarchies "
             "list the values that may occur in the table.",
         )
+        levels = same_levels(done) if plan.algorithm.name != "levels" else None
+        if levels is not None:
+            pinned = levels.to_json()
+            st.download_button(
+                "Plan with these levels",
+                data=pinned,
+                file_name=file_name(f"levels-{name}", "json", pinned),
+                mime="application/json",
+                icon=":material/keep:",
+                on_click="ignore",
+                help="Raises next month's table to the levels of this release, so that both can be "
+                "compared; python -m kanon check tells what is new in that table.",
+                key="download-levels",
+            )
         if curves is not None:
             data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
     if obstacle:

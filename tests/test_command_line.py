@@ -657,3 +657,78 @@ def test_no_name_of_an_output_is_a_traceback(kanon, folder, name):
     said = kanon("sweep", "plan.json", "--table", "people.csv", "--k", "2", "--out", name)
     check_failure(said, 2, ["different files" if name == "linked.csv" else "cannot be written"])
     assert (folder / "people.csv").read_text("utf-8") == TABLE
+
+
+# remarks, and next month's table
+
+
+def test_run_warns_of_what_no_model_looks_at(kanon, folder):
+    """Without two colds in a class, everybody there has the same: 4 of 6 records."""
+    table = TABLE.replace("cold", "flu").replace("52;M;flu", "52;M;cold")
+    (folder / "people.csv").write_text(table, "utf-8")
+    said = kanon(*RUN)
+    assert said.status == 0
+    (line,) = said.err.splitlines()
+    assert line.startswith("kanon: warning: 4 records, 66.7 %, are in 2 classes whose records all")
+    assert line.endswith("require l-diversity of the column too.")
+    assert "flu" not in said.err and "cold" not in said.err
+
+
+NEXT = TABLE.replace("\n", "\nx;", 6).replace("name;", "note;name;").replace("F;cold", "D;gout", 1)
+CHECK = ("check", "plan.json", "--table", "next.csv")
+
+
+def test_check_says_what_is_new_in_a_table(kanon, folder):
+    (folder / "next.csv").write_text(NEXT, "utf-8")
+    before = files(folder)
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said.status == 2
+    assert said.out.splitlines() == [
+        "note: The column 'note' is new: the plan does not name it, so it passes into the release "
+        "unchanged.",
+        "stops: 'sex' has 1 value that its hierarchy lacks, in 1 record, 16.7 % of all: add what "
+        "is missing on the page Hierarchies, or to its file.",
+        "note: The sensitive column 'disease' has 1 new category, in 1 record, 16.7 % of all: l "
+        "and t count differently from before.",
+    ]
+    assert said.err == "kanon: The plan cannot be run on this table: 1 thing to mend.\n"
+    assert files(folder) == before
+
+
+def test_check_of_a_table_that_fits(kanon, folder):
+    (folder / "next.csv").write_text(TABLE, "utf-8")
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said == Said(0, "The plan can be run on this table.\n", "")
+
+
+def test_check_of_what_no_release_can_meet(kanon, folder):
+    (folder / "next.csv").write_text("\n".join(TABLE.splitlines()[:2]), "utf-8")
+    said = kanon(*CHECK)
+    assert said.status == 3 and said.out.startswith("stops: ") and "1 thing" in said.err
+
+
+def test_levels_are_pinned_for_the_next_table(kanon, folder):
+    """The pinned plan names the hierarchy from where it lies, and releases the same again."""
+    (folder / "pins").mkdir()
+    write_plan(folder, algorithm={"name": "optimal"})
+    assert kanon(*RUN, "--pin", "pins/next.json").status == 0
+    first = (folder / "released.csv").read_bytes()
+    pinned = json.loads((folder / "pins" / "next.json").read_text("utf-8"))
+    chosen = pinned["algorithm"]
+    assert (chosen["name"], chosen["node"]) == ("levels", {"age": 1, "sex": 1})
+    assert pinned["columns"]["sex"]["hierarchy"] == "../sex.csv"
+    assert kanon("run", "pins/next.json", *RUN[2:]).status == 0
+    assert (folder / "released.csv").read_bytes() == first
+    shifted = TABLE.replace("Eve;57;F", "Eve;77;F").replace("Dan;52;M", "Dan;12;F")
+    (folder / "next.csv").write_text(shifted, "utf-8")
+    said = kanon("check", "pins/next.json", "--table", "next.csv")
+    assert said.status == 3 and "2 records would have to be suppressed" in said.out
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said.status == 0 and said.out.startswith("note: The counts have shifted: ")
+
+
+def test_an_algorithm_without_levels_pins_none(kanon, folder):
+    check_failure(kanon(*RUN, "--pin", "next.json"), 2, ["--pin", "'gaa'", "each table anew"])
+    assert not (folder / "released.csv").exists() and not (folder / "next.json").exists()
+    write_plan(folder, algorithm={"name": "datafly"})
+    check_failure(kanon(*RUN, "--pin", "people.csv"), 2, ["different files"])

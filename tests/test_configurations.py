@@ -12,6 +12,7 @@ import kanon.studio.configurations as module
 from kanon.comparison import TIE_SEEDS, before_and_after
 from kanon.errors import KanonError, PlanError
 from kanon.metrics import PUBLISHED
+from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.configurations import (
@@ -28,10 +29,20 @@ from kanon.studio.configurations import (
     wanted_lines,
     yardsticks,
 )
-from kanon.studio.drawing import with_drawn_weights
-from kanon.studio.kept import carried, export, imported, pin, renamed, restored, unpinned
+from kanon.studio.drawing import with_added, with_drawn_weights
+from kanon.studio.kept import (
+    carried,
+    export,
+    imported,
+    pin,
+    renamed,
+    restored,
+    unpinned,
+    used,
+)
 from kanon.studio.own_metrics import with_composed, without_composed
-from kanon.studio.starting import sample_work
+from kanon.studio.planned import with_plan
+from kanon.studio.starting import sample_work, uploaded_work
 from kanon.studio.work import (
     node_used,
     plan_of,
@@ -418,6 +429,94 @@ def test_another_table_keeps_what_fits(work):
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert other.pinned == () and "does not fit this table" in other.notice
+    assert [each.title for each in other.pinned] == ["before"] and "does not fit" in other.notice
+    assert other.pinned[0].trees == one.pinned[0].trees, "for when that table comes back"
+    assert [found.stops for found in other.pinned[0].findings][:2] == [True, True]
+    assert "does not fit" in incomparable(other, other.pinned[0]) and "★" not in "".join(
+        titles(other)
+    )
+    back = carried(other, sample_work("hospital", version=3))
+    assert back.pinned[0].fits and titles(back)[-1] == "★ before"
     bare = sample_work("census", version=2)
     assert carried(work, bare) is bare
+
+
+# --- next month's table -----------------------------------------------------------------------
+def next_month(work, **columns):
+    """Another table with the columns of a work, some of them changed."""
+    table = work.table.frame.assign(**columns)
+    return uploaded_work(table.to_csv(index=False).encode(), "next.csv", work.version + 1)
+
+
+def test_a_plan_that_is_used_sets_everything(work):
+    """What the work then asks for is the plan, whatever was chosen meanwhile."""
+    asked = replace(
+        edited(with_role(work, work.sensitive_columns[0], Role.SENSITIVE)),
+        strategy="s3", scope="class", metric="wllm", k=3, tie_seed=7, seed=2,
+        models=(DistinctLDiversity(2, work.sensitive_columns[0]),),
+        attribute_weights={"age": 2.0}, keep_suppressed=True,
+    )  # fmt: skip
+    wanted = plan_of(asked)
+    elsewhere = with_role(replace(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
+    done = with_plan(elsewhere, wanted)
+    assert plan_of(done) == wanted and plan_of(elsewhere) != wanted
+    assert done.result is elsewhere.result and done.pinned is elsewhere.pinned
+    assert done.choices["age"].builder == "intervals", "as if it had been typed"
+
+
+@pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "levels", "optimal"])
+@pytest.mark.parametrize("name", ["hospital", "census"])
+def test_a_plan_survives_being_used(name, algorithm):
+    first = sample_work(name)
+    asked = replace(
+        first,
+        algorithm=algorithm,
+        node=dict.fromkeys(first.quasi_identifiers, 1),
+        models=tuple(DistinctLDiversity(2, column) for column in first.sensitive_columns),
+    )
+    wanted = plan_of(asked)
+    assert plan_of(with_plan(sample_work(name), wanted)) == wanted
+
+
+@pytest.mark.parametrize("limit", [0.25, RecordsPlan(records=3), RecordsPlan(records=99)])
+def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
+    wanted = plan_of(replace(work, algorithm="datafly"))
+    wanted = wanted.model_copy(update={"suppression_limit": limit})
+    found = plan_of(with_plan(work, wanted)).suppression(10)
+    assert found == wanted.suppression(10) == (2 if limit == 0.25 else min(limit.records, 10))
+
+
+def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
+    one = kept(work)
+    column = next(name for name, choice in work.choices.items() if choice.builder == "file")
+    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    moved = carried(one, table)
+    (new,) = [found for found in moved.pinned[0].findings if found.stops]
+    assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
+    assert "under Keep" in moved.notice and "unheard" not in moved.notice
+    done = used(moved, "before")
+    assert (
+        list(done.choices[column].lacking) == ["unheard of"] and done.choices[column].plan is None
+    )
+    mended = with_added(done, column, None)
+    assert not mended.choices[column].lacking
+    plan_of(mended)
+    again = imported(table, export(one.pinned[0]).encode(), "last month")
+    assert not again.pinned[0].fits and "does not fit" in again.notice
+    assert again.pinned[0].findings == tuple(
+        found for found in moved.pinned[0].findings if found.kind != "new-categories"
+    )
+
+
+def test_new_categories_are_known_while_both_tables_are_there(work):
+    column = work.sensitive_columns[0]
+    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    (found,) = carried(kept(work), table).pinned[0].findings
+    assert (found.kind, found.column, found.stops) == ("new-categories", column, False)
+    assert "fits this table" in carried(kept(work), table).notice
+
+
+def test_a_plan_for_other_columns_is_not_used(work):
+    moved = carried(kept(work), sample_work("census", version=2))
+    with pytest.raises(KanonError, match="no column"):
+        used(moved, "before")

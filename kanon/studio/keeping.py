@@ -12,11 +12,14 @@ from kanon.comparison import full_title
 from kanon.studio import state
 from kanon.studio.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.files import file_name
-from kanon.studio.kept import export, imported, pin, renamed, restored, unpinned
+from kanon.studio.kept import export, imported, pin, renamed, restored, unpinned, used
 from kanon.studio.text import plain
 from kanon.studio.work import Pinned, Work
 
 __all__ = ["keeping", "kept_aside", "kept_chips", "yardstick_choice"]
+
+_AT_ONCE = 8
+"""So many things that are new in a table are spelt out; those that stop a plan first."""
 
 
 def kept_chips(work: Work) -> None:
@@ -153,12 +156,28 @@ def _kept(place: int, each: Pinned) -> None:
             "hierarchies list the values that may occur in the table.",
         )
         st.button(
+            "Use",
+            icon=":material/input:",
+            key=f"kept-use-{_short(each.title)}",
+            on_click=_attempt,
+            args=(lambda work: used(work, each.title),),
+            help="Set roles, hierarchies and settings as this plan has them. What a hierarchy "
+            "lacks of this table is then shown on the page Hierarchies, to be added there.",
+        )
+        st.button(
             "Remove",
             icon=":material/close:",
             key=f"kept-remove-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: unpinned(work, each.title),),
         )
+    if each.findings:
+        st.caption("New in this table:")
+        weighty = sorted(each.findings, key=lambda found: not found.stops)
+        listed = [f"- {plain(found.sentence)}" for found in weighty[:_AT_ONCE]]
+        if len(each.findings) > _AT_ONCE:
+            listed.append(f"- and {len(each.findings) - _AT_ONCE} more")
+        st.markdown("\n".join(listed))
 
 
 def _import(work: Work) -> None:

@@ -19,6 +19,7 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT
 from kanon.studio.configurations import Wanted
+from kanon.studio.planned import with_plan
 from kanon.studio.work import Pinned, Work
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "renamed",
     "restored",
     "unpinned",
+    "used",
 ]
 
 LONGEST_TITLE = 40
@@ -94,6 +96,20 @@ def restored(work: Work) -> Work:
     return replace(
         work, pinned=(*work.pinned, work.unpinned), unpinned=None, problem=None, notice=None
     )
+
+
+def used(work: Work, title: str) -> Work:
+    """The work with the roles, hierarchies and settings of a kept configuration.
+
+    Raises
+    ------
+    KanonError
+        The table lacks a column that it names, or a hierarchy of its plan is no tree.
+    """
+    each = next(each for each in work.pinned if each.title == title)
+    check_columns(work.table.columns, each.plan.columns)
+    done = with_plan(work, each.plan)
+    return replace(done, notice=f"Roles, hierarchies and settings are those of {quoted(title)}.")
 
 
 def export(pinned: Pinned) -> str:
