@@ -57,16 +57,16 @@ class About(NamedTuple):
 
 KINDS: Mapping[Kind, About] = {
     "homogeneous": About(
-        "Classes that give a sensitive value away",
+        "Classes of one sensitive value",
         "k-anonymity does not prevent that; require l-diversity of the column too.",
     ),
     "passes-through": About(
-        "Columns that pass through and tell people apart",
+        "Columns that pass through",
         "Make such a column an identifier if the release can do without it, else a "
         "quasi-identifier with a hierarchy.",
     ),
     "almost-unique": About(
-        "Quasi-identifiers that are almost unique",
+        "Almost unique quasi-identifiers",
         "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
         "begins coarser, such as with years in place of days.",
     ),
@@ -374,6 +374,8 @@ def _passing(
             f"{percent(100 * share)} of its records have a value that fewer than {thin(k)} share, "
             f"{percent(100 * often.rarer_than(2) / records)} one of their own"
         )
+    else:
+        said.append(f"None of its values has fewer than {counted(k, 'record')}")
     if released is not None:
         smaller = _with_it_known(column, k, *released)
         if smaller is None:
