@@ -24,7 +24,7 @@ from kanon.studio.choices import Choice, choose, imported, start_with
 from kanon.studio.work import Work, with_choice, with_choices
 from kanon.values import Counted
 
-__all__ = ["with_plan"]
+__all__ = ["settings_said", "with_plan"]
 
 
 def with_plan(work: Work, plan: Plan) -> Work:
@@ -55,7 +55,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
         },
         missing=plan.read.missing or work.missing,
         composed={**work.composed, **plan.metrics},
-        **_settings(work, plan),
+        **settings_said(work, plan),
         problem=None,
         notice=None,
     )
@@ -66,12 +66,11 @@ def with_plan(work: Work, plan: Plan) -> Work:
     return work
 
 
-def _settings(work: Work, plan: Plan) -> dict[str, Any]:
-    """The settings of a run, by the names of the work's fields."""
+def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
+    """The settings of a run that a plan says, by the names of the work's fields."""
     chosen, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
         limit = min(1.0, limit.records / work.table.n_records)
-    options = {**work.options, chosen.name: chosen.options} if chosen.options else work.options
     return {
         "algorithm": chosen.name,
         "metric": chosen.metric,
@@ -81,10 +80,10 @@ def _settings(work: Work, plan: Plan) -> dict[str, Any]:
         "tie_seed": chosen.tie_seed,
         "seed": chosen.seed,
         "sensitive": plan.led_by,
-        "options": options,
+        "options": {**work.options, chosen.name: chosen.options},
         "node": chosen.node,
         "attribute_weights": dict(chosen.attribute_weights),
-        "k": max(2, plan.k),
+        "k": min(max(2, plan.k), max(2, work.table.n_records)),
         "models": tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
         "suppression": limit,
         "keep_suppressed": plan.suppressed == "keep",

@@ -16,12 +16,12 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
 from kanon.plan import Plan, read_json
-from kanon.privacy.model import SensitiveModel
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.history import History
 from kanon.studio.kept import carried
+from kanon.studio.planned import settings_said
 from kanon.studio.starting import reread
 from kanon.studio.work import Pinned, Work, plan_content, with_choices
 
@@ -207,8 +207,6 @@ def _read_as(work: Work, plan: Plan) -> Work:
 
 
 def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
-    algorithm = plan.algorithm
-    sensitive = work.sensitive_columns
     kinds = {"compared": [*METRICS, *plan.metrics], "strategies": STRATEGIES, "scopes": SCOPES}
     chosen: dict[str, Any] = {
         name: _known(name, compared[name], among)
@@ -219,21 +217,6 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         work,
         version=work.version + 1,
         composed=dict(plan.metrics),
-        algorithm=algorithm.name,
-        metric=algorithm.metric,
-        strategy=algorithm.strategy,
-        scope=algorithm.scope,
-        cost=algorithm.cost,
-        tie_seed=algorithm.tie_seed,
-        seed=algorithm.seed,
-        node=algorithm.node,
-        options={**work.options, algorithm.name: algorithm.options},
-        attribute_weights=dict(algorithm.attribute_weights),
-        sensitive=algorithm.sensitive if algorithm.sensitive in sensitive else None,
-        k=min(plan.k, max(2, work.table.n_records)),
-        models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
-        suppression=limit if isinstance(limit := plan.suppression_limit, float | int) else None,
-        keep_suppressed=plan.suppressed == "keep",
         job=None,
         doing="",
         then=None,
@@ -244,6 +227,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         imports=(),
         previews={},
         problem=None,
+        **settings_said(work, plan),
         **chosen,
     )
 
