@@ -398,15 +398,17 @@ def _with_it_known(column: str, k: int, source: Source, recoding: Recoding) -> f
 
 
 def _uncounted(column: str, role: Role) -> Iterator[Remark]:
-    """A column with too many values for its engine: they are taken for rare."""
-    many = "has too many values for its engine to count how rare they are"
+    """A column that its engine could not count: its values are taken for rare."""
+    many = "its engine could not count how rare its values are"
     if role is Role.INSENSITIVE:
         found = f"{quoted(column)} passes into the release unchanged, and {many}."
         yield Remark("passes-through", column, 1.0, found)
     elif role is Role.SENSITIVE:
         yield Remark("known-outside", column, 1.0, f"{quoted(column)} is sensitive, but {many}.")
     else:
-        yield Remark("almost-unique", column, 1.0, f"{quoted(column)} {many}.")
+        yield Remark(
+            "almost-unique", column, 1.0, f"{quoted(column)} may be almost unique: {many}."
+        )
 
 
 # --- what a column holds --------------------------------------------------------------------

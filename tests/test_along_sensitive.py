@@ -264,7 +264,6 @@ def levels(released: pd.DataFrame, name: str) -> tuple[float, float]:
     return l_, (shares - whole).abs().sum(axis=1).max()
 
 
-@pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 @pytest.mark.parametrize("sensitive", [[], ["ill"], ["ill", "pay"], ["pay", "ill"]])
 @pytest.mark.parametrize("name", ["gaa", "gaa-small"])
 def test_a_sweep_has_a_column_for_each(sensitive, name):

@@ -31,7 +31,6 @@ from kanon.plan import Plan
 from kanon.run import run
 
 # Most tables here have a column that the plan does not name, which a run warns about.
-pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
 
 # Bad plans

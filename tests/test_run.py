@@ -31,7 +31,6 @@ from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, 
 from kanon.sources.rows import rise_of_rows
 
 # Most tables here have a column that the plan does not name, which a run warns about.
-pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
 
 # Releases

@@ -28,7 +28,6 @@ from kanon.sources.memory import classes_of_columns, coverage
 from kanon.values import canonical_text, canonical_texts, numbers
 
 # Most tables here have a column that the plan does not name, which a run warns about.
-pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
 
 # Values in many writings
