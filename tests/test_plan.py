@@ -30,9 +30,6 @@ from kanon.errors import (
 from kanon.plan import Plan
 from kanon.run import run
 
-# Most tables here have a column that the plan does not name, which a run warns about.
-
-
 # Bad plans
 
 

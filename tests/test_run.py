@@ -30,9 +30,6 @@ from kanon.sources.exposure import exposure
 from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, coverage
 from kanon.sources.rows import rise_of_rows
 
-# Most tables here have a column that the plan does not name, which a run warns about.
-
-
 # Releases
 
 

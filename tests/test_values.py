@@ -27,9 +27,6 @@ from kanon.run import prepare, run
 from kanon.sources.memory import classes_of_columns, coverage
 from kanon.values import canonical_text, canonical_texts, numbers
 
-# Most tables here have a column that the plan does not name, which a run warns about.
-
-
 # Values in many writings
 
 
