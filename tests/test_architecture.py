@@ -58,6 +58,8 @@ LEVELS = {
     "searches": 7,
     "studies": 7,
     "release_check": 7,
+    "combined": 7,
+    "ground": 7,
     "next_table": 7,
     "charts": 8,
     "report": 9,
@@ -68,9 +70,10 @@ LEVELS = {
     "app": 10,
 }
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
-# room in nine files.
+# room in several files.
 ROOM = (
-    *("plan", "release_check", "next_table", "sweep", "comparison", "exploration"),
+    *("plan", "release_check", "next_table", "ground", "combined"),
+    *("sweep", "comparison", "exploration"),
     *("searches", "studies"),
 )
 # The settings refuse bad values with an error of their own, and every room above has limits.
