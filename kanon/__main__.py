@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.algorithms.task import Progress, no_progress
+from kanon.combined import combine
 from kanon.errors import (
     KanonError,
     PlanError,
@@ -22,6 +23,7 @@ from kanon.errors import (
     Unsatisfiable,
     quoted,
 )
+from kanon.ground import Release
 from kanon.hierarchy.files import read_hierarchy
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
@@ -49,8 +51,8 @@ _BAD_INPUT, _UNSATISFIABLE = 2, 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
-    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied
-    or the check of the release fails.
+    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied,
+    the check of the release fails, or releases together do not meet their plans.
     """
     try:
         parsed = _parser().parse_args(arguments)
@@ -117,6 +119,15 @@ def _parser() -> argparse.ArgumentParser:
         "--before", type=Address.parse, metavar="TABLE", help="the table that the plan was made for"
     )
     following.set_defaults(command=_check_next)
+
+    together = commands.add_parser(
+        "combine", help="what somebody learns who holds the releases of several plans"
+    )
+    together.add_argument("plans", type=Path, nargs="+", metavar="PLAN.json")
+    _takes_table(together)
+    together.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    together.add_argument("--progress", action="store_true", help="show a bar")
+    together.set_defaults(command=_combine)
 
     hierarchy = commands.add_parser("hierarchy", help="look at hierarchy files")
     check = hierarchy.add_subparsers(required=True, metavar="COMMAND").add_parser(
@@ -312,6 +323,31 @@ def _measure(given: argparse.Namespace) -> None:
         people = open_table(given.population, given.population.name, settings).table
         numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
+
+
+def _combine(given: argparse.Namespace) -> None:
+    if len(given.plans) < 2:
+        raise PlanError("combine: name at least two plans, whose releases one could hold.")
+    tables: dict[str, Table] = {}  # as each plan reads it
+    releases = []
+    for path in given.plans:
+        plan = Plan.load(path)
+        way = plan.read.model_dump_json(exclude={"missing"})
+        if way not in tables:
+            tables[way] = _records(given, plan)
+        try:
+            releases.append(Release.of(run(plan, tables[way], path.parent, _told(given))))
+        except KanonError as error:
+            raise error.within(quoted(path.name)) from None
+    found = combine(releases, next(iter(tables.values())))
+    if given.json:
+        print(json.dumps(found.numbers))
+    else:
+        for number, path in enumerate(given.plans, 1):
+            print(f"Release {number}: {path.name}")
+        print("\n".join(found.sentences))
+    if not found.holds:
+        raise ReleaseError("All releases together do not meet what their plans ask for.")
 
 
 def _check_once(option: str, columns: Sequence[str], what: str) -> None:

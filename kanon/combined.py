@@ -56,9 +56,11 @@ both finds her among {flu, cold} and among {flu, gout}, without lining up a row:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -119,6 +121,19 @@ class Asked:
             f"release, {_level(self.level)} in the worst group of all together{failed}"
         )
 
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return {
+            "model": self.model.card.name,
+            **vars(self.model),
+            "asked_of": list(self.releases),
+            "alone": _finite(self.alone),
+            "together": _finite(self.level),
+            "records": self.records,
+            "holds": self.holds,
+        }
+
 
 @dataclass(frozen=True)
 class Learnt:
@@ -161,6 +176,13 @@ class Learnt:
             f"{counted(self.values, 'value')} and at most {counted(self.records, 'row')}; by the "
             f"worst single release with {counted(self.values_alone, 'value')} (↑ better)"
         )
+
+    @property
+    def numbers(self) -> dict[str, int | None]:
+        """The same as JSON can hold it."""
+        found = dict(vars(self))
+        del found["column"]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +236,25 @@ class Combined:
             *(one.sentence for one in self.asked),
             *(one.sentence for one in self.learnt),
         )
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that was found, as JSON can hold it: null stands for nothing, or for infinite."""
+        return {
+            "records": self.together.n_records,
+            "min_k_alone": list(self.alone),
+            "min_k": self.together.min_k,
+            "groups": self.together.n_classes,
+            "unique_records": self.together.unique_records,
+            "generalised_and_shown": list(self.undone),
+            "asked": [one.numbers for one in self.asked],
+            "learnt": {one.column: one.numbers for one in self.learnt},
+            "holds": self.holds,
+        }
+
+
+def _finite(level: float | None) -> float | None:
+    return None if level is None or math.isinf(level) else level
 
 
 def _listed(items: Sequence[object]) -> str:

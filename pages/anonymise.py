@@ -39,6 +39,7 @@ from kanon.studio.requirements import others_of, summary
 from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
 from kanon.studio.settings import about, details, own_choices
 from kanon.studio.text import plain
+from kanon.studio.together import note_handed, together
 from kanon.words import thin
 
 ALGORITHMS = algorithms()
@@ -174,7 +175,8 @@ def download_release(result, done, k, stale, name, about, problem):
         file_name=file_name(f"released-{name}", kind, about),
         mime=MIME[kind],
         icon=":material/download:",
-        on_click="ignore",
+        on_click=note_handed,
+        args=(result.settings, done),
         type="secondary" if stale else "primary",
         key="download-release",
     )
@@ -190,7 +192,7 @@ def downloads(work, result, done, k, stale):
     stays = isinstance(source, StoredSource)
     st.subheader("Write the release" if stays else "Download")
     if stays:
-        write_controls(work, done, source, name, stale)
+        write_controls(work, result.settings, done, source, name, stale)
     else:
         found = checked(result, done, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -226,6 +228,7 @@ def downloads(work, result, done, k, stale):
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
         st.caption(plain(found.said))
+    together(work, result.settings, done)
 
 
 work = head(f"What does k = {thin(state.work().k)} cost?")

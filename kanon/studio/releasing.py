@@ -10,6 +10,7 @@ import streamlit as st
 from kanon.run import Run
 from kanon.sources.stored_source import StoredSource
 from kanon.studio import running, state
+from kanon.studio.handed import Handed
 from kanon.studio.places import Written, suggested_destination
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
@@ -19,13 +20,15 @@ from kanon.words import counted, thin
 __all__ = ["write_controls"]
 
 
-def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale: bool) -> None:
+def write_controls(
+    work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool
+) -> None:
     """Where the release goes, the button that writes it, how far it is, what was written.
 
     Parameters
     ----------
-    work, done, source
-        What is worked on, the release, and the table that it is of.
+    work, settings, done, source
+        What is worked on, what the release was made with, the release, and its table.
     name
         What the release is called, in plain letters.
     stale
@@ -51,7 +54,7 @@ def write_controls(work: Work, done: Run, source: StoredSource, name: str, stale
         type="secondary" if stale else "primary",
         disabled=work.busy,
         on_click=running.write,
-        args=(done, suggested),
+        args=(done, suggested, Handed.of(settings, name, done)),
         key="write-release",
         width="stretch",
     )

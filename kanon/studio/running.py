@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
+from kanon.ground import Release, needs_table
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
@@ -30,6 +32,7 @@ from kanon.studio.configurations import (
     planned,
     wanted_lines,
 )
+from kanon.studio.handed import Handed, with_handed, worked_out
 from kanon.studio.lattice import Ready
 from kanon.studio.lattice_view import FoundLattice
 from kanon.studio.learning import ground_of, lesson_of, with_outcomes
@@ -57,6 +60,7 @@ from kanon.sweep import solve_sweep
 __all__ = [
     "cancel",
     "collect",
+    "combine_releases",
     "compare",
     "comparison_outdated",
     "explore_lattice",
@@ -135,7 +139,7 @@ def read_table_again() -> None:
         _submit("reading", read_again, open_work, *given, deadline=_LONG)
 
 
-def write(done: Run, suggested: str) -> None:
+def write(done: Run, suggested: str, handed: Handed) -> None:
     """Have the engine write a release, in a worker; what is not allowed is said.
 
     Parameters
@@ -144,6 +148,8 @@ def write(done: Run, suggested: str) -> None:
         The release, of a table that stays where it is.
     suggested
         Where it goes if nothing else was typed.
+    handed
+        What is kept of it once it is written.
     """
     work, source = state.work(), done.prepared.source
     if work.busy or not isinstance(source, StoredSource):
@@ -157,18 +163,43 @@ def write(done: Run, suggested: str) -> None:
     state.change(destination=replace(wanted, problem="", written=None, target=target))
     part = part_of(target.path)
     gone = 0 if done.prepared.plan.suppressed == "keep" else done.recoding.suppressed_records
-    then = partial(
-        _with_written, target.shown, done.prepared.plan.k, source.classes.n_records - gone
-    )
+    left = source.classes.n_records - gone
+    then = partial(_with_written, target.shown, done.prepared.plan.k, left, handed)
     content = done.prepared.plan.model_dump(mode="json")
     given = (source, done.recoding, content, target, part)
     _submit("writing", then, write_release, *given, deadline=_LONG, after=partial(remove, part))
 
 
-def _with_written(place: str, k: int, records: int, work: Work, _: object) -> Work:
+def _with_written(place: str, k: int, records: int, handed: Handed, work: Work, _: object) -> Work:
     seconds = work.job.seconds if work.job is not None else 0.0
     written = Written(place, k, records, seconds)
-    return replace(work, destination=Destination(written=written))
+    return replace(
+        work,
+        destination=Destination(written=written),
+        handed=with_handed(work.handed, handed),
+    )
+
+
+def combine_releases(releases: Sequence[Release], key: str) -> None:
+    """Work out in a worker what several releases say together.
+
+    Parameters
+    ----------
+    releases
+        The releases.
+    key
+        The fingerprint that is kept with what is found.
+    """
+    work = state.work()
+    if work.busy:
+        return
+    given = [(each.plan.model_dump(mode="json"), each.recoding, each.dropped) for each in releases]
+    table = work.table if needs_table(releases) else None
+    _submit("combining", partial(_with_together, key), worked_out, given, table, deadline=_LONG)
+
+
+def _with_together(key: str, work: Work, found: Combined) -> Work:
+    return replace(work, together=(key, found))
 
 
 def compare(what_if: bool = False) -> None:

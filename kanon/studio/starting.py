@@ -108,6 +108,8 @@ def read_again(work: Work, again: Work) -> Work:
             comparison=None,
             searched=None,
             what_if=None,
+            handed=(),  # one cannot lay them beside what is read in another way
+            together=None,
             imports=(),
             problem=again.problem,
         )

@@ -33,6 +33,7 @@ from kanon.studio.representing import (
 )
 from kanon.studio.result import in_columns, name_in_files
 from kanon.studio.text import plain
+from kanon.studio.together import note_handed
 from kanon.studio.work import Result, Work
 from kanon.words import counted
 
@@ -157,7 +158,8 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
                 ),
                 mime=MIME[kind],
                 icon=":material/download:",
-                on_click="ignore",
+                on_click=note_handed,
+                args=(result.settings, done),
                 key=f"utility-matrix-{kind}",
             )  # fmt: skip
         st.caption(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kanon.charts.layout import Layout
+from kanon.combined import Combined
 from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
@@ -42,6 +43,7 @@ from kanon.studio.choices import (
     starting_text,
     with_tree,
 )
+from kanon.studio.handed import Handed
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
@@ -98,6 +100,7 @@ Doing = Literal[
     "opening",
     "reading",
     "writing",
+    "combining",
 ]
 
 
@@ -309,6 +312,9 @@ class Work:
     layout, larger
         What stands on the board of Compare; None for what fits the comparison. What is seen larger
         below it: the measures of the small multiples and of the scatter.
+    handed, together
+        The releases of this table that were downloaded or written; and what some of them say
+        together, with a fingerprint of which, where a worker had to find out.
     looking
         Whom and what the page Privacy looks at.
     lattice, found_lattice
@@ -383,6 +389,8 @@ class Work:
     what_if: tuple[Compared, Compared] | None = None
     layout: Layout | None = None
     larger: tuple[str, str] = ("mean_alteration", "l_percent")
+    handed: tuple[Handed, ...] = ()
+    together: tuple[str, Combined] | None = None
     looking: Looking = field(default_factory=Looking)
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None

@@ -1,0 +1,192 @@
+"""What somebody learns who holds the release on screen and those handed out before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.combined import Combined, combine
+from kanon.errors import KanonError, listing
+from kanon.ground import Release
+from kanon.run import Run
+from kanon.studio import running, state
+from kanon.studio.handed import Handed, at_once, key_of_all, with_handed
+from kanon.studio.numbers import Number
+from kanon.studio.result import in_columns, name_in_files
+from kanon.studio.text import plain, shortened
+from kanon.studio.work import Work
+from kanon.words import counted, thin
+
+__all__ = ["note_handed", "together"]
+
+
+def note_handed(settings: str, done: Run) -> None:
+    """Note that a release was downloaded; for callbacks."""
+    one = Handed.of(settings, name_in_files(done), done)
+    state.change(handed=with_handed(state.work().handed, one))
+
+
+def together(work: Work, settings: str, done: Run) -> None:
+    """What the release on screen and those handed out before say together; nothing before one was.
+
+    Parameters
+    ----------
+    work
+        What is worked on.
+    settings, done
+        The release on screen, and the settings that it was made with.
+    """
+    now = Handed.of(settings, name_in_files(done), done)
+    before = [each for each in work.handed if each.key != now.key]
+    if not before:
+        return
+    others = [each for each in before if each.counts]
+    out = len(before) < len(work.handed)
+    with st.container(border=True, key="together"):
+        st.markdown(
+            f"You have released this table **{counted(len(others) + out, 'time')}** in this "
+            f"session{', as it is here among them' if out else ''}. "
+            + (
+                f"One who holds all of them{'' if out else ' and this one'} can put them together:"
+                if others
+                else "Nobody holds another release."
+            )
+        )
+        if others:
+            _findings(work, [*others, now])
+        with st.expander(f"Releases that count: {len(others)} of {len(before)} others"):
+            _boxes(work, before)
+        with st.expander("How releases are combined"):
+            st.markdown(_HOW)
+
+
+def _findings(work: Work, handed: Sequence[Handed]) -> None:
+    """What all say together; or the button that works it out, or why that cannot be."""
+    releases, key = [each.release for each in handed], key_of_all(handed)
+    if work.together is not None and work.together[0] == key:
+        _said(work, work.together[1])
+        return
+    if not at_once(releases, work.table):
+        st.button(
+            "Work out what they say together",
+            icon=":material/join_inner:",
+            disabled=work.busy,
+            on_click=running.combine_releases,
+            args=(releases, key),
+            key="combine",
+            help="Many classes, or the table has to be counted once more: it may take a while.",
+        )
+        return
+    found = state.remembered("together", key, lambda: _combined(work, releases))
+    if isinstance(found, str):
+        st.error(plain(found), icon=":material/error:")
+    else:
+        _said(work, found)
+
+
+def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
+    try:
+        return combine(releases, work.table)
+    except KanonError as error:
+        return error.sentence
+
+
+def _said(work: Work, found: Combined) -> None:
+    in_columns(_numbers(work, found))
+    broken = [one.sentence for one in found.asked if not one.holds]
+    if broken:
+        st.warning(
+            "Together they do not meet what was required of each. "
+            + " ".join(f"{plain(sentence)}." for sentence in broken),
+            icon=":material/warning:",
+        )
+    else:
+        st.caption("Together they still meet what was required of each.")
+    if found.undone:
+        st.warning(
+            f"{plain(listing(found.undone))}: generalised or left out in one release, shown as it "
+            "is in another.",
+            icon=":material/visibility:",
+        )
+
+
+def _numbers(work: Work, found: Combined) -> list[Number]:
+    """The smallest group, and what becomes certain of the sensitive column that is looked at."""
+    whole, alone = found.together, [k for k in found.alone if k is not None]
+    least = "no group" if whole.min_k is None else counted(whole.min_k, "record")
+    numbers = [
+        Number(
+            "Smallest group ↑ better",
+            least,
+            "The fewest records that look alike in all releases, to one who lines up their rows. "
+            f"The smallest class of a single one: {thin(min(alone, default=0))}.",
+        ),
+        Number(
+            "Like no other ↓ better",
+            f"{thin(whole.unique_records)} of {thin(whole.n_records)}",
+            "Records that look like no other one to who lines up the rows of all releases.",
+        ),
+    ]
+    columns = {one.column: one for one in found.learnt}
+    one = columns.get(work.focus or "", next(iter(columns.values()), None))
+    if one is None or one.values is None:
+        return numbers
+    name = plain(shortened(one.column, 16))
+    return [
+        *numbers,
+        Number(
+            f"Certain {name}, rows lined up ↓ better",
+            thin(one.lined_up),
+            f"Records whose {plain(one.column)} is certain to who lines up the rows, although no "
+            "single release tells it.",
+        ),
+        Number(
+            f"Certain {name}, by classes ↓ better",
+            thin(one.certain),
+            "The same for who cannot line up rows, but finds a person's class in each release by "
+            f"what is known of that person. Where that tells most, {counted(one.values, 'value')} "
+            f"and at most {counted(one.records or 0, 'row')} remain possible.",
+        ),
+    ]
+
+
+def _boxes(work: Work, before: Sequence[Handed]) -> None:
+    """A box per release, to leave out one that nobody got."""
+    st.caption("Leave out a release that was never given to anybody.")
+    for place, each in enumerate(before, 1):
+        box = f"handed-{work.version}-{each.key[:12]}"
+        st.checkbox(
+            plain(f"{place}: {each.title}"),
+            key=state.seeded(box, each.counts),
+            on_change=_count,
+            args=(each.key, box),
+        )
+
+
+def _count(key: str, box: str) -> None:
+    counts = bool(state.typed(box))
+    changed = tuple(
+        replace(each, counts=counts) if each.key == key else each for each in state.work().handed
+    )
+    state.change(handed=changed)
+
+
+_HOW = """**Rows lined up.** A release keeps its rows in order, so the releases can be laid side by
+side. Two records look alike if every release shows them alike: with the same labels, or not at all,
+and with the same value of a column that is a quasi-identifier of another release and passes through
+there. In these groups everything is checked again that was required of any release. Who looks for a
+sensitive value does not know it, so that column does not help to find the person. Where single
+classes were raised (greedy merging, Mondrian, clustering), two records may be shown differently and
+yet mean the same: the groups are then too small, and the risk is overstated, never understated.
+
+**By classes.** Who cannot line up rows finds a person's class in each release. The sensitive
+value occurs in all of these classes, so what they have in common remains possible (the composition
+attack, Ganta, Kasiviswanathan, Smith 2008). The rows that remain are at most, summed over these
+values, the fewest with that value in any of the classes (as in the correspondence attack, Fung,
+Wang, Fu, Pei 2008).
+
+**Not reckoned:** releases of other tables with the same people, what was released elsewhere or
+before this session, and what somebody knows beside the quasi-identifiers. A release counts as
+handed out once its download was clicked or it was written."""
