@@ -15,22 +15,19 @@ of the classes (as the F-anonymity of the correspondence attack counts).
 
 For quasi-identifier columns that are raised as a whole the groups are exactly those of what the
 releases say together (the values below all labels). Where single classes were raised, two records
-may be shown differently and yet mean the same, so that the groups are too small: the risk is
-overstated then, never understated.
+may be shown differently and yet mean the same, and classes may overlap, so that nobody can tell
+which one is a person's: groups and classes are too small then, and the risk is overstated.
 
 Sources: Ganta, Kasiviswanathan, Smith 2008 (composition); Fung, Wang, Fu, Pei 2008
 (correspondence); Wang, Fung 2006 (releases of one table side by side).
 
-Four people. One release keeps the age, the other one the sex; both are 2-anonymous:
+Four people. One release keeps the age, the other one the sex; both are 2-anonymous::
 
-======  ===  ======= | ===  ===  ======= | ===  ===  =======
- person               |  release 1        |  release 2
-======  ===  ======= | ===  ===  ======= | ===  ===  =======
-     1  F    flu      |  1   *   flu      |  *   F   flu
-     1  M    cold     |  1   *   cold     |  *   M   cold
-     2  F    gout     |  2   *   gout     |  *   F   gout
-     2  M    asthma   |  2   *   asthma   |  *   M   asthma
-======  ===  ======= | ===  ===  ======= | ===  ===  =======
+    person          release 1   release 2
+    1  F  flu       1  *        *  F
+    1  M  cold      1  *        *  M
+    2  F  gout      2  *        *  F
+    2  M  asthma    2  *        *  M
 
 Side by side everybody is unique: 1-anonymous. And whoever knows of a woman of age 1 that she is in
 both finds her among {flu, cold} and among {flu, gout}, without lining up a row: it is the flu.
@@ -67,13 +64,13 @@ import pandas as pd
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import listing, quoted
-from kanon.ground import Release, check_sizes, ground_of, needs_table, placed
+from kanon.ground import Release, check_sizes, ground_of, placed
 from kanon.privacy.model import Model
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 from kanon.words import counted, thin
 
-__all__ = ["Asked", "Combined", "Learnt", "Release", "combine", "needs_table"]
+__all__ = ["Asked", "Combined", "Learnt", "combine"]
 
 _ABSENT = np.iinfo(np.int64).max
 """In place of a number of values, of records that a release lacks."""
@@ -275,7 +272,7 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
         The releases; one alone says what it says. Their order does not matter.
     table
         Their table. It is needed where no release was counted by all the columns that matter: see
-        :func:`needs_table`.
+        :func:`kanon.ground.needs_table`.
 
     Raises
     ------

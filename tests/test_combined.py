@@ -14,8 +14,9 @@ import pytest
 from hypothesis import assume, given
 from random_tables import examples
 
-from kanon.combined import Combined, Release, combine, needs_table
+from kanon.combined import Combined, combine
 from kanon.errors import KanonError, PlanError
+from kanon.ground import Release, needs_table
 from kanon.plan import Plan
 from kanon.release_check import check_release
 from kanon.run import Run, run

@@ -104,6 +104,9 @@ def _said(work: Work, found: Combined) -> None:
         )
     else:
         st.caption("Together they still meet what was required of each.")
+    least = min((k for k in found.alone if k is not None), default=None)
+    if least is not None and found.together.min_k == least:
+        st.caption("No group is smaller than the smallest class of a single release.")
     if found.undone:
         st.warning(
             f"{plain(listing(found.undone))}: generalised or left out in one release, shown as it "

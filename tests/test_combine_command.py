@@ -1,0 +1,105 @@
+"""The command that combines the releases of several plans."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kanon.__main__ import main
+
+TABLE = "age;sex;ill\n1;F;flu\n1;M;cold\n2;F;gout\n2;M;asthma\n"
+NAMES = ("age.json", "sex.json")
+
+
+def plan(k=2, **node):
+    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    return {
+        "version": 1,
+        "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
+        "algorithm": {"name": "levels", "node": node},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A table, and two plans: one keeps the age, the other one the sex."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "age.json").write_text(json.dumps(plan(age=0, sex=1)), "utf-8")
+    (tmp_path / "sex.json").write_text(json.dumps(plan(age=1, sex=0)), "utf-8")
+    return tmp_path
+
+
+def combine(*plans, table="people.csv", more=()):
+    return main(["combine", *plans, "--table", table, *more])
+
+
+def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(folder, capsys):
+    assert combine(*NAMES) == 3
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[:2] == ["Release 1: age.json", "Release 2: sex.json"]
+    assert "the smallest group that looks alike in all of them 1 (↑ better)" in lines[2]
+    assert "asked of release 1 and 2: 2 in the worst class of a single release, 1 in" in lines[3]
+    assert lines[4].startswith("'ill' becomes certain though no single release tells it: of 4 rec")
+    assert len(lines) == 5
+    assert said.err == "kanon: All releases together do not meet what their plans ask for.\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["age.json", "people.csv", "sex.json"]
+
+
+def test_the_numbers_as_json(folder, capsys):
+    assert combine("age.json", "age.json", more=["--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out) == {
+        "records": 4,
+        "min_k_alone": [2, 2],
+        "min_k": 2,
+        "groups": 2,
+        "unique_records": 0,
+        "generalised_and_shown": [],
+        "asked": [
+            {
+                "model": "k-anonymity",
+                "k": 2,
+                "asked_of": [1, 2],
+                "alone": 2,
+                "together": 2,
+                "records": 0,
+                "holds": True,
+            }
+        ],
+        "learnt": {
+            "ill": {"lined_up": 0, "certain": 0, "values_alone": 2, "values": 2, "records": 2}
+        },
+        "holds": True,
+    }
+
+
+def test_a_table_that_stays_where_it_is(folder, capsys):
+    assert combine(*NAMES, more=["--json"]) == 3
+    here = json.loads(capsys.readouterr().out)
+    assert combine(*NAMES, more=["--json", "--engine", "duckdb"]) == 3
+    assert json.loads(capsys.readouterr().out) == here
+
+
+@pytest.mark.parametrize(
+    ("plans", "status", "said"),
+    [
+        (["age.json"], 2, "name at least two plans"),
+        (["age.json", "none.json"], 2, "The plan 'none.json' cannot be read."),
+        (["age.json", "high.json"], 3, "'high.json': k = 9 cannot be reached"),
+        (["age.json", "other.json"], 2, "'other.json': The table has no column 'zip'"),
+    ],
+)
+def test_what_cannot_be_combined_is_said_in_one_line(folder, capsys, plans, status, said):
+    (folder / "high.json").write_text(json.dumps(plan(k=9, age=1, sex=1)), "utf-8")
+    other = plan(age=1, sex=1)
+    other["columns"]["zip"] = {"role": "insensitive"}
+    (folder / "other.json").write_text(json.dumps(other), "utf-8")
+    assert combine(*plans) == status
+    found = capsys.readouterr()
+    assert found.out == "" and found.err.startswith("kanon: ") and found.err.count("\n") == 1
+    assert said in found.err

@@ -1,0 +1,174 @@
+"""The page Anonymise, once a release was handed out: what one who holds several learns."""
+
+from __future__ import annotations
+
+import pytest
+from dashboard import (
+    ANONYMISE,
+    DATA,
+    PEOPLE,
+    anonymised,
+    captions,
+    choose,
+    frame_metric,
+    give_role,
+    go,
+    numbers,
+    press,
+    problems,
+    settled,
+    warnings,
+    with_people,
+    work,
+)
+
+from kanon.combined import combine
+from kanon.ground import Release
+from kanon.studio import handed
+from kanon.studio.starting import read_again, sample_work
+from kanon.words import counted
+
+
+def download(at):
+    at.download_button(key="download-release").click()
+    return go(at)
+
+
+def at_k(at, k):
+    at.number_input(key=f"frame-k-{work(at).k}").set_value(k)
+    return go(at)
+
+
+def told(at):
+    """What is said of several releases; nothing without any."""
+    found = [one.value for one in at.markdown if "released this table" in one.value]
+    return found[0].replace("*", "") if found else ""
+
+
+def boxes(at):
+    return [one for one in at.checkbox if (one.key or "").startswith("handed-")]
+
+
+@pytest.fixture
+def hospital(start):
+    """Ten patients, anonymised; nothing was downloaded yet."""
+    return anonymised(start())
+
+
+def test_nothing_is_said_before_a_second_release(hospital):
+    at = hospital
+    assert told(at) == ""
+    download(at)
+    assert told(at) == "" and [each.title for each in work(at).handed] == ["k2-gaa-nllm"]
+    assert problems(at) == []
+    download(at)
+    assert len(work(at).handed) == 1, "the same release again"
+
+
+def test_what_several_releases_say_is_shown_with_its_numbers(hospital):
+    at = at_k(download(hospital), 5)
+    assert told(at) == (
+        "You have released this table 1 time in this session. One who holds all of them and this "
+        "one can put them together:"
+    )
+    result = work(at).result
+    releases = [Release.of(result.release(k)) for k in (2, 5)]
+    found = combine(releases)
+    (disease,) = found.learnt
+    shown = numbers(at)
+    assert shown["Smallest group"] == f"{found.together.min_k} records"
+    assert shown["Like no other"] == f"{found.together.unique_records} of 10"
+    assert shown["Certain disease, rows lined up"] == str(disease.lined_up)
+    assert shown["Certain disease, by classes"] == str(disease.certain)
+    (warning,) = [text for text in warnings(at) if text.startswith("Together")]
+    assert "k = 5 (↑ better)" in warning.replace("\\", "")
+    download(at)
+    assert told(at).startswith(
+        "You have released this table 2 times in this session, as it is here among them. One who "
+        "holds all of them can"
+    )
+
+
+@pytest.mark.parametrize(("metric", "size"), [("ncp", 2), ("llm", 1)])
+def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, size):
+    """Both are 2-anonymous; NCP's classes are NLLM's, LLM's are others."""
+    at = anonymised(choose(download(hospital), frame_metric(hospital), metric))
+    assert numbers(at)["Smallest group"] == counted(size, "record")
+    met = [text for text in captions(at) if text.startswith("Together they still meet")]
+    same = [text for text in captions(at) if text.startswith("No group is smaller than")]
+    broken = [text for text in warnings(at) if text.startswith("Together they do not meet")]
+    assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
+
+
+def test_a_release_that_nobody_got_can_be_left_out(hospital):
+    at = at_k(download(hospital), 5)
+    (box,) = boxes(at)
+    assert box.label.replace("\\", "") == "1: k2-gaa-nllm" and box.value
+    box.uncheck()
+    go(at)
+    assert told(at).endswith("0 times in this session. Nobody holds another release.")
+    assert "Smallest group" not in numbers(at)
+    boxes(at)[0].check()
+    go(at)
+    assert "Smallest group" in numbers(at)
+
+
+def test_a_column_that_is_shown_elsewhere_is_named(start):
+    at = with_people(start(DATA), PEOPLE)
+    for column in ("age", "zip", "sex"):
+        give_role(at, column, "quasi-identifier")
+    give_role(at, "name", "identifier")
+    give_role(at, "disease", "sensitive")
+    go(at, ANONYMISE)
+    download(anonymised(at))
+    go(at, DATA)
+    give_role(at, "zip", "insensitive")  # so the table has to be counted by no other columns
+    go(at, ANONYMISE)
+    anonymised(at)
+    assert any(text.replace("\\", "").startswith("'zip': generalised") for text in warnings(at))
+    go(at, DATA)
+    give_role(at, "age", "insensitive")
+    give_role(at, "zip", "quasi-identifier")
+    go(at, ANONYMISE)
+    at = download(anonymised(at))
+    assert work(at).handed[1].release.plan.roles.quasi_identifiers == ("zip", "sex")
+    assert problems(at) == []
+
+
+def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch):
+    at = at_k(download(hospital), 5)
+    at_once = numbers(at)
+    monkeypatch.setattr(handed, "_CLASSES_AT_ONCE", 0)
+    go(at)
+    assert "Smallest group" not in numbers(at)
+    settled(press(at, "Work out what they say together"))
+    assert numbers(at) == at_once and problems(at) == []
+    at_k(at, 4)
+    assert "Smallest group" not in numbers(at), "other releases are asked for again"
+
+
+def test_another_table_forgets_what_was_handed_out(hospital):
+    at = download(hospital)
+    assert work(at).handed
+    go(at, DATA)
+    with_people(at)
+    assert work(at).handed == () and work(at).together is None
+
+
+def test_a_table_read_in_another_way_forgets_it_too(hospital):
+    now = work(download(hospital))
+    again = read_again(now, sample_work("hospital", version=0))
+    assert now.handed and again.handed == () and again.together is None
+
+
+def test_no_rows_are_kept_and_no_other_session_knows(hospital, start):
+    at = download(hospital)
+    (one,) = work(at).handed
+    kept = one.release.recoding
+    assert {type(value).__name__ for value in vars(one.release).values()} == {
+        "Plan",
+        "Recoding",
+        "int",
+    }
+    assert not kept.trace.walk and kept.assigned.shape == (kept.classes.n_classes,)
+    assert work(start()).handed == ()
