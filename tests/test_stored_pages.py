@@ -140,6 +140,22 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(start, peopl
     ]
 
 
+def test_releases_that_were_written_are_combined_by_their_classes(start, people, monkeypatch):
+    at = anonymised(opened(start(DATA), people), k=7)
+    assert written(at).startswith("Written")
+    asked = []
+    monkeypatch.setattr(StoredTable, "source", lambda *given, **named: asked.append(given))
+    at.number_input(key=f"frame-k-{work(at).k}").set_value(20)
+    go(at)
+    assert [one.title for one in work(at).handed] == ["k7-gaa-nllm"]
+    assert numbers(at)["Smallest group"] == numbers_at(at, 7)
+    assert asked == [], "the engine need not be asked for what is known of the classes"
+
+
+def numbers_at(at, k):
+    return f"{work(at).result.release(k).recoding.min_k} records"
+
+
 def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     at = anonymised(opened(start(DATA), people))
     written(at, folder / "out.csv")
