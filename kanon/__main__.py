@@ -343,9 +343,7 @@ def _combine(given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps(found.numbers))
     else:
-        for number, path in enumerate(given.plans, 1):
-            print(f"Release {number}: {path.name}")
-        print("\n".join(found.sentences))
+        print("\n".join(found.said([path.name for path in given.plans])))
     if not found.holds:
         raise ReleaseError("All releases together do not meet what their plans ask for.")
 

@@ -107,15 +107,21 @@ class Asked:
     records: int
     holds: bool
 
-    @property
-    def sentence(self) -> str:
-        """What was asked for, what each release has, and what all have together."""
+    def said(self, names: Sequence[str]) -> str:
+        """What was asked for, what a single release has, and what all have together.
+
+        Parameters
+        ----------
+        names
+            What the releases are called.
+        """
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = f"; {counted(self.records, 'record')} in groups {side} it" if self.records else ""
+        asking = _listed([names[number - 1] for number in self.releases])
         return (
-            f"{self.model.sentence} ({self.model.card.arrow}), asked of release "
-            f"{_listed(self.releases)}: {_level(self.alone)} in the worst class of a single "
-            f"release, {_level(self.level)} in the worst group of all together{failed}"
+            f"{self.model.sentence} ({self.model.card.arrow}), asked of {asking}: "
+            f"{_level(self.alone)} in the worst class of a single release, {_level(self.level)} in "
+            f"the worst group of all together{failed}"
         )
 
     @property
@@ -211,16 +217,20 @@ class Combined:
         """Whether all releases together meet what every plan asks for."""
         return all(one.holds for one in self.asked)
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What was found, the smallest group first."""
+    def said(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What was found in sentences, the smallest group first.
+
+        Parameters
+        ----------
+        names
+            What the releases are called.
+        """
         sizes = _listed(["no" if k is None else thin(k) for k in self.alone])
         least = "no" if self.together.min_k is None else thin(self.together.min_k)
         whole = self.together
         found = [
-            f"The smallest class has {sizes} records in release "
-            f"{_listed(range(1, len(self.alone) + 1))}, the smallest group that looks alike in all "
-            f"of them {least} (↑ better); {thin(whole.unique_records)} of "
+            f"The smallest class has {sizes} records in {_listed(names)}, the smallest group that "
+            f"looks alike in all of them {least} (↑ better); {thin(whole.unique_records)} of "
             f"{counted(whole.n_records, 'record')} look like no other one (↓ better)"
         ]
         if self.undone:
@@ -230,7 +240,7 @@ class Combined:
             )
         return (
             *found,
-            *(one.sentence for one in self.asked),
+            *(one.said(names) for one in self.asked),
             *(one.sentence for one in self.learnt),
         )
 

@@ -473,8 +473,9 @@ def test_one_who_holds_all_holds_each() -> None:
     two, three = found.asked
     assert (two.alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
     assert (three.alone, three.level, three.records, three.holds) == (6, 2, 6, False)
-    assert "k = 3 (↑ better), asked of release 2: 6 in the worst class" in found.sentences[2]
-    assert "2 in the worst group of all together; 6 records in groups" in found.sentences[2]
+    said = found.said(["one", "other"])[2]
+    assert "k = 3 (↑ better), asked of other: 6 in the worst class of a single release" in said
+    assert "2 in the worst group of all together; 6 records in groups below it" in said
 
 
 # --- what cannot be combined ----------------------------------------------------------------------

@@ -78,10 +78,10 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital):
     shown = numbers(at)
     assert shown["Smallest group"] == f"{found.together.min_k} records"
     assert shown["Like no other"] == f"{found.together.unique_records} of 10"
-    assert shown["Certain disease, rows lined up"] == str(disease.lined_up)
-    assert shown["Certain disease, by classes"] == str(disease.certain)
+    assert shown["Certain, lined up"] == counted(disease.lined_up, "record")
+    assert shown["Certain, by classes"] == counted(disease.certain, "record")
     (warning,) = [text for text in warnings(at) if text.startswith("Together")]
-    assert "k = 5 (↑ better)" in warning.replace("\\", "")
+    assert "k = 5 (↑ better), asked of this release: 10 in" in warning.replace("\\", "")
     download(at)
     assert told(at).startswith(
         "You have released this table 2 times in this session, as it is here among them. One who "
@@ -103,7 +103,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
 def test_a_release_that_nobody_got_can_be_left_out(hospital):
     at = at_k(download(hospital), 5)
     (box,) = boxes(at)
-    assert box.label.replace("\\", "") == "1: k2-gaa-nllm" and box.value
+    assert box.label.replace("\\", "") == "k2-gaa-nllm (1)" and box.value
     box.uncheck()
     go(at)
     assert told(at).endswith("0 times in this session. Nobody holds another release.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -15,7 +15,7 @@ from kanon.studio import running, state
 from kanon.studio.handed import Handed, at_once, key_of_all, with_handed
 from kanon.studio.numbers import Number
 from kanon.studio.result import in_columns, name_in_files
-from kanon.studio.text import plain, shortened
+from kanon.studio.text import plain
 from kanon.studio.work import Work
 from kanon.words import counted, thin
 
@@ -42,6 +42,7 @@ def together(work: Work, settings: str, done: Run) -> None:
     before = [each for each in work.handed if each.key != now.key]
     if not before:
         return
+    names = {each.key: f"{each.title} ({place})" for place, each in enumerate(before, 1)}
     others = [each for each in before if each.counts]
     out = len(before) < len(work.handed)
     with st.container(border=True, key="together"):
@@ -55,18 +56,19 @@ def together(work: Work, settings: str, done: Run) -> None:
             )
         )
         if others:
-            _findings(work, [*others, now])
+            called = [*(names[each.key] for each in others), "this release"]
+            _findings(work, [*others, now], called)
         with st.expander(f"Releases that count: {len(others)} of {len(before)} others"):
-            _boxes(work, before)
+            _boxes(work, before, names)
         with st.expander("How releases are combined"):
             st.markdown(_HOW)
 
 
-def _findings(work: Work, handed: Sequence[Handed]) -> None:
+def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
     """What all say together; or the button that works it out, or why that cannot be."""
     releases, key = [each.release for each in handed], key_of_all(handed)
     if work.together is not None and work.together[0] == key:
-        _said(work, work.together[1])
+        _said(work, work.together[1], names)
         return
     if not at_once(releases, work.table):
         st.button(
@@ -83,7 +85,7 @@ def _findings(work: Work, handed: Sequence[Handed]) -> None:
     if isinstance(found, str):
         st.error(plain(found), icon=":material/error:")
     else:
-        _said(work, found)
+        _said(work, found, names)
 
 
 def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
@@ -93,9 +95,9 @@ def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
         return error.sentence
 
 
-def _said(work: Work, found: Combined) -> None:
+def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
     in_columns(_numbers(work, found))
-    broken = [one.sentence for one in found.asked if not one.holds]
+    broken = [one.said(names) for one in found.asked if not one.holds]
     if broken:
         st.warning(
             "Together they do not meet what was required of each. "
@@ -136,32 +138,32 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
     one = columns.get(work.focus or "", next(iter(columns.values()), None))
     if one is None or one.values is None:
         return numbers
-    name = plain(shortened(one.column, 16))
     return [
         *numbers,
         Number(
-            f"Certain {name}, rows lined up ↓ better",
-            thin(one.lined_up),
+            "Certain, lined up ↓ better",
+            counted(one.lined_up, "record"),
             f"Records whose {plain(one.column)} is certain to who lines up the rows, although no "
             "single release tells it.",
         ),
         Number(
-            f"Certain {name}, by classes ↓ better",
-            thin(one.certain),
-            "The same for who cannot line up rows, but finds a person's class in each release by "
-            f"what is known of that person. Where that tells most, {counted(one.values, 'value')} "
+            "Certain, by classes ↓ better",
+            counted(one.certain, "record"),
+            f"Records whose {plain(one.column)} is certain to who cannot line up rows, but finds a "
+            "person's class in each release by what is known of that person. Where that tells "
+            f"most, {counted(one.values, 'value')} "
             f"and at most {counted(one.records or 0, 'row')} remain possible.",
         ),
     ]
 
 
-def _boxes(work: Work, before: Sequence[Handed]) -> None:
+def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> None:
     """A box per release, to leave out one that nobody got."""
     st.caption("Leave out a release that was never given to anybody.")
-    for place, each in enumerate(before, 1):
+    for each in before:
         box = f"handed-{work.version}-{each.key[:12]}"
         st.checkbox(
-            plain(f"{place}: {each.title}"),
+            plain(names[each.key]),
             key=state.seeded(box, each.counts),
             on_change=_count,
             args=(each.key, box),
