@@ -108,8 +108,7 @@ def read_again(work: Work, again: Work) -> Work:
             comparison=None,
             searched=None,
             what_if=None,
-            handed=(),  # one cannot lay them beside what is read in another way
-            together=None,
+            handed=work.handed if again.digest == work.digest else (),  # else of other values
             imports=(),
             problem=again.problem,
         )
