@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import SettingsError, quoted
+from kanon.words import thin
 
-__all__ = ["DEFAULTS", "VARIABLE", "Settings", "settings", "where_set"]
+__all__ = ["DEFAULTS", "MEGABYTE", "VARIABLE", "Settings", "bytes_of", "exceeded", "settings"]
 
 VARIABLE = "KANON_SETTINGS"
 """The environment variable that names the operator's file."""
@@ -48,6 +49,7 @@ class Settings:
     hierarchy_nodes: int = _from(1, 10**8)
     hierarchies_megabytes: int = _from(1, 10_000)
     hierarchies_files: int = _from(1, 10**6)
+    plan_megabytes: int = _from(1, 10_000)
     jobs_at_once: int = _from(1, 1_000)
     job_minutes: float = _from(0.01, 100_000)
     study_minutes: float = _from(0.01, 100_000)
@@ -69,13 +71,35 @@ def settings() -> Settings:
     return _read(os.environ.get(VARIABLE, ""))
 
 
-def where_set(name: str) -> str:
-    """Where the operator finds a limit, for the sentence that says it was hit.
+MEGABYTE = 1 << 20
+"""The bytes of a megabyte, as browsers and Streamlit count them."""
 
-    >>> where_set("rows")
-    "'rows' in the settings file (docs/limits.md)"
+
+def bytes_of(name: str) -> int:
+    """A limit in megabytes, in bytes.
+
+    >>> bytes_of("upload_megabytes") == settings().upload_megabytes * MEGABYTE
+    True
     """
-    return f"{quoted(name)} in the settings file (docs/limits.md)"
+    return int(getattr(settings(), name)) * MEGABYTE
+
+
+def exceeded(name: str, what: str) -> str:
+    """The sentence that a limit was hit: what was found, what is allowed, where that is set.
+
+    Parameters
+    ----------
+    name
+        The setting.
+    what
+        What was found, as the beginning of a sentence.
+
+    >>> exceeded("kept_sessions", "There are 21 closed sessions")
+    'There are 21 closed sessions; the most allowed is 20 (kept_sessions, see docs/limits.md).'
+    """
+    most = thin(getattr(settings(), name))
+    unit = " MB" if name.endswith("_megabytes") else ""
+    return f"{what}; the most allowed is {most}{unit} ({name}, see docs/limits.md)."
 
 
 @lru_cache(maxsize=8)

@@ -91,3 +91,15 @@ def chromium() -> str:
     if not found:
         _absent("a browser is missing: install Chromium or set KANON_CHROMIUM to its path")
     return str(found)
+
+
+@pytest.fixture
+def limits(tmp_path, monkeypatch):
+    """Sets limits as an operator does: ``limits(rows=3)``."""
+
+    def write(text: str = "", **values: object) -> None:
+        path = tmp_path / f"settings-{len(list(tmp_path.iterdir()))}.toml"  # each is read once
+        path.write_text(text + "".join(f"{name} = {value}\n" for name, value in values.items()))
+        monkeypatch.setenv("KANON_SETTINGS", str(path))
+
+    return write

@@ -35,6 +35,7 @@ LEVELS = {
     "cards": 0,
     "progress": 0,
     "settings": 0,
+    "unzipping": 0,
     "hierarchy": 1,
     "schema": 1,
     "sensitive": 1,
@@ -77,7 +78,7 @@ ROOM = (
     *("searches", "studies"),
 )
 # The settings refuse bad values with an error of their own, and every room above has limits.
-ONE_ROOM = {**dict.fromkeys(ROOM, "run"), "settings": "errors"}
+ONE_ROOM = {**dict.fromkeys(ROOM, "run"), **dict.fromkeys(("settings", "words"), "errors")}
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

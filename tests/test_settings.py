@@ -7,19 +7,7 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 
 from kanon.errors import SettingsError
-from kanon.settings import DEFAULTS, VARIABLE, Settings, settings
-
-
-@pytest.fixture
-def own(tmp_path, monkeypatch):
-    """Writes an operator's file and names it; each call another one, as a file is read once."""
-
-    def write(text: str | bytes) -> None:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.toml"
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-        monkeypatch.setenv(VARIABLE, str(path))
-
-    return write
+from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
 
 
 def test_the_defaults_are_those_of_the_file(monkeypatch):
@@ -40,10 +28,10 @@ def test_every_setting_has_a_default_below_a_comment():
         assert lines[at].startswith("# "), f"{each.name} lacks a comment"
 
 
-def test_an_own_file_overrules_what_it_names_and_nothing_else(own, monkeypatch):
+def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     usual = settings()
-    own("rows = 7\nkeep_minutes = 0.5\n")
+    limits(rows=7, keep_minutes=0.5)
     assert (settings().rows, settings().keep_minutes) == (7, 0.5)
     assert (settings().columns, settings().classes) == (usual.columns, usual.classes)
 
@@ -63,8 +51,10 @@ def test_an_own_file_overrules_what_it_names_and_nothing_else(own, monkeypatch):
         (b"rows = 1 # \xff", "named by KANON_SETTINGS, cannot be read."),
     ],
 )
-def test_what_is_not_allowed_is_refused_with_one_sentence(own, text, sentence):
-    own(text)
+def test_what_is_not_allowed_is_refused_with_one_sentence(tmp_path, monkeypatch, text, sentence):
+    path = tmp_path / "0.toml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    monkeypatch.setenv(VARIABLE, str(path))
     with pytest.raises(SettingsError) as refused:
         settings()
     assert sentence in refused.value.sentence
@@ -75,3 +65,12 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "absent.toml"))
     with pytest.raises(SettingsError, match=r"'absent.toml', named by KANON_SETTINGS, cannot"):
         settings()
+
+
+def test_a_limit_that_is_hit_says_what_is_allowed_and_where_that_is_set(limits):
+    limits(upload_megabytes=5, rows=1_000)
+    assert bytes_of("upload_megabytes") == 5 * 2**20
+    assert exceeded("upload_megabytes", "The file has 6 MB") == (
+        "The file has 6 MB; the most allowed is 5 MB (upload_megabytes, see docs/limits.md)."
+    )
+    assert "the most allowed is 1\u202f000 (rows, " in exceeded("rows", "It has more")

@@ -6,48 +6,27 @@ Everything happens in memory; nothing is unpacked to a disk.
 from __future__ import annotations
 
 import io
-import lzma
 import re
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_csv, to_json
 from kanon.hierarchy.tree import Hierarchy
+from kanon.settings import bytes_of, exceeded, settings
+from kanon.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.words import thin
 
 __all__ = [
-    "LARGEST_UNPACKED",
-    "MOST_MEMBERS",
-    "MOST_VALUES",
     "Found",
     "read_bundle",
     "safe_name",
     "write_bundle",
 ]
 
-LARGEST_UNPACKED = 20_000_000
-"""The most bytes that the files of one upload may have, unpacked."""
-
-MOST_VALUES = 200_000
-"""Once the files of one upload have so many values, the rest is left for another one."""
-
-MOST_MEMBERS = 1_000
-"""The most members that a zip may have."""
-
 _PREFIX = "hierarchy_"
 _LONGEST_SAFE = 50
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    RuntimeError,  # zipfile's word for "encrypted"; NotImplementedError (unknown method) is one
-    ValueError,
-)
 
 
 @dataclass(frozen=True)
@@ -103,7 +82,7 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
     ('sex', ('F', 'M', '*'))
     """
     found: list[Found] = []
-    left, leaves = LARGEST_UNPACKED, 0
+    left, nodes = bytes_of("hierarchies_megabytes"), 0
     for name, content in files:
         zipped = _ending(name) == "zip"
         inside = _unzipped(name, content, left) if zipped else [(name, content)]
@@ -112,12 +91,13 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
             continue
         left -= sum(len(data) for _, data in inside)
         if left < 0:
-            found.append(Found(name, problem=f"{quoted(_base(name))}: {_too_large().sentence}"))
+            found.append(Found(name, problem=_too_large(name)))
             break
         read = []
         for member, data in inside:
-            one = _read_one(member, data, columns) if leaves < MOST_VALUES else _too_many(member)
-            leaves += 0 if one.imported is None else one.imported.hierarchy.n_leaves
+            too_many = nodes >= settings().hierarchy_nodes
+            one = _too_many(member) if too_many else _read_one(member, data, columns)
+            nodes += 0 if one.imported is None else one.imported.hierarchy.n_nodes
             read.append(one)
         found += _json_before_csv(read) if zipped else read
     return tuple(_each_column_once(found))
@@ -203,62 +183,42 @@ def _read_one(name: str, content: bytes, columns: Sequence[str]) -> Found:
 
 
 def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | Found:
-    """The members of a zip, or the one problem of the zip."""
+    """The members of a zip that count, or the one problem of the zip."""
+    if len(content) > left:
+        return Found(name, problem=_too_large(name))
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_zip(archive, left)
-            members = list(_members(archive, left))
-    except HierarchyError as error:
-        return Found(name, problem=f"{quoted(_base(name))}: {error.sentence}")
-    except _UNREADABLE:
-        problem = f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked or no zip."
+        members = list(unzipped(content, left, settings().hierarchies_files, _counts))
+    except TooLarge:
+        return Found(name, problem=_too_large(name))
+    except TooMany as error:
+        has = f"{quoted(_base(name))} has {thin(error.args[0])} members"
+        return Found(name, problem=exceeded("hierarchies_files", has))
+    except Unreadable:
+        problem = (
+            f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked, no zip, or packed "
+            "in another way than the usual one (Deflate)."
+        )
         return Found(name, problem=problem)
     if not members:
         return Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")
     return members
 
 
-def _check_zip(archive: zipfile.ZipFile, left: int) -> None:
-    members = archive.infolist()
-    if len(members) > MOST_MEMBERS:
-        raise HierarchyError(
-            f"it has {thin(len(members))} members; at most {thin(MOST_MEMBERS)} are read."
-        )
-    if sum(member.file_size for member in members) > left:
-        raise _too_large()
+def _counts(member: str) -> bool:
+    """Whether a member of a zip is a file that somebody put there, and not his computer."""
+    parts = [part for part in re.split(r"[/\\]", member) if part != "."]
+    hidden = any(part == "__MACOSX" or part.startswith(".") for part in parts)
+    return bool(parts and parts[-1]) and not hidden
 
 
 def _too_many(name: str) -> Found:
-    problem = (
-        f"{quoted(_base(name))} is not read: the files before it have {thin(MOST_VALUES)} values "
-        "or more; load it afterwards."
-    )
-    return Found(name, problem=problem)
+    before = f"{quoted(_base(name))} is not read, load it afterwards: the files before it are large"
+    return Found(name, problem=exceeded("hierarchy_nodes", before))
 
 
-def _too_large() -> HierarchyError:
-    return HierarchyError(
-        f"with it the upload unpacks to more than {thin(LARGEST_UNPACKED / 1e6)} MB, the most that "
-        "is read at once."
-    )
-
-
-def _members(archive: zipfile.ZipFile, left: int) -> Iterator[tuple[str, bytes]]:
-    """The members that count, with their contents; never more bytes than are left."""
-    for member in archive.infolist():
-        parts = [part for part in re.split(r"[/\\]", member.filename) if part != "."]
-        if (
-            not parts
-            or not parts[-1]
-            or any(part == "__MACOSX" or part.startswith(".") for part in parts)
-        ):
-            continue
-        with archive.open(member) as stream:
-            data = stream.read(left + 1)
-        left -= len(data)
-        if left < 0:  # the sizes that the zip told were not true
-            raise _too_large()
-        yield member.filename, data
+def _too_large(name: str) -> str:
+    has = f"With {quoted(_base(name))} the upload has more, unpacked"
+    return exceeded("hierarchies_megabytes", has)
 
 
 # Matching

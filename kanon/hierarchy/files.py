@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.lines import tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import check_nodes, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
+from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
 from kanon.words import thin
 
 __all__ = [
-    "LARGEST_HIERARCHY",
     "SEPARATORS",
     "Imported",
     "column_of_json",
@@ -30,9 +30,6 @@ __all__ = [
     "to_json",
     "to_nodes",
 ]
-
-LARGEST_HIERARCHY = 100_000
-"""The most leaves that a hierarchy may have to be read from a file."""
 
 SEPARATORS = (";", ",", "\t", "|")
 """What may stand between cells, in the order in which it is looked for."""
@@ -63,11 +60,14 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
     Raises
     ------
     HierarchyError
-        The file cannot be read, or does not describe a tree.
+        The file cannot be read, is too large, or does not describe a tree.
     """
     title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
     try:
         data = source.read_bytes() if isinstance(source, Path) else source
+        if len(data) > bytes_of("hierarchies_megabytes"):
+            what = f"The hierarchy file {quoted(title)} has {thin(len(data) / MEGABYTE)} MB"
+            raise HierarchyError(exceeded("hierarchies_megabytes", what))
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise HierarchyError(
@@ -89,8 +89,8 @@ def parse_csv(text: str) -> Imported:
     Raises
     ------
     HierarchyError
-        The lines have different lengths, do not describe a tree, or are more than
-        :data:`LARGEST_HIERARCHY`.
+        The lines have different lengths, do not describe a tree, or describe one with more nodes
+        than the settings allow.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def parse_csv(text: str) -> Imported:
     rows = _rows(text)
     if _is_header(rows):
         rows = rows[1:]
-    _check_size(len(rows))
-    hierarchy = tree_from_lines((f"Line {line}", cells) for line, cells in rows)
+    check_nodes(len(rows) + 1)
+    hierarchy = tree_from_lines(((f"Line {line}", cells) for line, cells in rows), limited=True)
     width = len(rows[0][1])
     skipped = [
         column
@@ -156,15 +156,14 @@ def parse_json(text: str) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        The text is not such an object, does not describe a tree, or describes one with more
-        leaves than :data:`LARGEST_HIERARCHY`.
+        The text is not such an object, does not describe a tree, or describes one with more nodes
+        than the settings allow.
     """
     content = _json(text)
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
     nodes = content["nodes"]
-    parents = {str(node.get("parent")) for node in nodes if isinstance(node, dict)} - {"None"}
-    _check_size(len(nodes) - len(parents))
+    check_nodes(len(nodes))
     return parse_nodes(nodes)
 
 
@@ -258,14 +257,6 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_size(leaves: int) -> None:
-    if leaves > LARGEST_HIERARCHY:
-        raise HierarchyError(
-            f"The hierarchy file has more than {thin(LARGEST_HIERARCHY)} values, the most that "
-            "can be read; use a builder, or join values before."
-        )
-
-
 def _rows(text: str) -> list[tuple[int, list[str]]]:
     """The lines with their numbers, by the separator that fits all of them."""
     best: list[tuple[int, list[str]]] | None = None
@@ -275,7 +266,7 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
         try:
             filled = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
             # One line more than allowed, and a header, are enough to see that it is too large.
-            rows = list(itertools.islice(filled, LARGEST_HIERARCHY + 2))
+            rows = list(itertools.islice(filled, settings().hierarchy_nodes + 2))
         except csv.Error:
             continue
         if not rows:

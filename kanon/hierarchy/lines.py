@@ -7,21 +7,38 @@ from collections.abc import Iterable, Sequence
 
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import Hierarchy
+from kanon.settings import exceeded, settings
 from kanon.values import canonical_text
+from kanon.words import thin
 
-__all__ = ["tree_from_lines", "tree_to_lines"]
+__all__ = ["check_nodes", "tree_from_lines", "tree_to_lines"]
 
 
-def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]]) -> Hierarchy:
+def check_nodes(number: int) -> None:
+    """Check that a hierarchy that is read has no more nodes than the settings allow.
+
+    Raises
+    ------
+    HierarchyError
+        It has.
+    """
+    if number > settings().hierarchy_nodes:
+        has = f"The hierarchy has {thin(number)} nodes or more"
+        raise HierarchyError(exceeded("hierarchy_nodes", has))
+
+
+def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
     """Build a tree from ``(place, cells)``; the place is named in an error.
 
-    A cell that repeats its left neighbour means that the edge skips that level.
+    A cell that repeats its left neighbour means that the edge skips that level. ``limited`` is for
+    lines that somebody has written: they are read until there are too many nodes.
 
     Raises
     ------
     HierarchyError
         A leaf is listed twice; a group is named like a value, stands under two parents or under
-        itself; the lines end in different roots; a cell is empty; there is no line.
+        itself; the lines end in different roots; a cell is empty; there is no line; there are
+        too many nodes.
 
     Examples
     --------
@@ -50,6 +67,8 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]]) -> Hierarchy:
                 "every line has to end in the same one.",
                 [root, path[-1]],
             )
+        if limited:
+            check_nodes(len(parent_of) + len(path))
         for below, above in itertools.pairwise(path):
             known = parent_of.setdefault(below, above)
             if known != above:
@@ -94,6 +113,7 @@ def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
 
 def _collapse(place: str, cells: Sequence[str]) -> list[str]:
     path: list[str] = []
+    seen: set[str] = set()
     for cell in cells:
         label = canonical_text(cell)
         if not label:
@@ -102,9 +122,10 @@ def _collapse(place: str, cells: Sequence[str]) -> list[str]:
             )
         if path and label == path[-1]:
             continue
-        if label in path:
+        if label in seen:
             raise HierarchyError(
                 f"{place}: {{cells}} stands above itself; a path has to rise to the root.", [label]
             )
         path.append(label)
+        seen.add(label)
     return path

@@ -13,11 +13,10 @@ import pandas as pd
 
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
-from kanon.hierarchy.files import LARGEST_HIERARCHY, SEPARATORS, Imported, parse_csv
-from kanon.hierarchy.lines import tree_from_lines, tree_to_lines
+from kanon.hierarchy.files import SEPARATORS, Imported, parse_csv
+from kanon.hierarchy.lines import check_nodes, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 from kanon.values import canonical_text
-from kanon.words import thin
 
 __all__ = [
     "edge_table",
@@ -355,11 +354,7 @@ def _edge_lines(
     lines = _cells(text, separator)
     next(lines)
     for number, (line, cells) in enumerate(lines):
-        if number >= 2 * LARGEST_HIERARCHY:
-            raise HierarchyError(
-                f"The text has more than {thin(2 * LARGEST_HIERARCHY)} edges, the most that can "
-                "be read."
-            )
+        check_nodes(number + 2)  # the root has no edge above it
         if len(cells) > width:
             raise HierarchyError(
                 f"Line {line} has {len(cells)} cells and the header has {width}; put cells that "

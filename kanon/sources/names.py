@@ -28,6 +28,9 @@ ENDINGS: Mapping[str, str] = {
 """The kind of table that each allowed file ending stands for."""
 
 
+_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
+
+
 def kind_of(name: str) -> str:
     """The kind of table by the ending of a file name.
 
@@ -40,6 +43,11 @@ def kind_of(name: str) -> str:
     'csv'
     """
     ending = PurePath(name).suffix.lower()
+    if ending in _PACKED:
+        raise TableError(
+            f"{quoted(name)} is packed, and kanon unpacks no tables: unpack it first, so that its "
+            f"name ends like a table ({', '.join(ENDINGS)})."
+        )
     if ending not in ENDINGS:
         raise TableError(
             f"{quoted(name)} does not end like a table: allowed are {', '.join(ENDINGS)}."

@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from kanon.errors import TableError, quoted
+from kanon.settings import settings
 from kanon.sources.encodings import decode
+from kanon.sources.limits import check_size
 from kanon.sources.names import column_names
 from kanon.sources.padding import is_padded, without_padding
 from kanon.sources.separators import (
@@ -97,6 +99,8 @@ def _records(content: bytes, separator: str) -> Any:
 
 
 def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
+    end = content.find(b"\n")
+    check_size(name, 0, content.count(separator.encode(), 0, end if end >= 0 else None) + 1)
     try:
         header: list[str] = next((row for row in _records(content, separator) if row), [])
         if b'"' in content:
@@ -106,6 +110,7 @@ def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
     except csv.Error:
         raise _first_fault(content, separator, name, None) from None
     columns = column_names(header, name)
+    _check_lines(content, separator, name, len(header))
     try:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(content),
@@ -121,6 +126,14 @@ def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
     except pa.ArrowException:
         raise _first_fault(content, separator, name, len(columns)) from None
     return table.slice(1).rename_columns(columns).to_pandas()
+
+
+def _check_lines(content: bytes, separator: str, name: str, width: int) -> None:
+    """Check the records before they are parsed; ends of lines are counted first, which is quick."""
+    lines = max(content.count(b"\n"), content.count(b"\r"))
+    most = settings()
+    if lines > most.rows or lines * width > most.cells:  # some may be blank, or inside quotes
+        check_size(name, sum(map(bool, _records(content, separator))) - 1, width)
 
 
 def _first_fault(content: bytes, separator: str, name: str, width: int | None) -> TableError:

@@ -13,7 +13,12 @@ import pyarrow.parquet
 from python_calamine import CalamineError, CalamineWorkbook
 
 from kanon.errors import TableError, quoted
+from kanon.settings import bytes_of
+from kanon.sources.arrow_sizes import arrow_size, expanded_size, parquet_size
+from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
+from kanon.sources.sheets import checked_book
+from kanon.unzipping import Unreadable
 from kanon.values import canonical_text
 from kanon.words import thin
 
@@ -44,21 +49,17 @@ def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
     Raises
     ------
     TableError
-        If the file is damaged, or its cells are not single values.
+        If the file is damaged or too large, or its cells are not single values.
 
     >>> read_arrow(b"a,b", "t.parquet", "parquet")
     Traceback (most recent call last):
     kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
     """
-    source = pa.BufferReader(data)
     try:
-        if kind == "parquet":
-            content = pyarrow.parquet.ParquetFile(source).read()
-        elif data.startswith((b"ARROW1", b"FEA1")):
-            content = pyarrow.feather.read_table(source)
-        else:
-            content = pa.ipc.open_stream(source).read_all()
+        content = _parquet(data, name) if kind == "parquet" else _arrow(data, name)
+        check_size(name, content.num_rows, content.num_columns)
         content.validate(full=True)
+        check_unpacked(name, sum(map(expanded_size, content.columns)))
     except (pa.ArrowException, OSError, ValueError):
         raise _damaged(name, kind.capitalize()) from None
     names = column_names(content.column_names, name)
@@ -67,6 +68,43 @@ def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
     return pd.DataFrame(
         {n: typed_column(column, n) for n, column in zip(names, content.columns, strict=True)}
     )
+
+
+def _parquet(data: bytes, name: str) -> Any:
+    """The table in a Parquet file, whose size is known before anything is unpacked."""
+    file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
+    about, schema = file.metadata, file.schema_arrow
+    groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+    rows = max(about.num_rows, sum(groups))
+    check_size(name, rows, len(schema))
+    for field in schema:
+        _check_single(field.type, field.name)
+    unpacked, reach = parquet_size(data, about)
+    check_unpacked(name, unpacked)
+    most = bytes_of("unpacked_megabytes")
+    if unpacked + rows * reach <= most:
+        return file.read()
+    batches, size = [], 0  # a value that stands there once may be meant by every row
+    for batch in file.iter_batches(batch_size=max(1, min(1 << 16, most // reach))):
+        batches.append(batch)
+        size += batch.nbytes
+        check_unpacked(name, size)
+    return pa.Table.from_batches(batches, schema)
+
+
+def _arrow(data: bytes, name: str) -> Any:
+    """The table in a Feather file or a stream of Arrow messages, which a file has in it."""
+    if data.startswith(b"FEA1"):  # never compressed
+        return pyarrow.feather.read_table(pa.BufferReader(data))
+    is_file = data.startswith(b"ARROW1")
+    if is_file and not data.endswith(b"ARROW1"):
+        raise ValueError("the end of the file is missing")
+    stream = memoryview(data)[8:] if is_file else memoryview(data)
+    reader = pa.ipc.open_stream(pa.BufferReader(stream))
+    rows, unpacked = arrow_size(stream)
+    check_size(name, rows, len(reader.schema))
+    check_unpacked(name, unpacked)
+    return reader.read_all()
 
 
 def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
@@ -89,17 +127,17 @@ def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
     Raises
     ------
     TableError
-        If the file is damaged, or its first sheet has no header.
+        If the file is damaged or too large, or its first sheet has no header.
 
     >>> read_sheet(b"a,b", "t.xlsx")
     Traceback (most recent call last):
     kanon.errors.TableError: 't.xlsx' cannot be read as XLSX: it is damaged, locked or another ...
     """
     try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        book = CalamineWorkbook.from_filelike(io.BytesIO(checked_book(data, name)))
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
         sheets = book.sheet_names
-    except (CalamineError, OSError, ValueError):
+    except (CalamineError, Unreadable, OSError, ValueError):
         raise _damaged(name, "XLSX") from None
     found = []
     if len(sheets) > 1:
@@ -137,10 +175,7 @@ def typed_column(column: Any, name: str) -> pd.Series:
     kinds = pa.types
     if kinds.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if kinds.is_nested(column.type):
-        raise TableError(
-            f"Column {quoted(name)} holds lists or structures: every cell must be one value."
-        )
+    _check_single(column.type, name)
     text = (kinds.is_binary, kinds.is_large_binary, kinds.is_binary_view, kinds.is_string_view)
     try:
         if any(test(column.type) for test in text):
@@ -157,6 +192,13 @@ def typed_column(column: Any, name: str) -> pd.Series:
         raise TableError(
             f"Column {quoted(name)} holds values that are not text, numbers, dates or yes/no."
         ) from None
+
+
+def _check_single(kind: Any, name: str) -> None:
+    if pa.types.is_nested(kind):
+        raise TableError(
+            f"Column {quoted(name)} holds lists or structures: every cell must be one value."
+        )
 
 
 def _filled(row: Sequence[Any]) -> bool:

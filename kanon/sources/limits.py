@@ -1,0 +1,55 @@
+"""How large a table may be that is read into memory."""
+
+from __future__ import annotations
+
+from kanon.errors import PlanError, TableError, quoted
+from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
+from kanon.words import counted, thin
+
+__all__ = ["check_classes", "check_size", "check_unpacked"]
+
+
+def check_size(name: str, rows: int, columns: int) -> None:
+    """Check the records, columns and cells of a table, as soon as they are known.
+
+    Raises
+    ------
+    TableError
+        It has too many.
+
+    >>> check_size("t.csv", 3, 2_000_000)
+    Traceback (most recent call last):
+    kanon.errors.TableError: 't.csv' has 2...000...000 columns; the most allowed is ...
+    """
+    most = settings()
+    found = {"columns": columns, "rows": rows, "cells": rows * columns}
+    words = {"columns": "column", "rows": "record", "cells": "cell"}
+    for limit, number in found.items():
+        if number > getattr(most, limit):
+            raise TableError(exceeded(limit, f"{quoted(name)} has {counted(number, words[limit])}"))
+
+
+def check_unpacked(name: str, size: int) -> None:
+    """Check the bytes that a compressed file has when it is unpacked.
+
+    Raises
+    ------
+    TableError
+        They are too many.
+    """
+    if size > bytes_of("unpacked_megabytes"):
+        what = f"{quoted(name)} unpacks to {thin(-(-size // MEGABYTE))} MB or more"
+        raise TableError(exceeded("unpacked_megabytes", what))
+
+
+def check_classes(number: int) -> None:
+    """Check the number of classes of a table that is to be released.
+
+    Raises
+    ------
+    PlanError
+        There are too many.
+    """
+    if number > settings().classes:
+        what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
+        raise PlanError(exceeded("classes", what))

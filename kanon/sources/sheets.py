@@ -1,0 +1,112 @@
+"""An XLSX file before it is read: how large it is unpacked, and how far its sheets reach.
+
+A reader of sheets makes room for every cell from the first to the last, so two cells in opposite
+corners would take all memory; and for as many texts as it is promised. It is given nothing but what
+was counted here, whatever else the file may hold, or say of itself.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+from kanon.errors import TableError, quoted
+from kanon.settings import bytes_of, exceeded, settings
+from kanon.unzipping import TooLarge, TooMany, Unreadable, unzipped
+from kanon.words import thin
+
+__all__ = ["checked_book"]
+
+_MOST_MEMBERS = 10_000
+_PIECE, _OVERLAP = 1 << 20, 256
+_PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
+_TEXTS = re.compile(rb"""uniqueCount\s*=\s*["']([0-9]+)""")
+_ROW = re.compile(rb"<(?:\w+:)?row[\s/>]")
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+
+
+def checked_book(data: bytes, name: str) -> bytes:
+    """The XML parts of an XLSX file, unpacked and counted, as a file of its own.
+
+    Raises
+    ------
+    TableError
+        It unpacks to too much, or one of its sheets has too many cells.
+    Unreadable
+        It is damaged or locked.
+    """
+    out = io.BytesIO()
+    taken: set[str] = set()
+    try:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as book:
+            most = bytes_of("unpacked_megabytes")
+            for part, content in unzipped(data, most, _MOST_MEMBERS, _is_xml):
+                if part.lower() in taken:
+                    raise Unreadable
+                taken.add(part.lower())
+                _check_extent(content, name)
+                book.writestr(zipfile.ZipInfo(part), content)
+    except TooLarge:
+        what = f"{quoted(name)} unpacks to more"
+        raise TableError(exceeded("unpacked_megabytes", what)) from None
+    except TooMany as error:
+        raise TableError(
+            f"{quoted(name)} has {thin(error.args[0])} parts; the most allowed is "
+            f"{thin(_MOST_MEMBERS)}."
+        ) from None
+    return out.getvalue()
+
+
+def _is_xml(part: str) -> bool:
+    return part.lower().endswith((".xml", ".rels"))
+
+
+def _check_extent(content: bytes, name: str) -> None:
+    for told in _TEXTS.finditer(content):  # the reader makes room for as many
+        if len(told[1]) > 18 or int(told[1]) > settings().cells:
+            raise TableError(exceeded("cells", f"{quoted(name)} promises {told[1].decode()} texts"))
+    rows, columns = extent(content)
+    if rows * columns > settings().cells:
+        reach = f"{thin(rows)} rows and {thin(columns)} columns"
+        raise TableError(exceeded("cells", f"A sheet of {quoted(name)} has cells over {reach}"))
+
+
+def extent(content: bytes) -> tuple[int, int]:
+    """How many rows and columns the cells of a sheet reach over, at most.
+
+    >>> extent(b'<row r="1"><c r="A1"/></row><row r="7"><c r="AB7"/></row>')
+    (7, 28)
+    >>> extent(b"<row><c/><c/></row><row><c/></row>")
+    (2, 2)
+    """
+    rows, letters, placed, told = {b""}, {b""}, 0, 0
+    for start in range(0, len(content), _PIECE):
+        # What begins in this piece is this piece's.
+        for match in _PLACE.finditer(content, start, min(len(content), start + _PIECE + _OVERLAP)):
+            if match.start() >= start + _PIECE:
+                break
+            letters.add(match[1])
+            rows.add(match[2])
+            placed += bool(match[1])
+            told += not match[1]
+    last_row = max(int(row or 0) for row in rows)
+    last_column = max(map(_column, letters))
+    beyond = len(_CELL.findall(content)) > placed
+    if beyond or len(_ROW.findall(content)) > told:
+        lines = _ROW.split(content)
+        last_row += len(lines) - 1
+        last_column += max(len(_CELL.findall(line)) for line in lines) if beyond else 0
+    return last_row, last_column
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column by its letters.
+
+    >>> _column(b"A"), _column(b"XFD")
+    (1, 16384)
+    """
+    number = 0
+    for letter in letters[:8].upper():
+        number = 26 * number + letter - 64
+    return number
