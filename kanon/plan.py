@@ -38,7 +38,9 @@ from kanon.metrics import METRICS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
+from kanon.settings import MEGABYTE, bytes_of, exceeded
 from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.words import thin
 
 __all__ = [
     "AlgorithmPlan",
@@ -355,7 +357,8 @@ class Plan(_Strict):
         Raises
         ------
         PlanError
-            The text is not JSON, names a key twice, or holds a key or value that is not allowed.
+            The text is not JSON, names a key twice, holds a key or value that is not allowed, or
+            is too long.
         """
         return cls.from_content(read_json(text))
 
@@ -600,8 +603,10 @@ def read_json(text: str, what: str = "The plan") -> Any:
     Raises
     ------
     PlanError
-        It is not JSON, or names a key twice.
+        It is not JSON, names a key twice, or is too long.
     """
+    if len(text) > bytes_of("plan_megabytes"):
+        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(len(text) / MEGABYTE)} MB"))
 
     def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -11,6 +11,7 @@ from kanon.charts.exposure import (
     singling_out_table,
 )
 from kanon.schema import Role
+from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
 from kanon.studio import running, state
@@ -28,6 +29,7 @@ from kanon.studio.remarked import remarked_table
 from kanon.studio.samples import SAMPLES
 from kanon.studio.starting import adult_work, reread, sample_work, settings_shown, uploaded_work
 from kanon.studio.text import in_badge, plain, spoken
+from kanon.studio.uploads import upload_field
 from kanon.studio.work import incomplete_records, with_builder, with_missing, with_role
 from kanon.words import counted, thin
 
@@ -70,8 +72,9 @@ def take_sample(name: str) -> None:
 ways, way = table_tabs(work)
 upload, samples, adult, *places = st.tabs(ways, default=way)
 with upload:
-    st.file_uploader(
-        "CSV, TSV, Parquet, Feather or XLSX, up to 200 MB. It stays in this computer's memory.",
+    upload_field(
+        "CSV, TSV, Parquet, Feather or XLSX, up to "
+        f"{thin(settings().upload_megabytes)} MB. It stays in this computer's memory.",
         key=f"upload-{version}",
         on_change=take_upload,
     )
@@ -219,8 +222,9 @@ def parameters(name: str, choice: Choice, prefix: str) -> None:
     if choice.builder == "file":
         label = "Another file" if choice.tree else "Choose a file"
         with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):
-            st.file_uploader(
+            upload_field(
                 "CSV with lines leaf;level 1;…;* or JSON with nodes",
+                "hierarchies_megabytes",
                 key=f"{prefix}-file",
                 on_change=take_choice,
                 args=(name, prefix),

@@ -55,6 +55,7 @@ from kanon.studio.preview import before_and_after
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.result import choose_k, in_columns, notice, release_shown, start_button
 from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
 from kanon.words import counted, thin
 
 INK = "#1B1F24"
@@ -383,7 +384,7 @@ def population(work, result, done, k):
         "nowhere on disk."
     )
     key = f"privacy-population-{work.version}-{work.looking.uploads}"
-    st.file_uploader("A table of the population", key=key, on_change=take_population, args=(key,))
+    upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
     people = work.looking.population
     if people is None:
         return

@@ -617,16 +617,15 @@ def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name):
     assert list(tiny_disk.iterdir()) == []
 
 
-def test_large_files_stay_where_they_are(tmp_path, monkeypatch):
+def test_large_files_stay_where_they_are(tmp_path, limits):
     TEXTS.to_parquet(tmp_path / "people.parquet", index=False)
     TEXTS.to_csv(tmp_path / "people.csv", index=False)
     addresses = [Address(str(tmp_path / name)) for name in ("people.parquet", "people.csv")]
     assert all(isinstance(open_address(one), MemoryTable) for one in addresses)
-    monkeypatch.setattr("kanon.sources.opening.IN_MEMORY", 10)
-    monkeypatch.setattr("kanon.sources.opening.IN_MEMORY_CELLS", TEXTS.size - 1)
+    limits(memory_megabytes=0, memory_cells=TEXTS.size - 1)
     assert all(isinstance(open_address(one), StoredTable) for one in addresses)
     assert all(isinstance(open_address(one, "memory"), MemoryTable) for one in addresses)
-    monkeypatch.setattr("kanon.sources.opening.IN_MEMORY_CELLS", TEXTS.size)
+    limits(memory_cells=TEXTS.size)
     assert isinstance(open_address(addresses[0]), MemoryTable)
 
 

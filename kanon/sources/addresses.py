@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 
 from kanon.errors import TableError, quoted
-from kanon.words import thin
+from kanon.settings import exceeded, settings
 
 __all__ = [
     "DATABASES",
@@ -48,8 +48,6 @@ SERVERS = (
     *("snowflake", "trino"),
 )
 """What the URL of a database server begins with; any other one names files of this computer."""
-
-_MOST_FILES = 100_000
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -251,12 +249,11 @@ def _within(path: Path) -> list[Path]:
     TableError
         It is more than a table has parts.
     """
-    found = list(islice(path.glob("**/*"), _MOST_FILES + 1)) if path.is_dir() else []
-    if len(found) > _MOST_FILES:
-        raise TableError(
-            f"The folder {quoted(path.name)} holds more than {thin(_MOST_FILES)} files: give the "
-            "folder of one table."
-        )
+    most = settings().folder_files
+    found = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
+    if len(found) > most:
+        has = f"The folder {quoted(path.name)} holds more files (give the folder of one table)"
+        raise TableError(exceeded("folder_files", has))
     return found
 
 

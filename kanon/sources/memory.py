@@ -18,6 +18,7 @@ from kanon.hierarchy.ranges import as_flat, is_flat
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
+from kanon.sources.limits import check_classes
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
 from kanon.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
@@ -413,6 +414,7 @@ class MemorySource:
             np.ones(len(table), dtype=np.int64),
             [tree.n_nodes for tree in trees],
         )
+        check_classes(len(counts))
         self._pseudonym = {column: _pseudonyms(table[column]) for column in pseudonyms}
         sensitive = tuple(
             histograms(column, table[column], self._row_class, len(counts))

@@ -12,6 +12,7 @@ import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
 from kanon.progress import Progress, no_progress, stretch
+from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
 from kanon.sources.missing import about_missing
@@ -19,13 +20,7 @@ from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
-__all__ = ["IN_MEMORY", "OpenedTable", "open_address", "open_stored_file", "open_table"]
-
-IN_MEMORY = 200_000_000
-"""Text files of up to so many bytes are read into memory unless an engine is named."""
-
-IN_MEMORY_CELLS = 20_000_000
-"""The same for Parquet files, which are often a hundredth of what they hold: so many cells."""
+__all__ = ["OpenedTable", "open_address", "open_stored_file", "open_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +125,8 @@ def _fits(address: Address) -> bool:
     if address.kind in ("parquet", "pq"):
         with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
             inside = pyarrow.parquet.read_metadata(address.path)
-            return bool(inside.num_rows * inside.num_columns <= IN_MEMORY_CELLS)
-    return address.path.stat().st_size <= IN_MEMORY
+            return bool(inside.num_rows * inside.num_columns <= settings().memory_cells)
+    return address.path.stat().st_size <= bytes_of("memory_megabytes")
 
 
 def open_table(

@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 from kanon.classes import group_tuples, sum_tuples
 from kanon.errors import TableError, quoted
 from kanon.schema import check_columns
+from kanon.settings import exceeded, settings
+from kanon.sources.limits import check_classes
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
 from kanon.values import Frequencies, canonical_texts
-from kanon.words import thin
 
 __all__ = [
     "EXCERPT",
-    "MOST_VALUES",
     "OURS",
     "Asked",
     "Connected",
@@ -37,9 +37,6 @@ __all__ = [
 
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
-
-MOST_VALUES = 1_000_000
-"""So many distinct values a column may have that is grouped by: its hierarchy has them all."""
 
 EXCERPT = 200
 """The most records that a preview is made of."""
@@ -140,11 +137,15 @@ class Connected:
             check_columns(self.rows.expression.columns, [column])
             rows = self.rows.expression
             grouped = rows.group_by(value=rows[column]).aggregate(records=rows.count())
-            found = self.fetch(grouped.limit(MOST_VALUES + 1))
-            if found.num_rows > MOST_VALUES:
+            most = settings().distinct_values
+            found = self.fetch(grouped.limit(most + 1))
+            if found.num_rows > most:
                 raise TableError(
-                    f"Column {quoted(column)} has more than {thin(MOST_VALUES)} distinct values, "
-                    "too many for a hierarchy: make it an identifier, or coarser before."
+                    exceeded(
+                        "distinct_values",
+                        f"Column {quoted(column)} has more distinct values than a hierarchy can "
+                        "hold (make it an identifier, or coarser before)",
+                    )
                 )
             known[column] = Values.read(column, found, self.markers)
         return known[column]
@@ -175,7 +176,10 @@ class Connected:
             )
             for place, number in enumerate(numbers)
         }
-        found = self.fetch(grouped.select(**wanted, **{_COUNT: grouped[_COUNT]}))
+        most = settings().classes
+        listed = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
+        found = self.fetch(listed.limit(most + 1))
+        check_classes(found.num_rows)
         if not leaving:
             _check_sum(found[_COUNT], self.values(columns[0]))
         tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)

@@ -14,6 +14,7 @@ from kanon.studio.choices import Choice, Waiting
 from kanon.studio.files import content, file_name
 from kanon.studio.imports import import_meant_for, meant, with_imported, with_imports
 from kanon.studio.text import plain, shortened
+from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
 from kanon.words import counted, thin
 
@@ -41,8 +42,9 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
     """Files in, files out."""
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.uploads}"
-    st.file_uploader(
+    upload_field(
         "CSV, JSON or ZIP, several at once; matched with columns by name",
+        "hierarchies_megabytes",
         accept_multiple_files=True,
         key=key,
         on_change=_take_files,

@@ -111,8 +111,11 @@ class Job:
         queue: deque[Job],
         changed: threading.Condition,
         after: Callable[[], object],
+        late: str,
     ) -> None:
         self._after = after
+        usual = f"The calculation was stopped: it took longer than {deadline:g} seconds."
+        self._late = late or usual
         self._payload = payload
         self._deadline = deadline
         self._queue = queue
@@ -240,9 +243,8 @@ class Job:
         payload = self._hand_to(worker)
         if payload is None:
             return True
-        late = f"The calculation was stopped: it took longer than {self._deadline:g} seconds."
         timer = threading.Timer(
-            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", late)
+            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", self._late)
         )
         timer.daemon = True
         try:
@@ -318,6 +320,7 @@ class Jobs:
         *arguments: object,
         deadline: float = 600,
         after: Callable[[], object] = lambda: None,
+        late: str = "",
     ) -> Job:
         """Queue ``function(progress, *arguments)``.
 
@@ -334,6 +337,10 @@ class Jobs:
             Called in this process once a job that was begun has ended, however it ended: removes
             what a killed worker has left.
 
+        late
+            What is said of a job that was stopped by its deadline; a sentence with its seconds if
+            nothing is given.
+
         Raises
         ------
         ValueError
@@ -346,7 +353,7 @@ class Jobs:
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
         payload = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
-        job = Job(payload, deadline, self._queue, self._changed, after)
+        job = Job(payload, deadline, self._queue, self._changed, after, late)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")

@@ -14,6 +14,7 @@ from kanon.studio.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.files import file_name
 from kanon.studio.kept import export, imported, pin, renamed, restored, unpinned, used
 from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
 from kanon.studio.work import Pinned, Work
 
 __all__ = ["keeping", "kept_aside", "kept_chips", "yardstick_choice"]
@@ -183,7 +184,9 @@ def _kept(place: int, each: Pinned) -> None:
 def _import(work: Work) -> None:
     """A plan from a file, as one more kept configuration."""
     key = f"kept-import-{work.version}"
-    st.file_uploader("Import a plan", type="json", key=key, on_change=_take_file, args=(key,))
+    upload_field(
+        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_take_file, args=(key,)
+    )
 
 
 def _take_file(key: str) -> None:

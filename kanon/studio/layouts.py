@@ -25,6 +25,7 @@ from kanon.studio import state
 from kanon.studio.files import file_name
 from kanon.studio.running import measure_asked
 from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work, metric_called, usable_metrics
 
 __all__ = ["arrange", "layout_of", "with_layout_file", "with_panel", "with_preset", "with_size"]
@@ -242,7 +243,8 @@ def _files(work: Work, layout: Layout) -> None:
             help="What stands where, as a small file: no data of the table but names of columns.",
             key="board-layout",
         )
-        st.file_uploader(
-            plain("Load a layout"), type="json", key=key, on_change=load, width=420,
+        upload_field(
+            plain("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
+            width=420,
         )  # fmt: skip
     state.said_here("layout")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
@@ -15,6 +15,7 @@ from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
+from kanon.settings import exceeded, settings
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
@@ -87,7 +88,7 @@ def start() -> None:
         if isinstance(work.table, StoredTable):  # to count its classes may take long
             then = partial(_with_stored_result, plan, settings_of(work, plan))
             content = plan.model_dump(mode="json")
-            _submit("run", then, prepare_and_solve, content, work.table, deadline=_LONG)
+            _submit("run", then, prepare_and_solve, content, work.table, limit="engine_minutes")
             return
         prepared = prepare(plan, work.table)
         task = prepared.check()
@@ -123,7 +124,7 @@ def open_place() -> None:
     state.change(place=replace(place, problem=""))
     settings = ReadSettings()
     engine = place.engine or None
-    _submit("opening", _opened, open_work, address, engine, settings, deadline=_LONG)
+    _submit("opening", _opened, open_work, address, engine, settings, limit="engine_minutes")
 
 
 def _opened(work: Work, found: Work) -> Work:
@@ -136,7 +137,7 @@ def read_table_again() -> None:
     table = work.table
     if isinstance(table, StoredTable):
         given = (table.address, table.engine, work.asked)
-        _submit("reading", read_again, open_work, *given, deadline=_LONG)
+        _submit("reading", read_again, open_work, *given, limit="engine_minutes")
 
 
 def write(done: Run, suggested: str, handed: Handed) -> None:
@@ -167,7 +168,9 @@ def write(done: Run, suggested: str, handed: Handed) -> None:
     then = partial(_with_written, target.shown, done.prepared.plan.k, left, handed)
     content = done.prepared.plan.model_dump(mode="json")
     given = (source, done.recoding, content, target, part)
-    _submit("writing", then, write_release, *given, deadline=_LONG, after=partial(remove, part))
+    _submit(
+        "writing", then, write_release, *given, limit="engine_minutes", after=partial(remove, part)
+    )
 
 
 def _with_written(place: str, k: int, records: int, handed: Handed, work: Work, _: object) -> Work:
@@ -319,7 +322,7 @@ def learn() -> None:
         return
     then = partial(_with_parts, with_outcomes, lesson.key)
     state.change(studying=lesson.key)
-    _submit("learning", then, learn_fits, lesson.experiment, lesson.lacking, deadline=_STUDY)
+    _submit("learning", then, learn_fits, lesson.experiment, lesson.lacking, limit="study_minutes")
 
 
 def predict_utility() -> None:
@@ -335,14 +338,9 @@ def predict_utility() -> None:
         return
     then = partial(_with_parts, with_found, trials.keys)
     state.change(studying=str(trials.keys))
-    _submit("predicting", then, learn_releases, trials.prediction, trials.lacking, deadline=_STUDY)
-
-
-_LONG = 24 * 3600.0
-"""An engine may take so many seconds: it can be cancelled."""
-
-_STUDY = 6 * 3600.0
-"""A study may take so many seconds: it tells how far it is, and what it found outlives a cancel."""
+    _submit(
+        "predicting", then, learn_releases, trials.prediction, trials.lacking, limit="study_minutes"
+    )
 
 
 def _with_parts(
@@ -356,10 +354,12 @@ def _submit(
     then: Callable[[Work, Any], Work],
     function: Callable[..., object],
     *arguments: object,
-    deadline: float = 600,
+    limit: Literal["job_minutes", "study_minutes", "engine_minutes"] = "job_minutes",
     after: Callable[[], object] = lambda: None,
 ) -> None:
-    job = jobs().submit(function, *arguments, deadline=deadline, after=after)
+    deadline = 60 * getattr(settings(), limit)
+    late = exceeded(limit, "The calculation was stopped: it took too many minutes")
+    job = jobs().submit(function, *arguments, deadline=deadline, after=after, late=late)
     state.change(job=job, doing=doing, then=then)
 
 

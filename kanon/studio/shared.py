@@ -27,7 +27,7 @@ def _load_kernels() -> None:
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """The job runner of this server; its workers load the compiled kernels in advance."""
-    return Jobs(slots=1, warm=_load_kernels)
+    return Jobs(slots=settings().jobs_at_once, warm=_load_kernels)
 
 
 @st.cache_resource(show_spinner=False)

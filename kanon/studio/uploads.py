@@ -1,0 +1,44 @@
+"""Uploads: how large they may be, said beside the field, held by the server, kept in memory."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import streamlit as st
+from starlette.formparsers import MultiPartParser
+from streamlit import config
+
+from kanon.settings import MEGABYTE, settings
+
+__all__ = ["Limit", "upload_field"]
+
+Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
+
+
+def upload_field(label: str, limit: Limit = "upload_megabytes", **how: Any) -> None:
+    """A field for files of at most so many megabytes; the browser says so of a larger one.
+
+    Parameters
+    ----------
+    label
+        What the field is for.
+    limit
+        The setting that says how large a file may be.
+    **how
+        Further arguments of ``st.file_uploader``.
+    """
+    _prepare_server()
+    st.file_uploader(label, max_upload_size=getattr(settings(), limit), **how)
+
+
+@st.cache_resource(show_spinner=False)
+def _prepare_server() -> None:
+    """Have the server take what a field allows, and write nothing of it to a disk.
+
+    A browser is not to be trusted with a limit, so the server has the largest of them. Unless it is
+    told otherwise it writes files of more than a megabyte to a temporary one while they arrive.
+    """
+    given = settings()
+    most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
+    config.set_option("server.maxUploadSize", most)
+    MultiPartParser.spool_max_size = (most + 1) * MEGABYTE

@@ -1,0 +1,162 @@
+"""Each limit of the settings is kept in the library and the dashboard, and said when it is hit."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pandas as pd
+import pytest
+from dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
+from streamlit import config
+
+from kanon.errors import KanonError, PlanError, TableError
+from kanon.hierarchy.build import suppression
+from kanon.plan import Plan
+from kanon.schema import Role, Schema
+from kanon.settings import MEGABYTE, settings
+from kanon.sources.addresses import Address, check_address
+from kanon.sources.memory import MemorySource
+from kanon.sources.opening import open_address
+from kanon.sources.stored import open_stored
+from kanon.studio import running, shared, uploads
+
+TABLE = pd.DataFrame({"sex": ["F", "M", "F", "D"], "zip": ["1", "1", "2", "3"]})
+TREES = {"sex": suppression(["D", "F", "M"]), "zip": suppression(["1", "2", "3"])}
+ROLES = Schema(dict.fromkeys(TREES, Role.QUASI_IDENTIFIER))
+
+
+@pytest.fixture(params=["memory", "duckdb"])
+def table(request, tmp_path):
+    """The same table in memory and in an engine."""
+    TABLE.to_parquet(tmp_path / "people.parquet", index=False)
+    address = Address(str(tmp_path / "people.parquet"))
+    return lambda: open_address(address, request.param)
+
+
+def test_classes(table, limits):
+    limits(classes=4)
+    assert table().source(ROLES, TREES).classes.n_classes == 4
+    limits(classes=3)
+    with pytest.raises(PlanError) as refused:
+        table().source(ROLES, TREES)
+    assert refused.value.sentence == (
+        "The quasi-identifiers have 4 different combinations of values or more; the most allowed "
+        "is 3 (classes, see docs/limits.md)."
+    )
+
+
+def test_distinct_values(tmp_path, limits):
+    TABLE.to_csv(tmp_path / "people.csv", index=False)
+    limits(distinct_values=2)
+    with pytest.raises(TableError) as refused:
+        open_stored(Address(str(tmp_path / "people.csv"))).counted("sex")
+    assert refused.value.sentence == (
+        "Column 'sex' has more distinct values than a hierarchy can hold (make it an identifier, "
+        "or coarser before); the most allowed is 2 (distinct_values, see docs/limits.md)."
+    )
+
+
+def test_files_of_a_folder(tmp_path, limits):
+    for place in range(3):
+        TABLE.to_parquet(tmp_path / f"{place}.parquet", index=False)
+    limits(folder_files=2)
+    with pytest.raises(TableError, match=r"the most allowed is 2 \(folder_files, see docs"):
+        check_address(Address(str(tmp_path)), {"KANON_TABLES": str(tmp_path)})
+
+
+def test_a_plan(limits):
+    limits(plan_megabytes=1)
+    with pytest.raises(PlanError, match=r"The plan has 2 MB; the most allowed is 1 MB"):
+        Plan.from_json(" " * 2 * MEGABYTE)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")],
+)
+def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
+    start, limits, text, limit
+):
+    at = start(DATA)
+    limits(text)
+    before = work(at)
+    upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
+    (said,) = problems(at)
+    assert f"({limit}, see docs/limits.md)." in said
+    assert work(at).table is before.table, "what was there stays"
+
+
+# Uploads
+
+
+def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits):
+    uploads._prepare_server.clear()
+    try:
+        limits(upload_megabytes=7, hierarchies_megabytes=5, plan_megabytes=3)
+        at = start(DATA)
+        (field,) = [one for one in at.get("file_uploader") if one.key.startswith("upload-")]
+        assert field.proto.max_upload_size_mb == 7
+        assert "up to 7 MB" in field.label
+        assert config.get_option("server.maxUploadSize") == 7
+        (field,) = start(HIERARCHIES).get("file_uploader")
+        assert field.proto.max_upload_size_mb == 5
+    finally:
+        uploads._prepare_server.clear()
+        limits()
+        uploads._prepare_server()
+    assert config.get_option("server.maxUploadSize") == settings().upload_megabytes == 200
+
+
+def test_what_is_uploaded_is_not_written_to_a_disk():
+    uploads._prepare_server()
+    content = b"name,age\n" * 300_000
+    head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\n'
+    kind = Headers({"content-type": "multipart/form-data; boundary=x"})
+
+    async def body():
+        yield head + content + b"\r\n--x--\r\n"
+
+    async def parsed():
+        form = await MultiPartParser(kind, body()).parse()
+        file = form["f"].file
+        assert not file._rolled, "it went to a temporary file"
+        assert await form["f"].read() == content
+
+    asyncio.run(parsed())
+
+
+# Calculations
+
+
+def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
+    limits(jobs_at_once=3)
+    monkeypatch.setattr(shared, "Jobs", lambda slots, warm: slots)
+    assert shared.jobs.__wrapped__() == 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "minutes"), [("job_minutes", 0.5), ("study_minutes", 2), ("engine_minutes", 3)]
+)
+def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, minutes):
+    limits(**{limit: minutes})
+    given = {}
+
+    class Recorder:
+        def submit(self, function, *arguments, **how):
+            given.update(how)
+
+    monkeypatch.setattr(running, "jobs", Recorder)
+    monkeypatch.setattr(running, "last_job", list)
+    monkeypatch.setattr(running.state, "change", lambda **what: None)
+    running._submit("run", None, len, limit=limit)
+    assert given["deadline"] == 60 * minutes
+    assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
+    assert f"({limit}, see docs/limits.md)." in given["late"]
+
+
+def test_a_source_in_memory_says_the_same_by_itself(limits):
+    limits(classes=1)
+    with pytest.raises(KanonError, match="the most allowed is 1"):
+        MemorySource(TABLE, ROLES, TREES)
