@@ -87,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     anonymise.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     anonymise.add_argument("--progress", action="store_true", help="show a bar")
+    anonymise.add_argument(
+        "--neutralise-formulas", action="store_true",
+        help="begin cells of a CSV or TSV that a spreadsheet would run as a formula with an "
+        "apostrophe: it alters those cells",
+    )  # fmt: skip
     anonymise.set_defaults(command=_run)
 
     compare = commands.add_parser("sweep", help="what every k costs under several metrics")
@@ -164,6 +169,8 @@ def _run(given: argparse.Namespace) -> None:
             "levels to keep; the plan itself can be run on the next table."
         )
     table = _records(given, plan)
+    if given.neutralise_formulas:
+        _check_neutral(given.out, table)
     if isinstance(table, StoredTable):
         kind_written(given.out)
         check_outside(given.out, given.table)
@@ -171,7 +178,7 @@ def _run(given: argparse.Namespace) -> None:
         _check_kind(given.out)
     progress = _told(given)
     done = run(plan, table, given.plan.parent, progress)
-    done.write(given.out, progress)
+    done.write(given.out, progress, given.neutralise_formulas)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     if given.pin and (pinned := same_levels(done)):
@@ -207,6 +214,20 @@ def _check_next(given: argparse.Namespace) -> None:
         return
     error = Unsatisfiable if stopping[0].kind == "models" else PlanError
     raise error(f"The plan cannot be run on this table: {counted(len(stopping), 'thing')} to mend.")
+
+
+def _check_neutral(out: Address, table: Table) -> None:
+    """Check that there are formulas to be neutralised, and that kanon writes them itself."""
+    if isinstance(table, StoredTable):
+        raise PlanError(
+            "--neutralise-formulas needs a table in memory, as an engine writes cells as they are; "
+            "leave it out, or add --engine memory."
+        )
+    if kind_of(out.path.name) not in ("csv", "tsv"):
+        raise PlanError(
+            "--neutralise-formulas is for CSV and TSV: cells of an XLSX are marked as text anyway, "
+            "and Parquet and Feather have no formulas."
+        )
 
 
 def _check_kind(out: Address) -> None:

@@ -250,8 +250,12 @@ class Run:
         """What an independent check finds in the released table, of a table in memory."""
         return check_release(self.released(), self.prepared.plan)
 
-    def write(self, target: Address, progress: Progress = no_progress) -> None:
+    def write(
+        self, target: Address, progress: Progress = no_progress, neutral: bool = False
+    ) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
+
+        ``neutral`` is for a table in memory; see :func:`kanon.sources.writing.table_bytes`.
 
         Raises
         ------
@@ -265,7 +269,7 @@ class Run:
             write_stored(source, self.recoding, self.prepared.plan, target, progress)
         else:
             require(self.verdicts)
-            write_table(self.released(), target.path)
+            write_table(self.released(), target.path, neutral=neutral)
 
 
 def write_stored(

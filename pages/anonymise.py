@@ -20,7 +20,7 @@ from kanon.studio.explain import (
     which_levels,
     which_parts,
 )
-from kanon.studio.files import content, file_name
+from kanon.studio.files import content, file_name, neutral_choice
 from kanon.studio.frame import (
     head,
     metric_choice,
@@ -165,14 +165,15 @@ def download_release(result, done, k, stale, name, about, problem):
     kind = st.selectbox(
         "Format", list(MIME), format_func=str.upper, key="download-format", width=160
     )
+    neutral = neutral_choice("download", kind)
     obstacle = state.remembered(
         "obstacle", (result.settings, k, kind), lambda: problem or why_not(kind, done.released)
     )
     st.download_button(
         "Released table of the old settings" if stale else "Released table",
-        data=content(lambda: table_bytes(done.released(), kind)),
+        data=content(lambda: table_bytes(done.released(), kind, neutral=neutral)),
         disabled=obstacle is not None,
-        file_name=file_name(f"released-{name}", kind, about),
+        file_name=file_name(f"released-{name}", kind, f"{about}|{neutral}"),
         mime=MIME[kind],
         icon=":material/download:",
         on_click=note_handed,

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from browser import chrome, open_window, page, running, server, visitors, windows
-from dashboard import no_job_is_left, start, workers
+from dashboard import downloads, no_job_is_left, start, workers
 from xdist.scheduler import LoadFileScheduling
 
 # Fixtures of the tests of pages, in a browser and without.
 __all__ = [
     "chrome",
+    "downloads",
     "no_job_is_left",
     "open_window",
     "page",

@@ -13,6 +13,7 @@ import types
 import job_functions
 import pandas as pd
 import pytest
+import streamlit
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
@@ -104,6 +105,20 @@ def start(workers, no_job_is_left):
         return at if page == ANONYMISE else go(at, page)
 
     return begin
+
+
+@pytest.fixture
+def downloads(monkeypatch):
+    """What the buttons of all pages hand over: per key the name of the file and what makes it."""
+    found = {}
+    real = streamlit.download_button
+
+    def button(label, data, **how):
+        found[how.get("key", label)] = how["file_name"], data if callable(data) else lambda: data
+        return real(label, data=data, **how)
+
+    monkeypatch.setattr(streamlit, "download_button", button)
+    return found
 
 
 def go(at, page=None):

@@ -123,6 +123,7 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
         file = form["f"].file
         assert not file._rolled, "it went to a temporary file"
         assert await form["f"].read() == content
+        await form.close()
 
     asyncio.run(parsed())
 

@@ -19,6 +19,7 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.learning.representations import Matrix, columns_of, free_name, represent
 from kanon.recoding import Recoding
+from kanon.sources.formulas import neutral_text, neutralised
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import arrow_table, misread_bare
 
@@ -43,7 +44,9 @@ def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
     return {old: new for old, new in zip(plain, final, strict=True) if old != new}
 
 
-def representation_file(source: MemorySource, recoding: Recoding, name: str, kind: str) -> bytes:
+def representation_file(
+    source: MemorySource, recoding: Recoding, name: str, kind: str, neutral: bool = False
+) -> bytes:
     """The released table with its representation.
 
     Every row of the release in its order: first its columns as the release has them, then those
@@ -62,6 +65,8 @@ def representation_file(source: MemorySource, recoding: Recoding, name: str, kin
         One of :data:`kanon.learning.representations.REPRESENTATIONS`.
     kind
         One of :data:`FILE_KINDS`. A CSV is UTF-8 with commas and LF.
+    neutral
+        Whether cells of a CSV that a spreadsheet would take for formulas are neutralised.
 
     Raises
     ------
@@ -90,6 +95,8 @@ def representation_file(source: MemorySource, recoding: Recoding, name: str, kin
     _, names = _names(source, recoding)
     table = source.release(recoding)
     of_row = source.class_of_rows(recoding)
+    if kind == "csv" and neutral:
+        table, names = neutralised(table), [*map(neutral_text, names)]
     if kind == "csv":
         return _csv(table, matrix, names, of_row)
     whole = name != "proportional"

@@ -21,6 +21,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
+from kanon.sources.formulas import is_formula, neutralised
 from kanon.sources.reading import check_separator, is_padded, kind_of
 from kanon.values import canonical_text
 
@@ -61,8 +62,10 @@ _ONE_TYPE = {
 }
 
 
-def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:
-    """Write a table as the kind that the ending of its path tells.
+def write_table(
+    table: pd.DataFrame, path: Path, separator: str = ",", neutral: bool = False
+) -> None:
+    """Write a table as the kind that the ending of its path tells; see :func:`table_bytes`.
 
     The file appears complete or not at all; one that stood there is replaced.
 
@@ -76,7 +79,7 @@ def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:
     Traceback (most recent call last):
     kanon.errors.TableError: 'a.docx' does not end like a table: allowed are .csv, ...
     """
-    write_whole(table_bytes(table, kind_of(path.name), separator), path)
+    write_whole(table_bytes(table, kind_of(path.name), separator, neutral), path)
 
 
 def write_whole(content: bytes, path: Path) -> None:
@@ -102,12 +105,17 @@ def write_whole(content: bytes, path: Path) -> None:
         ) from None
 
 
-def table_bytes(table: pd.DataFrame, kind: str, separator: str = ",") -> bytes:
+def table_bytes(
+    table: pd.DataFrame, kind: str, separator: str = ",", neutral: bool = False
+) -> bytes:
     """The content of a table file; the index of the table is not part of it.
 
     A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
-    is for CSV only. Columns of mixed types become text in Parquet and Feather, and whatever
-    Excel would change (long numbers, dates before March 1900) becomes text in XLSX.
+    is for CSV only. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
+    formula begin with an apostrophe; in XLSX they are marked as text and stay as they are, always,
+    and Parquet and Feather have no formulas. Columns of mixed types become text in Parquet and
+    Feather, and whatever Excel would change (long numbers, dates before March 1900) becomes text
+    in XLSX.
 
     Raises
     ------
@@ -117,6 +125,8 @@ def table_bytes(table: pd.DataFrame, kind: str, separator: str = ",") -> bytes:
     >>> table_bytes(pd.DataFrame({"a": [1], "b": [None]}), "csv", separator=";")
     b'a;b\\n1;\\n'
     """
+    if neutral and kind in ("csv", "tsv"):
+        table = neutralised(table)
     if kind == "csv":
         check_separator(separator)
         return _text(table, separator)
@@ -235,7 +245,23 @@ def _sheet(table: pd.DataFrame) -> bytes:
     buffer = io.BytesIO()
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}) as writer:
         fitting.to_excel(writer, index=False, sheet_name="table")
+        _mark_texts(writer, fitting)
     return buffer.getvalue()
+
+
+def _mark_texts(writer: Any, table: pd.DataFrame) -> None:
+    """Mark what begins like a formula as text for good: else it would be one after an edit."""
+    sheet, cell = writer.sheets["table"], writer.book.add_format({"quote_prefix": True})
+    header = writer.book.add_format({"quote_prefix": True, "bold": True})
+    for place, name in enumerate(table.columns):
+        if is_formula(name):
+            sheet.write_string(0, place, name, header)
+        column = table.iloc[:, place]
+        if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
+            continue
+        for row, text in enumerate(column, start=1):
+            if isinstance(text, str) and is_formula(text):
+                sheet.write_string(row, place, text, cell)
 
 
 def _sheet_column(column: pd.Series) -> pd.Series:

@@ -1,4 +1,4 @@
-"""Names of downloads.
+"""Names of downloads, and what is asked before one.
 
 Streamlit tells large downloads apart by length, samples of the content, type and name, across all
 sessions: with equal names one session could be handed another's file. So every name carries a
@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
+import streamlit as st
+
 from kanon.studio import state
 
-__all__ = ["content", "file_name"]
+__all__ = ["content", "file_name", "neutral_choice"]
 
 
 def file_name(what: str, ending: str, about: str) -> str:
@@ -44,3 +46,24 @@ def content(make: Callable[[], bytes]) -> Callable[[], bytes]:
             raise RuntimeError(f"a download failed ({type(error).__name__})") from None
 
     return made
+
+
+def neutral_choice(name: str, kind: str = "csv") -> bool:
+    """A box for whether formulas are neutralised, where a file could have some.
+
+    Parameters
+    ----------
+    name
+        What is downloaded, for the key.
+    kind
+        The kind of file.
+    """
+    if kind not in ("csv", "tsv"):
+        return False
+    return st.checkbox(
+        "Neutralise formulas",
+        key=f"{name}-neutral",
+        help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
+        "tab). This puts an apostrophe in front of them, so it alters those cells; numbers stay. "
+        "In XLSX such cells are marked as text, always, and none is altered.",
+    )

@@ -17,7 +17,7 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
 from kanon.studio import state
 from kanon.studio.checked import checked
-from kanon.studio.files import content, file_name
+from kanon.studio.files import content, file_name, neutral_choice
 from kanon.studio.frame import sensitive_choice
 from kanon.studio.picture import picture
 from kanon.studio.representing import (
@@ -148,13 +148,14 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     )
     st.markdown("**The released table with this matrix**")
     with st.container(horizontal=True, vertical_alignment="center"):
+        neutral = neutral_choice("utility-matrix")
         for kind in FILE_KINDS:
             st.download_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                data=content(_file(source, recoding, name, kind)),
+                data=content(_file(source, recoding, name, kind, neutral)),
                 file_name=file_name(
                     f"released-{name.lower()}-{name_in_files(done)}", kind,
-                    f"{result.settings}|{k}|{name}",
+                    f"{result.settings}|{k}|{name}|{neutral}",
                 ),
                 mime=MIME[kind],
                 icon=":material/download:",
@@ -175,5 +176,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         )
 
 
-def _file(source: MemorySource, recoding: Recoding, name: str, kind: str) -> Callable[[], bytes]:
-    return lambda: representation_file(source, recoding, name, kind)
+def _file(
+    source: MemorySource, recoding: Recoding, name: str, kind: str, neutral: bool
+) -> Callable[[], bytes]:
+    return lambda: representation_file(source, recoding, name, kind, neutral)

@@ -1,0 +1,62 @@
+"""Cells that a spreadsheet would take for a formula, and what keeps it from doing so.
+
+A CSV has nothing but text, so a spreadsheet that opens one runs whatever begins like a formula: a
+value such as ``=HYPERLINK(…)`` may send away what stands beside it. With an apostrophe in front it
+is shown and not run.
+
+Source: OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Injection
+
+>>> neutral_text("=1+1"), neutral_text("-5"), neutral_text("-5+A1")
+("'=1+1", '-5', "'-5+A1")
+"""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+__all__ = ["SIGNS", "is_formula", "neutral_text", "neutralised"]
+
+SIGNS = frozenset("=+-@\t\r\n＝＋－＠")
+"""What a formula begins with; the last four are the wide forms of East Asian keyboards."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?( ?%)?")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet could take a cell for a formula: it begins like one and is no number.
+
+    Apostrophes in front count as nothing, so that one more of them can be taken away again.
+
+    >>> [text for text in ("=A1", "+1", "-1.5e3", "'=A1", "a=1", "@x") if is_formula(text)]
+    ['=A1', "'=A1", '@x']
+    """
+    return text.lstrip("'")[:1] in SIGNS and not _NUMBER.fullmatch(text)
+
+
+def neutral_text(text: str) -> str:
+    """A cell with an apostrophe in front if a spreadsheet could take it for a formula.
+
+    Taking one apostrophe away from each cell that has one before such a sign gives back what was.
+    """
+    return f"'{text}" if is_formula(text) else text
+
+
+def neutralised(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose texts no spreadsheet takes for formulas, the names of its columns too.
+
+    >>> neutralised(pd.DataFrame({"@a": ["=1+1", "-5"], "n": [-5, 1]})).to_dict("list")
+    {"'@a": ["'=1+1", '-5'], 'n': [-5, 1]}
+    """
+    columns = [_neutral_column(column) for _, column in table.items()]
+    found = pd.concat(columns, axis=1) if columns else table.copy()
+    found.columns = pd.Index([neutral_text(str(name)) for name in table.columns], dtype=object)
+    return found
+
+
+def _neutral_column(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    values = column.astype(object)
+    return values.map(lambda cell: neutral_text(cell) if isinstance(cell, str) else cell)
