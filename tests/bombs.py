@@ -225,7 +225,7 @@ def _texts() -> dict[str, Callable[[], bytes]]:
         "columns in quotes.csv": lambda: b'"a",' * 1_000_000 + b"b\n1\n",
         "many records.csv": lambda: b"a,b\n" + b"1,1\n" * 200_001,
         "records in quotes.csv": lambda: b'a,b\n"1",1\n' + b"1,1\n" * 200_001,
-        "no line ends.csv": lambda: b"," * 40 * MB,
+        "no line ends.csv": lambda: b"," * 10 * MB,
         "packed.csv.gz": lambda: members,
         "packed.csv": lambda: members,
         "packed.zip": lambda: zipped({"a.csv": b"a,b\n" + b"1,2\n" * MB}),

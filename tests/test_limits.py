@@ -66,6 +66,14 @@ def test_files_of_a_folder(tmp_path, limits):
         check_address(Address(str(tmp_path)), {"KANON_TABLES": str(tmp_path)})
 
 
+def test_a_large_file_is_refused_before_it_is_read(tmp_path, limits, monkeypatch):
+    limits(unpacked_megabytes=1)
+    (tmp_path / "people.csv").write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
+    monkeypatch.setattr("pathlib.Path.read_bytes", lambda path: 1 / 0)
+    with pytest.raises(TableError, match=r"'people.csv' unpacks to 2 MB or more; the most allowed"):
+        open_address(Address(str(tmp_path / "people.csv")), "memory")
+
+
 def test_a_plan(limits):
     limits(plan_megabytes=1)
     with pytest.raises(PlanError, match=r"The plan has 2 MB; the most allowed is 1 MB"):

@@ -69,7 +69,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, monkeypatch):
 
 
 WHAT = {
-    "upload_megabytes": "of the browser: File must be 200MB or smaller.",
+    "upload_megabytes": "of the browser: This file is larger than allowed and was not loaded.",
     "unpacked_megabytes": "'…' unpacks to … MB or more",
     "rows": "'…' has … records",
     "columns": "'…' has … columns",

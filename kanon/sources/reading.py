@@ -20,6 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from kanon.errors import TableError, quoted
+from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import KNOWN_MARKERS, about_missing, mark_missing
 from kanon.sources.names import ENDINGS, kind_of
@@ -155,6 +156,7 @@ def read_table(
 
 def _content(path: Path) -> bytes:
     try:
+        check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
         return path.read_bytes()
     except FileNotFoundError:
         reason = "does not exist"

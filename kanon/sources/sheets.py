@@ -19,7 +19,7 @@ from kanon.words import thin
 __all__ = ["checked_book"]
 
 _MOST_MEMBERS = 10_000
-_PIECE, _OVERLAP = 1 << 20, 256
+_PIECE = 1 << 20
 _PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
 _TEXTS = re.compile(rb"""uniqueCount\s*=\s*["']([0-9]+)""")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s/>]")
@@ -80,17 +80,17 @@ def extent(content: bytes) -> tuple[int, int]:
     >>> extent(b"<row><c/><c/></row><row><c/></row>")
     (2, 2)
     """
-    rows, letters, placed, told = {b""}, {b""}, 0, 0
-    for start in range(0, len(content), _PIECE):
-        # What begins in this piece is this piece's.
-        for match in _PLACE.finditer(content, start, min(len(content), start + _PIECE + _OVERLAP)):
-            if match.start() >= start + _PIECE:
-                break
-            letters.add(match[1])
-            rows.add(match[2])
-            placed += bool(match[1])
-            told += not match[1]
-    last_row = max(int(row or 0) for row in rows)
+    rows, letters, placed, told, start = {b"0"}, {b""}, 0, 0, 0
+    while start < len(content):  # piece by piece, each of them whole tags
+        end = content.find(b"<", start + _PIECE)
+        end = end if end >= 0 else len(content)
+        for letter, row in _PLACE.findall(content, start, end):
+            letters.add(letter)
+            rows.add(row or b"0")
+            placed += bool(letter)
+            told += not letter
+        start = end
+    last_row = max(map(int, rows))
     last_column = max(map(_column, letters))
     beyond = len(_CELL.findall(content)) > placed
     if beyond or len(_ROW.findall(content)) > told:

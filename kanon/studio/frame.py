@@ -31,7 +31,7 @@ _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
 [data-testid="stFileChip"][aria-invalid="true"]::after {
-    content: "This file is larger than 200 MB and was not loaded.";
+    content: "This file is larger than allowed and was not loaded.";
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
 }
 </style>"""
