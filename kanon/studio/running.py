@@ -198,7 +198,8 @@ def combine_releases(releases: Sequence[Release], key: str) -> None:
         return
     given = [(each.plan.model_dump(mode="json"), each.recoding, each.dropped) for each in releases]
     table = work.table if needs_table(releases) else None
-    _submit("combining", partial(_with_together, key), worked_out, given, table, deadline=_LONG)
+    then = partial(_with_together, key)
+    _submit("combining", then, worked_out, given, table, limit="engine_minutes")
 
 
 def _with_together(key: str, work: Work, found: Combined) -> Work:
