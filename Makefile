@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static nightly benchmarks fidelity strategies algorithms learning clean
+.PHONY: app setup packages test static nightly bad-inputs benchmarks fidelity strategies algorithms learning clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -46,6 +46,10 @@ static: $(VENV)/.kanon-dev
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
 	KANON_EXAMPLES=1 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
+
+# The page of what is said to bad inputs, from the table of their test.
+bad-inputs: $(VENV)/.kanon-dev
+	$(BIN)/python tests/bad_inputs.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.

@@ -419,7 +419,7 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
         if not _writable(path):
             raise PlanError(
                 f"{quoted(path.name)} cannot be written there: the folder around it has to exist "
-                "and may be written to, and a folder of that name has to be empty."
+                "and to allow writing, and a folder of that name has to be empty."
             )
     tables = [] if given.table.is_url else [given.table.path]
     for path in [given.plan, *tables, *outputs]:

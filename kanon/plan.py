@@ -503,7 +503,10 @@ class Plan(_Strict):
     def _check_names(self) -> None:
         taken = [name for name in self.metrics if name in METRICS]
         if taken:
-            raise PlanError(f"The composed metric {quoted(taken[0])} needs a name of its own.")
+            raise PlanError(
+                f"The name {quoted(taken[0])} of a composed metric is taken; it needs a name of "
+                "its own."
+            )
         known = {
             "name": list(parts_of(kanon.algorithms)),
             "metric": [*METRICS, *self.metrics],

@@ -246,7 +246,7 @@ def check_interval(low: int, high: int, n_records: int) -> None:
     if low < 2:
         raise PlanError(f"The interval begins at k = {low}; k is at least 2.")
     if low >= high:
-        raise PlanError(f"The interval from {low} to {high} is empty.")
+        raise PlanError(f"The interval from {low} to {high} is empty; it has to end at a larger k.")
 
 
 def nauc(

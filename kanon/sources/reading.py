@@ -164,4 +164,4 @@ def _content(path: Path) -> bytes:
         reason = "is a folder, not a file"
     except (OSError, ValueError) as error:
         reason = f"cannot be opened ({getattr(error, 'strerror', None) or 'not a usable path'})"
-    raise TableError(f"{quoted(path)} {reason}.")
+    raise TableError(f"{quoted(path, 200)} {reason}.")
