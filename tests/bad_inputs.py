@@ -784,11 +784,13 @@ SCREENS = [
     screen("Nothing pasted", at("lines", text=" "),
            "The hierarchy file is empty; it needs one line per value."),
     screen("A ZIP that is none", at("tree files", name="trees.zip", content=JUNK),
-           "'trees.zip' cannot be unpacked: it is damaged, locked or no zip."),
+           "'trees.zip' cannot be unpacked: it is damaged, locked, no zip, or packed in another way "
+           "than the usual one (Deflate)."),
     screen("A ZIP without a hierarchy", at("tree files", name="trees.zip", content=zipped()),
            "'trees.zip' holds no CSV or JSON file."),
     screen("A ZIP of many members", at("tree files", name="trees.zip", content=zipped(*(f"{n}.csv" for n in range(1001)))),
-           "'trees.zip': it has 1 001 members; at most 1 000 are read."),
+           "'trees.zip' has 1 001 members; the most allowed is 1 000 (hierarchies_files, see "
+           "docs/limits.md)."),
     screen("A ZIP in a ZIP", at("tree files", name="trees.zip", content=zipped("trees.zip")),
            "'trees.zip' is a zip inside a zip; unpack it first."),
     screen("A hierarchy file of another kind", at("tree files", name="sex.docx", content=b"F;*\n"),

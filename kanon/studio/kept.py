@@ -145,6 +145,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
             )
     check_columns(work.table.columns, plan.columns)
     one = _on_table(Pinned(title, plan, {}), work)
+    if any(finding.kind == "unfit" for finding in one.findings):
+        _runnable(plan, work)  # says what is wrong with the plan itself, whatever the table
     kept = _with_pin(work, title, plan, one.trees, "was imported", one.findings)
     if not one.fits:
         return replace(kept, notice=f"{quoted(title)} was imported. {_unfit([title])}")
