@@ -26,6 +26,7 @@ from dashboard import (
     press,
     settled,
     upload,
+    upload_tree,
     work,
 )
 
@@ -33,6 +34,7 @@ from kanon.__main__ import main
 from kanon.schema import Role
 from kanon.sources.reading import read_table
 from kanon.sources.writing import KINDS, table_bytes
+from kanon.studio.project import saved_project
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "pages").glob("*.py"))
@@ -100,6 +102,10 @@ def opened(start, caplog):
     at = start(DATA)
     upload(at, FILE, as_bytes(CANARIES, "csv"))
     assert work(at).roles["name"] is Role.IDENTIFIER, "as it is suggested"
+    give_role(at, "insurance", "quasi-identifier")  # by mistake: it gets a hierarchy of its values
+    lines = "".join(f"{value};*\n" for value in CANARIES["insurance"])
+    upload_tree(at, "insurance", "insurance.csv", lines.encode())
+    assert work(at).choices["insurance"].tree is not None
     give_role(at, "insurance", "identifier")
     assert work(at).roles["insurance"] is Role.IDENTIFIER
     yield at
@@ -136,6 +142,7 @@ def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, ca
         name, make = downloads.pop("download-release")
         downloads[f"release as {kind}"] = name, make
     assert {f"release as {kind}" for kind in ("CSV", "XLSX", "PARQUET")} <= set(downloads)
+    downloads["project"] = "", lambda: saved_project(work(at))
     for name, make in downloads.values():
         assert not found_in(name, (*MARKS, "Brackenbury", "brackenbury"))
         assert not found_in(make()), name

@@ -157,7 +157,6 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
             given.update(how)
 
     monkeypatch.setattr(running, "jobs", Recorder)
-    monkeypatch.setattr(running, "last_job", list)
     monkeypatch.setattr(running.state, "change", lambda **what: None)
     running._submit("run", None, len, limit=limit)
     assert given["deadline"] == 60 * minutes

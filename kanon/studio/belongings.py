@@ -10,6 +10,7 @@ from kanon.studio.files import content, file_name
 from kanon.studio.project import opened_project, saved_project
 from kanon.studio.shared import desks
 from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
 
 __all__ = ["belongings"]
 
@@ -46,8 +47,9 @@ def _project() -> None:
             on_click="ignore",
         )
     key = f"{_FILE}-{work.version}-{work.uploads}"
-    st.file_uploader(
+    upload_field(
         "Open a project on this table",
+        "plan_megabytes",
         type="json",
         key=key,
         on_change=_open,

@@ -16,6 +16,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
 from kanon.plan import Plan, read_json
+from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
@@ -52,7 +53,12 @@ def saved_project(work: Work) -> str:
         "project": _FORMAT,
         "kanon": __version__,
         "plan": content,
-        "hierarchies": {column: _choice_content(work.choices[column]) for column in work.choices},
+        # What was a quasi-identifier once may be an identifier now: then its values stay here.
+        "hierarchies": {
+            column: _choice_content(choice)
+            for column, choice in work.choices.items()
+            if work.roles.get(column) is not Role.IDENTIFIER
+        },
         "compared": {
             "compared": [name for name in work.compared if name in {*METRICS, *work.composed}],
             "strategies": list(work.strategies),
