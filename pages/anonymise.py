@@ -39,7 +39,7 @@ from kanon.studio.requirements import others_of, summary
 from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
 from kanon.studio.settings import about, details, own_choices
 from kanon.studio.text import plain
-from kanon.studio.together import note_handed, together
+from kanon.studio.together import noting, together
 from kanon.words import thin
 
 ALGORITHMS = algorithms()
@@ -171,13 +171,18 @@ def download_release(result, done, k, stale, name, about, problem):
     )
     st.download_button(
         "Released table of the old settings" if stale else "Released table",
-        data=content(lambda: table_bytes(done.released(), kind, neutral=neutral)),
+        data=content(
+            noting(
+                result.settings,
+                done,
+                lambda: table_bytes(done.released(), kind, neutral=neutral),
+            )
+        ),
         disabled=obstacle is not None,
         file_name=file_name(f"released-{name}", kind, f"{about}|{neutral}"),
         mime=MIME[kind],
         icon=":material/download:",
-        on_click=note_handed,
-        args=(result.settings, done),
+        on_click="ignore",
         type="secondary" if stale else "primary",
         key="download-release",
     )
@@ -229,7 +234,7 @@ def downloads(work, result, done, k, stale):
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
         st.caption(plain(found.said))
-    together(work, result.settings, done)
+    together(result.settings, done)
 
 
 work = head(f"What does k = {thin(state.work().k)} cost?")

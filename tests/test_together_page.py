@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 from dashboard import (
     ANONYMISE,
     DATA,
@@ -31,9 +32,28 @@ from kanon.studio.starting import read_again, sample_work
 from kanon.words import counted
 
 
-def download(at):
-    at.download_button(key="download-release").click()
-    return go(at)
+@pytest.fixture(autouse=True)
+def files(monkeypatch):
+    """What makes the file of each download, by the key of its button; AppTest fetches no file."""
+    found, drawn = {}, st.download_button
+
+    def recorded(label, data, *given, **named):
+        found[named.get("key")] = data
+        return drawn(label, data, *given, **named)
+
+    monkeypatch.setattr(st, "download_button", recorded)
+    return found
+
+
+@pytest.fixture
+def download(files):
+    """Press the button of the release; the browser fetches its file, and then something else."""
+
+    def press_it(at):
+        assert files["download-release"]()
+        return go(at)
+
+    return press_it
 
 
 def at_k(at, k):
@@ -57,7 +77,7 @@ def hospital(start):
     return anonymised(start())
 
 
-def test_nothing_is_said_before_a_second_release(hospital):
+def test_nothing_is_said_before_a_second_release(hospital, download):
     at = hospital
     assert told(at) == ""
     download(at)
@@ -67,7 +87,7 @@ def test_nothing_is_said_before_a_second_release(hospital):
     assert len(work(at).handed) == 1, "the same release again"
 
 
-def test_what_several_releases_say_is_shown_with_its_numbers(hospital):
+def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download):
     at = at_k(download(hospital), 5)
     assert told(at) == (
         "You have released this table 1 time in this session. One who holds all of them and this "
@@ -92,7 +112,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital):
 
 
 @pytest.mark.parametrize(("metric", "size"), [("ncp", 2), ("llm", 1)])
-def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, size):
+def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, size, download):
     """Both are 2-anonymous; NCP's classes are NLLM's, LLM's are others."""
     at = anonymised(choose(download(hospital), frame_metric(hospital), metric))
     assert numbers(at)["Smallest group"] == counted(size, "record")
@@ -102,7 +122,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
 
 
-def test_a_release_that_nobody_got_can_be_left_out(hospital):
+def test_a_release_that_nobody_got_can_be_left_out(hospital, download):
     at = at_k(download(hospital), 5)
     (box,) = boxes(at)
     assert box.label.replace("\\", "") == "k2-gaa-nllm (1)" and box.value
@@ -115,7 +135,7 @@ def test_a_release_that_nobody_got_can_be_left_out(hospital):
     assert "Smallest group" in numbers(at)
 
 
-def test_a_column_that_is_shown_elsewhere_is_named(start):
+def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     at = with_people(start(DATA), PEOPLE)
     for column in ("age", "zip", "sex"):
         give_role(at, column, "quasi-identifier")
@@ -137,7 +157,7 @@ def test_a_column_that_is_shown_elsewhere_is_named(start):
     assert problems(at) == []
 
 
-def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch):
+def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch, download):
     at = at_k(download(hospital), 5)
     at_once = numbers(at)
     monkeypatch.setattr(handed, "_CLASSES_AT_ONCE", 0)
@@ -149,7 +169,7 @@ def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch):
     assert "Smallest group" not in numbers(at), "other releases are asked for again"
 
 
-def test_another_table_forgets_what_was_handed_out(hospital):
+def test_another_table_forgets_what_was_handed_out(hospital, download):
     at = download(hospital)
     assert work(at).handed
     go(at, DATA)
@@ -157,7 +177,7 @@ def test_another_table_forgets_what_was_handed_out(hospital):
     assert work(at).handed == () and work(at).together is None
 
 
-def test_a_table_read_in_another_way_forgets_it_too(hospital):
+def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     now = work(download(hospital))
     same = sample_work("hospital", version=0)
     other = replace(same, digest="of the file as it is read with other settings")
@@ -165,7 +185,7 @@ def test_a_table_read_in_another_way_forgets_it_too(hospital):
     assert read_again(now, other).handed == ()
 
 
-def test_no_rows_are_kept_and_no_other_session_knows(hospital, start):
+def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
     at = download(hospital)
     (one,) = work(at).handed
     kept = one.release.recoding

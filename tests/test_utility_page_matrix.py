@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dashboard import (
+    ANONYMISE,
     DATA,
     PEOPLE,
     WORK,
@@ -146,6 +147,8 @@ def test_the_downloads(opened, monkeypatch, kind):
     assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
     assert {"Parquet", "CSV"} <= set(names)
+    handed = work(go(at, ANONYMISE)).handed
+    assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
 
 
 def test_a_taken_name_is_said(start):

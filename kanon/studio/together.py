@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -19,25 +19,60 @@ from kanon.studio.text import plain
 from kanon.studio.work import Work
 from kanon.words import counted, thin
 
-__all__ = ["note_handed", "together"]
+__all__ = ["noting", "together"]
 
 
-def note_handed(settings: str, done: Run) -> None:
-    """Note that a release was downloaded; for callbacks."""
+_MADE = "handed"
+
+
+def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What makes a download, and notes that its release was handed out once it is made.
+
+    Streamlit calls it when the button is pressed, outside the session: so a list of the session is
+    handed along, and :func:`together` looks into it. A callback of the button would draw the page
+    again, which can take the file away before the browser has asked for it.
+
+    Parameters
+    ----------
+    settings, done
+        The release, and the settings that it was made with.
+    make
+        Makes the file.
+    """
+    made_so_far = _made()
     one = Handed.of(settings, name_in_files(done), done)
-    state.change(handed=with_handed(state.work().handed, one))
+
+    def made() -> bytes:
+        content = make()
+        made_so_far.append(one)
+        return content
+
+    return made
 
 
-def together(work: Work, settings: str, done: Run) -> None:
+def _made() -> list[Handed]:
+    """The releases that were made into files of late."""
+    return state.remembered(_MADE, state.work().version, list[Handed])
+
+
+def _collected() -> Work:
+    """The work with these releases among those that were handed out."""
+    made = _made()
+    while made:
+        work = state.work()
+        state.put(replace(work, handed=with_handed(work.handed, made.pop(0))))
+    return state.work()
+
+
+def together(settings: str, done: Run) -> None:
     """What the release on screen and those handed out before say together; nothing before one was.
 
     Parameters
     ----------
-    work
-        What is worked on.
     settings, done
         The release on screen, and the settings that it was made with.
     """
+    work = _collected()
     now = Handed.of(settings, name_in_files(done), done)
     before = [each for each in work.handed if each.key != now.key]
     if not before:
@@ -194,4 +229,4 @@ Wang, Fu, Pei 2008).
 
 **Not reckoned:** releases of other tables with the same people, what was released elsewhere or
 before this session, and what somebody knows beside the quasi-identifiers. A release counts as
-handed out once its download was clicked or it was written."""
+handed out once its file was made for a download, or it was written."""

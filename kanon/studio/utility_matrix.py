@@ -33,7 +33,7 @@ from kanon.studio.representing import (
 )
 from kanon.studio.result import in_columns, name_in_files
 from kanon.studio.text import plain
-from kanon.studio.together import note_handed
+from kanon.studio.together import noting
 from kanon.studio.work import Result, Work
 from kanon.words import counted
 
@@ -152,15 +152,16 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         for kind in FILE_KINDS:
             st.download_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                data=content(_file(source, recoding, name, kind, neutral)),
+                data=content(
+                    noting(result.settings, done, _file(source, recoding, name, kind, neutral))
+                ),
                 file_name=file_name(
                     f"released-{name.lower()}-{name_in_files(done)}", kind,
                     f"{result.settings}|{k}|{name}|{neutral}",
                 ),
                 mime=MIME[kind],
                 icon=":material/download:",
-                on_click=note_handed,
-                args=(result.settings, done),
+                on_click="ignore",
                 key=f"utility-matrix-{kind}",
             )  # fmt: skip
         st.caption(
