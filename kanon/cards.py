@@ -6,7 +6,8 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from functools import cache
+from types import MappingProxyType, ModuleType
 from typing import Literal
 
 __all__ = ["Card", "Parameter", "parts_of"]
@@ -74,6 +75,7 @@ class Parameter:
     help: str
 
 
+@cache
 def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:
     """The modules of a package that carry a ``CARD``, by the card's name, in alphabetical order.
 
@@ -89,4 +91,4 @@ def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:
         card = getattr(module, "CARD", None)
         if isinstance(card, Card):
             found[card.name] = module
-    return dict(sorted(found.items()))
+    return MappingProxyType(dict(sorted(found.items())))

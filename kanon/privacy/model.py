@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, get_type_hints
 
 import numpy as np
@@ -67,14 +70,16 @@ class Range:
             raise PlanError(f"{name} has to be {self.text}, not {str(given)[:40]}.")
 
 
-def ranges(model: type[Model]) -> dict[str, Range]:
+@cache
+def ranges(model: type[Model]) -> Mapping[str, Range]:
     """The parameters of a model that are numbers, with what each may be."""
-    return {
+    found = {
         name: part
         for name, hint in get_type_hints(model, include_extras=True).items()
         for part in getattr(hint, "__metadata__", ())
         if isinstance(part, Range)
     }
+    return MappingProxyType(found)
 
 
 class Model(ABC):
