@@ -163,6 +163,7 @@ def changed(parts):
         ({"plan__columns__home": {"role": "insensitive"}}, "The project is about 'home', which"),
         ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; known are suppress"),
         ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
+        ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' has no builder"),
         ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
         ({"hierarchies__age__typed": {"widths": 5}}, "has fields that its builder does not"),
         ({"hierarchies__zip__drawn": None}, "'zip' was drawn, and its nodes are missing."),

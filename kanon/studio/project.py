@@ -158,7 +158,7 @@ def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
 
 def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     where = f"{_WHOLE}: the hierarchy of {quoted(column)}"
-    if not isinstance(part, dict) or part.get("builder") not in BUILDERS:
+    if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
         raise PlanError(f"{where} has no builder; known are {', '.join(BUILDERS)}.")
     texts = part.get("typed", {})
     if not isinstance(texts, dict) or not all(
