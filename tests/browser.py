@@ -175,8 +175,10 @@ class Visitor:
 
     context: BrowserContext
     page: Page
-    asked: list[str] = field(default_factory=list)
+    asked: list[str]
     complaints: list[str] = field(default_factory=list)
+    looked_at: int = 0
+    """How many requests were found to stay here; they are in ``asked`` no more."""
 
     def left_the_host(self) -> list[str]:
         """The requests that went elsewhere."""
@@ -187,18 +189,28 @@ class Visitor:
         ]
 
 
+WINDOWS: list[Visitor] = []
+"""Every window of this process."""
+
+
 def visit(browser: Browser) -> Visitor:
     """A fresh window: no session, no cookies, nothing cached."""
     context = browser.new_context(accept_downloads=True, viewport=VIEWPORT, locale="en-GB")
     context.set_default_timeout(30_000)
     context.add_init_script(COUNT_RUNS)
     context.add_init_script(COUNT_ENDS)
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+
+    def watch(opened: Page) -> None:
+        opened.on("websocket", lambda socket: asked.append(socket.url))
+
+    context.on("page", watch)  # a copied tab's too
     page = context.new_page()
-    visitor = Visitor(context, page)
-    context.on("request", lambda request: visitor.asked.append(request.url))
-    page.on("websocket", lambda socket: visitor.asked.append(socket.url))
+    visitor = Visitor(context, page, asked)
     page.on("pageerror", lambda error: visitor.complaints.append(f"page: {error}"))
     page.on("console", lambda message: _note(visitor, message))
+    WINDOWS.append(visitor)
     return visitor
 
 
@@ -224,6 +236,7 @@ def check(visitor: Visitor) -> None:
     assert visitor.asked, "nothing was watched"
     assert visitor.left_the_host() == []
     assert visitor.complaints == []
+    visitor.looked_at += len(visitor.asked)
     visitor.asked.clear()
 
 
@@ -424,15 +437,19 @@ def running(chromium, tmp_path_factory):
         yield server
 
 
+def write_measured(module) -> None:
+    """Write what a module has measured, if anything, under tests/output/."""
+    if measured := getattr(module, "MEASURED", {}):
+        OUTPUT.mkdir(exist_ok=True)
+        (OUTPUT / module.TIMINGS).write_text(json.dumps(measured, indent=2) + "\n", "utf-8")
+
+
 @pytest.fixture(scope="module")
 def server(running, request):
     """The server, for a module; what the module has measured is written in the end."""
     yield running
     running.check_log()
-    if measured := getattr(request.module, "MEASURED", {}):
-        OUTPUT.mkdir(exist_ok=True)
-        text = json.dumps(measured, indent=2) + "\n"
-        (OUTPUT / request.module.TIMINGS).write_text(text, "utf-8")
+    write_measured(request.module)
 
 
 @pytest.fixture(scope="session")
@@ -441,7 +458,15 @@ def chrome(chromium):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
+        watched = [visitor.context for visitor in WINDOWS]
+        assert all(context in watched for context in browser.contexts), "a window nobody watched"
+        for visitor in WINDOWS:
+            assert visitor.left_the_host() == []
         browser.close()
+    OUTPUT.mkdir(exist_ok=True)
+    requests = sum(visitor.looked_at + len(visitor.asked) for visitor in WINDOWS)
+    asked = {"windows": len(WINDOWS), "requests": requests}
+    (OUTPUT / "requests.json").write_text(json.dumps(asked), "utf-8")
 
 
 @pytest.fixture(scope="session")
