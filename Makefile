@@ -7,7 +7,8 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static nightly bad-inputs benchmarks fidelity strategies algorithms learning clean
+.PHONY: app setup packages test static nightly bad-inputs benchmarks fidelity strategies algorithms \
+	learning reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -67,6 +68,10 @@ algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 
 learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
+
+# Writes docs/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
+reliability: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(BIN)/python -m benchmarks.reliability $(PARTS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.fresh import ROOT
 
-__all__ = ["machine", "made"]
+__all__ = ["commit", "machine", "made"]
 
 
 def machine() -> str:
@@ -25,18 +25,19 @@ def made(page: Path, *packages: str) -> list[str]:
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     return [
         f"- {platform.system()}, Python {platform.python_version()}, {versions}",
-        f"- Date: {date.today():%Y-%m-%d}; commit {_commit(page)}",
+        f"- Date: {date.today():%Y-%m-%d}; commit {commit(page)}",
     ]
 
 
-def _commit(page: Path) -> str:
-    """The commit, and whether the tree differs from it other than in the page itself."""
+def commit(*written: Path) -> str:
+    """The commit, and whether the tree differs from it other than in what is written."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    changed = git("status", "--porcelain", "--", ".", f":!{page.relative_to(ROOT).as_posix()}")
+    beside = [f":!{path.relative_to(ROOT).as_posix()}" for path in written]
+    changed = git("status", "--porcelain", "--", ".", *beside)
     return (git("rev-parse", "--short", "HEAD") or "unknown") + (
         " with uncommitted changes" if changed else ""
     )

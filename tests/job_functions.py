@@ -110,3 +110,9 @@ def hand_over(progress, port):
     progress.keep("first")
     progress.keep(["second"])
     hold(progress, port)
+
+
+def dies_at_every_fourth_input(name, numbers, seed, at, answer):
+    """In place of a process of the fuzzer."""
+    at.value = numbers[3]
+    os._exit(3)

@@ -14,6 +14,7 @@ import job_functions
 import numpy as np
 import pytest
 
+from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
 from kanon.studio.jobs import Jobs
 from kanon.studio.worker import GAP, Progress
@@ -224,6 +225,12 @@ def test_a_killed_worker_is_reported_and_replaced():
         os.kill(idle, signal.SIGKILL)
         until(lambda: gone(idle))
         assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+
+
+def test_workers_killed_at_random_moments_leave_nothing():
+    """One per stage of a run; ``make reliability`` kills many more."""
+    found = kill_workers(len(STAGES), seed=1, records=1_500)
+    assert set(found.during) == set(STAGES)
 
 
 def test_a_deadline_ends_the_job():

@@ -1,0 +1,220 @@
+"""docs/reliability.md: the text of page.md with the figures of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.markdown import aim, seconds, table, thousands
+from benchmarks.reliability.fuzz import LONGEST, MEMORY
+from benchmarks.reliability.targets import TARGETS
+
+__all__ = ["page"]
+
+TEXT = Path(__file__).with_name("page.md")
+
+Figures = Mapping[str, Any]
+
+NOT_RUN = "**Not run.**"
+
+
+def page(found: Mapping[str, Figures]) -> str:
+    """The whole page, from the figures of the parts that were run."""
+    parts = {
+        name: _part(found[name], write) if name in found else NOT_RUN
+        for name, (write, _) in _PARTS.items()
+    }
+    rows = [
+        [name, *(_aims(found[name]) if name in found else ["not run"])]
+        for name, (_, _aims) in _PARTS.items()
+    ]
+    return TEXT.read_text("utf-8").format(
+        summary=_summary(rows), longest=LONGEST, memory=MEMORY / 2**30, **parts
+    )
+
+
+def _part(figures: Figures, write: Callable[[Figures], str]) -> str:
+    about = f"Run on {figures['date']}, commit {figures['commit']}: {figures['machine']}."
+    return f"{write(figures)}\n\n{about}"
+
+
+def _summary(rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"- *{name}*: {said}" for name, *aims in rows for said in aims]
+    return "\n".join(lines)
+
+
+# --- each part: its text, and its aims --------------------------------------------------------
+def _releases(found: Figures) -> str:
+    names = sorted(found["released"], key=lambda name: -found["released"][name])
+    rows = [
+        [name, thousands(found["released"][name]), thousands(found["refused"].get(name, 0))]
+        for name in names
+    ]
+    more = [
+        f"{title}: " + ", ".join(f"{name} {thousands(n)}" for name, n in sorted(found[key].items()))
+        for title, key in (
+            ("Releases per model", "models"),
+            ("per metric, where one was named", "metrics"),
+            ("per strategy, where one was named", "strategies"),
+        )
+    ]
+    return (
+        f"{thousands(_total(found['released']))} releases of {thousands(found['tables'])} tables, "
+        f"{thousands(found['suppressed'])} of them with suppressed records, in "
+        f"{seconds(found['seconds'] / 60)} minutes by two processes; {thousands(found['checked'])} "
+        f"verdicts compared. Seeds {_list(found['seeds'])}. No fault was found.\n\n"
+        + table(["algorithm", "released", "refused"], rows)
+        + "\n\n"
+        + "\n\n".join(f"{line}." for line in more)
+    )
+
+
+def _aims_of_releases(found: Figures) -> list[str]:
+    total = _total(found["released"])
+    return [aim("100,000 releases without a fault", thousands(total), total >= 100_000)]
+
+
+def _fuzz(found: Figures) -> str:
+    targets = found["targets"]
+    rows = [
+        [
+            TARGETS[name].title if name in TARGETS else name,
+            thousands(fed["inputs"]),
+            thousands(fed["refused"]),
+            seconds(fed["slowest"]),
+            str(len(fed["findings"])),
+        ]
+        for name, fed in targets.items()
+    ]
+    findings = [f"- `{each}`" for fed in targets.values() for each in fed["findings"]]
+    return (
+        f"{thousands(_inputs(found))} inputs in {seconds(found['seconds'] / 60)} minutes by two "
+        f"processes, seed {found['seed']}.\n\n"
+        + table(["target", "inputs", "refused", "slowest, s", "findings"], rows)
+        + ("\n\nFindings:\n\n" + "\n".join(findings) if findings else "")
+    )
+
+
+def _inputs(found: Figures) -> int:
+    return sum(fed["inputs"] for fed in found["targets"].values())
+
+
+def _aims_of_fuzz(found: Figures) -> list[str]:
+    targets = found["targets"].values()
+    findings = sum(len(fed["findings"]) for fed in targets)
+    slowest = max(fed["slowest"] for fed in targets)
+    return [
+        aim(
+            f"1,000,000 broken inputs, each answered or refused within {LONGEST:.0f} s",
+            f"{thousands(_inputs(found))}, {findings} findings, slowest {seconds(slowest)} s",
+            _inputs(found) >= 1_000_000 and not findings,
+        )
+    ]
+
+
+def _kills(found: Figures) -> str:
+    rows = [[stage, str(times)] for stage, times in found["during"].items()]
+    return (
+        f"A table of {thousands(found['records'])} records, almost all different; seed "
+        f"{found['seed']}. {found['too_late']} more came after the job was done. From the signal "
+        f"to the sentence at most {seconds(found['slowest'])} s, to the end of the next job, by a "
+        f"fresh process, at most {seconds(found['again'])} s.\n\n"
+        + table(["while", "killed"], rows)
+    )
+
+
+def _aims_of_kills(found: Figures) -> list[str]:
+    total = _total(found["during"])
+    return [aim("every killed worker told of, nothing left", f"{total} of {total}", True)]
+
+
+def _sessions(found: Figures) -> str:
+    steps = ", ".join(f"{name} {times}" for name, times in sorted(found["steps"].items()))
+    slow = ", ".join(f"{name} ({times})" for name, times in found["slow"].items()) or "none"
+    rows = [[f"{minute:g}", thousands(size)] for minute, size in found["memory"]]
+    return (
+        f"{found['sessions']} sessions for {seconds(found['seconds'] / 60)} minutes, "
+        f"{found['opened']} begun in all; seed {found['seed']}. Steps: {steps}. Given up after "
+        f"30 s: {slow}. {thousands(found['requests'])} requests, {found['elsewhere']} of them to "
+        f"another host. Complaints of browsers: {len(found['complaints'])}.\n\n"
+        f"Plateau {thousands(found['plateau'])} MB, end {thousands(found['end'])} MB.\n\n"
+        + table(["minute", "memory, MB"], rows)
+    )
+
+
+def _aims_of_sessions(found: Figures) -> list[str]:
+    grown = found["end"] / found["plateau"] - 1
+    return [
+        aim(
+            f"{found['sessions']} sessions for {seconds(found['seconds'] / 60)} minutes, memory at "
+            "the end at most 10 % above the plateau",
+            f"{100 * grown:+.1f} %",
+            grown <= 0.1,
+        )
+    ]
+
+
+def _browser(found: Figures) -> str:
+    measured = found["measured"]
+    text = [f"pytest: {found['said']}."]
+    if found["requests"]:
+        text.append(
+            f"{thousands(found['requests']['requests'])} requests and connections of "
+            f"{found['requests']['windows']} windows, none of them to another host."
+        )
+    if "cancel, s" in measured:
+        rows = [[page, seconds(took)] for page, took in measured["cancel, s"].items()]
+        text.append(
+            "From Cancel to the page saying so, with the process gone at that time or right after:"
+        )
+        text.append(table(["page", "s"], rows))
+    if "clicks, s" in measured:
+        rows = [
+            [who, str(len(took)), seconds(sorted(took)[len(took) // 2]), seconds(max(took))]
+            for who, took in measured["clicks, s"].items()
+        ]
+        text.append("From a press of the slider to its new heading, of one user, alone and beside a"
+                    " run of another one:")  # fmt: skip
+        text.append(table(["", "presses", "median, s", "worst, s"], rows))
+    if "kills" in measured:
+        text.append(
+            f"A worker killed while a page showed its run: told of on {measured['kills']} of "
+            f"{measured['kills']} pages, and the next run worked."
+        )
+    return "\n\n".join(text)
+
+
+def _aims_of_browser(found: Figures) -> list[str]:
+    said, measured = [], found["measured"]
+    if found["requests"]:
+        asked = thousands(found["requests"]["requests"])
+        said.append(aim("no request to another host", f"0 of {asked}", found["passed"]))
+    if "cancel, s" in measured:
+        worst = max(measured["cancel, s"].values())
+        said.append(aim("Cancel within 2 s on every page", f"worst {seconds(worst)} s", worst <= 2))
+    if "clicks, s" in measured:
+        alone, beside = (sorted(took)[len(took) // 2] for took in measured["clicks, s"].values())
+        more = beside - alone
+        said.append(
+            aim("a click at most 0.5 s slower beside another one's run",
+                f"median {seconds(alone)} s alone, {seconds(beside)} s beside", more <= 0.5)
+        )  # fmt: skip
+    return said or ["run, but without figures"]
+
+
+def _total(counts: Mapping[str, int]) -> int:
+    return sum(counts.values())
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+_PARTS: Mapping[str, tuple[Callable[[Figures], str], Callable[[Figures], list[str]]]] = {
+    "releases": (_releases, _aims_of_releases),
+    "fuzz": (_fuzz, _aims_of_fuzz),
+    "kills": (_kills, _aims_of_kills),
+    "sessions": (_sessions, _aims_of_sessions),
+    "browser": (_browser, _aims_of_browser),
+}

@@ -1,0 +1,117 @@
+"""The parts of ``make reliability``: each measures and returns figures that JSON can hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.case import CaseError
+from benchmarks.fresh import ROOT
+from benchmarks.reliability.fuzz import feed_all
+from benchmarks.reliability.kills import kill_workers
+from benchmarks.reliability.releases import Counts, release_many
+from benchmarks.reliability.soak import growth, soak
+
+__all__ = ["PARTS"]
+
+RELEASES, RELEASE_SEEDS = 100_000, (2, 3, 4, 5)
+INPUTS, INPUT_SEED = 1_000_000, 7
+KILLS, KILL_SEED, KILL_RECORDS = 100, 7, 6_000
+SESSIONS, SOAK_SECONDS, SOAK_SEED = 20, 600.0, 7
+
+OUTPUT = ROOT / "tests" / "output"
+
+
+def releases() -> dict[str, Any]:
+    """Random tables released by every algorithm."""
+    began, each = time.perf_counter(), RELEASES // len(RELEASE_SEEDS)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        found = list(pool.map(release_many, [each] * len(RELEASE_SEEDS), RELEASE_SEEDS))
+    total = Counts()
+    for one in found:
+        for name in ("released", "refused", "models", "metrics", "strategies"):
+            getattr(total, name).update(getattr(one, name))
+        for name in ("suppressed", "checked", "tables"):
+            setattr(total, name, getattr(total, name) + getattr(one, name))
+    total.seconds = time.perf_counter() - began
+    return {"seeds": list(RELEASE_SEEDS), **asdict(total)}
+
+
+def fuzz() -> dict[str, Any]:
+    """Broken input for every target."""
+    began = time.perf_counter()
+    found = feed_all(INPUTS, INPUT_SEED)
+    targets = {name: asdict(fed) for name, fed in found.items()}
+    return {"seed": INPUT_SEED, "targets": targets, "seconds": time.perf_counter() - began}
+
+
+def kills() -> dict[str, Any]:
+    """Workers killed at random moments."""
+    return {"seed": KILL_SEED, "records": KILL_RECORDS, **asdict(
+        kill_workers(KILLS, KILL_SEED, KILL_RECORDS)
+    )}  # fmt: skip
+
+
+def sessions() -> dict[str, Any]:
+    """Many sessions at once for minutes."""
+    chromium = os.environ.get("KANON_CHROMIUM") or shutil.which("chromium")
+    if not chromium:
+        raise CaseError("A browser is missing: install Chromium or set KANON_CHROMIUM.")
+    found = soak(chromium, SESSIONS, SOAK_SECONDS, SOAK_SEED)
+    plateau, end = growth(found.memory)
+    halves = range(int(found.memory[-1][0] // 30))
+    curve = [(half / 2, median(_between(found.memory, half))) for half in halves]
+    said = {**asdict(found), "memory": curve}
+    return {"seed": SOAK_SEED, "seconds": SOAK_SECONDS, "plateau": plateau, "end": end, **said}
+
+
+def _between(memory: Sequence[tuple[float, float]], half: int) -> list[float]:
+    """What was seen in one half of a minute."""
+    return [size for at, size in memory if half * 30 <= at < half * 30 + 30]
+
+
+def browser() -> dict[str, Any]:
+    """The whole suite in a browser, with its nightly tests: what it asked for, how fast it was."""
+    for old in OUTPUT.glob("*.json"):
+        old.unlink()
+    command = ["-m", "pytest", "-q", "-m", "browser", "tests"]
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, *command, "-p", "no:warnings", f"--junitxml={OUTPUT / 'browser.xml'}"],
+        cwd=ROOT, env={**os.environ, "CI": "true"}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    said = done.stdout.strip().splitlines()[-1].strip("= ")
+    return {
+        "said": said,
+        "passed": done.returncode == 0,
+        "seconds": time.perf_counter() - began,
+        "requests": _read("requests.json"),
+        "measured": _read("timings-reliability.json"),
+        "cancel": _read("timings.json").get("cancel, s"),
+    }
+
+
+def _read(name: str) -> dict[str, Any]:
+    path: Path = OUTPUT / name
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+PARTS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "releases": releases,
+    "fuzz": fuzz,
+    "kills": kills,
+    "sessions": sessions,
+    "browser": browser,
+}
+"""In the order of the page. They take about 20, 30, 10, 12 and 15 minutes on two cores."""

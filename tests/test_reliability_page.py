@@ -1,0 +1,100 @@
+"""The page about reliability: figures that were found, and parts that were not run."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.reliability import figures
+from benchmarks.reliability.page import NOT_RUN, page
+from benchmarks.reliability.parts import PARTS
+from benchmarks.reliability.soak import growth
+
+ABOUT = {"date": "2026-01-02", "commit": "abc", "machine": "a small one"}
+FED = {"inputs": 1_000_000, "refused": 7, "slowest": 0.25, "seconds": 60, "findings": []}
+FOUND = {
+    "releases": {
+        "seeds": [2], "released": {"gaa": 99_999, "levels": 1}, "refused": {"levels": 3},
+        "models": {"k-anonymity": 100_000}, "metrics": {"ncp": 9}, "strategies": {"s1": 2},
+        "suppressed": 5, "checked": 6, "tables": 70, "seconds": 600.0,
+    },
+    "fuzz": {"seed": 7, "targets": {"csv": FED}, "seconds": 600.0},
+    "kills": {
+        "seed": 7, "records": 60, "during": {"merging": 3}, "too_late": 1, "slowest": 0.1,
+        "again": 2.0,
+    },
+    "sessions": {
+        "seed": 7, "seconds": 600.0, "sessions": 20, "opened": 25, "plateau": 1000.0, "end": 1101.0,
+        "steps": {"reload": 4}, "slow": {}, "requests": 900, "elsewhere": 0, "complaints": [],
+        "memory": [[0.0, 900.0], [0.5, 1000.0]],
+    },
+    "browser": {
+        "said": "9 passed in 60 s", "passed": True, "seconds": 60.0,
+        "requests": {"windows": 2, "requests": 5_000},
+        "measured": {
+            "cancel, s": {"Data": 0.3, "Lattice": 1.5},
+            "clicks, s": {"alone": [0.1, 0.2, 0.3], "beside a run": [0.5, 0.9, 0.6]},
+            "kills": 6,
+        },
+    },
+}  # fmt: skip
+
+
+def full():
+    return {name: {**ABOUT, **found} for name, found in FOUND.items()}
+
+
+def test_parts_that_were_not_run_say_so_and_give_no_figure():
+    text = page({})
+    assert text.count(NOT_RUN) == len(PARTS) and text.count("not run") == len(PARTS)
+    assert "Met" not in text and "met" not in text.split("## What was not tried")[0].split("Aim")
+
+
+def test_every_part_stands_on_the_page_with_where_it_was_run():
+    text = page(full())
+    assert NOT_RUN not in text and set(FOUND) == set(PARTS)
+    assert text.count("Run on 2026-01-02, commit abc: a small one.") == len(PARTS)
+    assert "| gaa | 99,999 | 0 |\n| levels | 1 | 3 |" in text
+    assert "| CSV and TSV files | 1,000,000 | 7 | 0.25 | 0 |" in text
+    assert "## What was not tried" in text
+
+
+def test_aims_are_judged_by_the_figures():
+    found = full()
+    text = page(found)
+    assert text.count("**Met.**") == 6 and text.count("**Not met.**") == 1
+    assert "at most 10 % above the plateau. Found: +10.1 %. **Not met.**" in text
+    assert "median 0.20 s alone, 0.60 s beside. **Met.**" in text
+    found["fuzz"]["targets"]["csv"] = {**FED, "findings": ["7/csv/3: ValueError: no"]}
+    found["releases"]["released"] = {"gaa": 99_999}
+    found["browser"]["passed"] = False
+    found["browser"]["measured"]["cancel, s"]["Data"] = 2.5
+    found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
+    text = page(found)
+    assert text.count("**Met.**") == 1 and "`7/csv/3: ValueError: no`" in text
+
+
+def test_a_part_that_is_run_again_replaces_its_own_figures_alone(monkeypatch):
+    monkeypatch.setattr(figures, "FILE", figures.ROOT / "tests" / "output" / "figures.json")
+    figures.FILE.parent.mkdir(exist_ok=True)
+    figures.FILE.unlink(missing_ok=True)
+    assert figures.kept() == {}
+    figures.keep("kills", {"killed": 1})
+    figures.keep("fuzz", {"inputs": 2})
+    figures.keep("kills", {"killed": 3})
+    found = figures.kept()
+    assert found["kills"]["killed"] == 3 and found["fuzz"]["inputs"] == 2
+    assert {"date", "commit", "machine"} <= set(found["kills"])
+    figures.FILE.unlink()
+
+
+def test_the_page_that_is_kept_is_the_one_that_its_figures_give():
+    assert figures.PAGE.read_text("utf-8") == page(figures.kept())
+
+
+@pytest.mark.parametrize(("end", "expected"), [(100, 0), (110, 0.1)])
+def test_growth_compares_the_end_with_the_middle(end, expected):
+    memory = [
+        (second, 50.0 if second < 20 else 100.0 if second < 50 else end) for second in range(60)
+    ]
+    plateau, last = growth(memory)
+    assert (plateau, last / plateau - 1) == (100, pytest.approx(expected))
