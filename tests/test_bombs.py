@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -217,3 +218,18 @@ def test_a_csv_at_its_limits_is_read(limits):
     limits(cells=5)
     with pytest.raises(TableError, match=r"6 cells; the most allowed is 5 \(cells"):
         read_table(b"a,b\n1,2\n3,4\n5,6\n", "a.csv")
+
+
+@pytest.mark.parametrize("kind", [0x00, 0x15, 0x1C, 0x2C, 0x3C])
+@pytest.mark.parametrize("place", range(24))
+def test_a_page_header_with_another_kind_of_field_is_damaged(place, kind):
+    """A structure where a number belongs, and the other way round: the fuzzer's."""
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(
+        pa.table({"a": [1, 2, 3]}), out, compression="none", use_dictionary=False
+    )
+    broken = bytearray(out.getvalue())
+    at = pyarrow.parquet.ParquetFile(out).metadata.row_group(0).column(0).data_page_offset
+    broken[at + place] = kind
+    with contextlib.suppress(TableError):
+        assert len(read_table(bytes(broken), "t.parquet").table) == 3

@@ -78,10 +78,12 @@ def _pages(data: bytes, chunk: Any) -> Iterator[tuple[int, int, int]]:
         raise ValueError("a column lies outside the file")
     while at < end:
         header, at = _thrift(data, at)
-        kind, unpacked, packed = (header.get(field, -1) for field in (1, 2, 3))
-        if min(kind, unpacked, packed) < 0:
+        kind, unpacked, packed = (header.get(field) for field in (1, 2, 3))
+        if not all(isinstance(size, int) and size >= 0 for size in (kind, unpacked, packed)):
             raise ValueError("a page without a size")
         about = header.get(5) or header.get(8) or {}
+        if not isinstance(about, dict):
+            raise ValueError("a number where a page says how it is written")
         yield kind, unpacked, about.get(4 if 8 in header else 2, 0)
         at += packed
 
