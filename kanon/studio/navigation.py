@@ -10,15 +10,20 @@ from streamlit.navigation.page import StreamlitPage
 from kanon.errors import KanonError
 from kanon.studio.text import plain
 
-__all__ = ["chosen_page", "run_page"]
+__all__ = ["chosen_page", "run_page", "set_up_page"]
 
 # A file: Streamlit would fetch the picture of an icon's name from another host.
 _ICON = str(Path(__file__).parent / "icon.png")
 
 
+def set_up_page() -> None:
+    """Say what the browser calls the page, and how wide it is."""
+    st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
+
+
 def chosen_page() -> StreamlitPage:
     """Draw the navigation; returns the page that was chosen."""
-    st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
+    set_up_page()
     return st.navigation(
         {
             "Prepare": [
