@@ -7,8 +7,8 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static nightly bad-inputs benchmarks fidelity strategies algorithms \
-	learning reliability clean
+.PHONY: app setup packages test static nightly sbom audit bad-inputs benchmarks fidelity strategies \
+	algorithms learning reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -48,6 +48,27 @@ static: $(VENV)/.kanon-dev
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
 	KANON_EXAMPLES=1 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
 
+# What is installed where kanon runs, in environments of their own: without what the tests need, and
+# without changing it.
+RELEASE ?= .venv-release
+TOOLS ?= .venv-tools
+
+$(TOOLS)/.tools: Makefile
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check "cyclonedx-bom>=7,<8" "pip-audit>=2.9,<3"
+	touch $@
+
+# A bill of materials, sbom.json (CycloneDX), of the versions that are installed now.
+sbom: $(TOOLS)/.tools
+	$(MAKE) VENV=$(RELEASE) $(RELEASE)/.kanon
+	$(TOOLS)/$(notdir $(BIN))/cyclonedx-py environment --output-reproducible --output-file sbom.json $(RELEASE)
+
+# Known vulnerabilities of those versions. Without --strict, what could not be looked up would pass.
+audit: $(TOOLS)/.tools
+	$(MAKE) VENV=$(RELEASE) $(RELEASE)/.kanon
+	PIPAPI_PYTHON_LOCATION=$(RELEASE)/$(notdir $(BIN))/python $(TOOLS)/$(notdir $(BIN))/pip-audit --strict --local || \
+		{ echo "audit failed: something was found, or could not be looked up (see above). Nothing is known to be free of vulnerabilities." >&2; exit 1; }
+
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
 	$(BIN)/python tests/bad_inputs.py
@@ -74,4 +95,4 @@ reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis tests/output
+	rm -rf $(VENV) $(RELEASE) $(TOOLS) sbom.json .mypy_cache .ruff_cache .hypothesis tests/output
