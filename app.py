@@ -8,8 +8,11 @@ def main() -> None:
     jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio import returning, running, state
     from kanon.studio.belongings import belongings
+    from kanon.studio.login import admit
     from kanon.studio.navigation import chosen_page, run_page
 
+    if not admit():
+        return
     page = chosen_page()
     returning.welcome()
     state.enter()

@@ -78,14 +78,18 @@ def _pages(data: bytes, chunk: Any) -> Iterator[tuple[int, int, int]]:
         raise ValueError("a column lies outside the file")
     while at < end:
         header, at = _thrift(data, at)
-        kind, unpacked, packed = (header.get(field) for field in (1, 2, 3))
-        if not all(isinstance(size, int) and size >= 0 for size in (kind, unpacked, packed)):
-            raise ValueError("a page without a size")
+        kind, unpacked, packed = (_size(header.get(field)) for field in (1, 2, 3))
         about = header.get(5) or header.get(8) or {}
         if not isinstance(about, dict):
             raise ValueError("a number where a page says how it is written")
         yield kind, unpacked, about.get(4 if 8 in header else 2, 0)
         at += packed
+
+
+def _size(number: object) -> int:
+    if not isinstance(number, int) or number < 0:
+        raise ValueError("a page without a size")
+    return number
 
 
 def _thrift(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
