@@ -10,7 +10,9 @@ def main() -> None:
     from kanon.studio.belongings import belongings
     from kanon.studio.login import admit
     from kanon.studio.navigation import chosen_page, run_page
+    from kanon.studio.quiet import keep_quiet
 
+    keep_quiet()
     if not admit():
         return
     page = chosen_page()

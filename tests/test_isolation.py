@@ -22,7 +22,7 @@ SHARED = {
     *("kanon/studio/shared.py:jobs", "kanon/studio/shared.py:desks", "kanon/studio/shared.py:seat"),
     # what kanon itself is, whoever asks: settings, algorithms, cards, a k axis, an engine's session
     *("kanon/settings.py:_read", "kanon/studio/uploads.py:_prepare_server"),
-    *("kanon/cards.py:parts_of", "kanon/run.py:algorithms"),
+    *("kanon/cards.py:parts_of", "kanon/run.py:algorithms", "kanon/privacy/model.py:ranges"),
     *("kanon/measures/further.py:further_cards", "kanon/measures/further.py:at_some_k"),
     *("kanon/charts/drawn.py:_common", "kanon/charts/drawn.py:k_layout"),
     "kanon/sources/engines/spark.py:_session",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import streamlit as st
+from dashboard import APP, WORK
+from streamlit import net_util
 from streamlit.testing.v1 import AppTest
 
 from kanon.studio import login, state
@@ -85,3 +87,13 @@ def test_the_button_begins_the_login(gate, monkeypatch):
     at = gate(logged_in=False)
     at.button[0].click().run()
     assert begun == [True] and titles(at) == ["Who are you?"]
+
+
+def test_the_app_begins_with_the_gate(start, monkeypatch):
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: pytest.fail("somebody was asked"))
+    monkeypatch.setenv("KANON_LOGIN", "required")
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    assert titles(at) == ["Who are you?"] and WORK not in at.session_state
+    assert net_util.get_external_ip() is None
+    monkeypatch.delenv("KANON_LOGIN")
+    assert WORK in start().session_state
