@@ -121,11 +121,11 @@ def release_one_table(draw: Random, counts: Counts, every: int = 20) -> None:
             continue
         released = finished(mine, recoding, 0.0).released()
         try:
+            _same(_snapshot(prepared) == kept, "the hierarchies or classes were changed")
+            _same(content == given and plan.model_dump_json() == dumped, "the plan was changed")
             _look_at(released, made, content, above)
             if counts.released.total() % every == 0:
                 counts.checked += _compare_checks(draw, released, plan, content)
-            _same(_snapshot(prepared) == kept, "the hierarchies or classes were changed")
-            _same(content == given and plan.model_dump_json() == dumped, "the plan was changed")
         except Broken as error:
             raise Broken(
                 f"{name}, {content['algorithm']}, {content['privacy']}: {error}"
