@@ -24,7 +24,7 @@ CANCELS = ("Anonymise", "Hierarchies", "Lattice", "Compare", "Privacy", "Utility
 """The pages where a calculation is begun; each has a Cancel that stops any."""
 
 # All different, and any two as different as any others: no branch of a search can be cut.
-HARD = "age,born,sex\n" + "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(30_000))
+HARD = "age,born,sex\n" + "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(45_000))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def server(chromium, folder, tmp_path_factory):
 def hard_run(page, server):
     """A run that takes minutes, ready to be begun."""
     by.open_data(page, server)
-    by.upload(page, by.in_memory("hard.csv", HARD.encode()), "30\u202f000")
+    by.upload(page, by.in_memory("hard.csv", HARD.encode()), "45\u202f000")
     for column in ("age", "born", "sex"):
         by.give_role(page, column, "quasi-identifier")
         by.build(page, column, "Keep or lose")
@@ -59,7 +59,7 @@ def hard_run(page, server):
 def begin(page):
     by.go(page, "Anonymise")
     by.button(page, "Anonymise").click()
-    expect(page.get_by_text(re.compile("classes left of 30.000"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("classes left of 45.000"))).to_be_visible(timeout=60_000)
 
 
 def cancelled(page, server):
