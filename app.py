@@ -1,6 +1,6 @@
 """The dashboard: ``streamlit run app.py``."""
 
-from kanon.studio.shared import jobs
+from kanon.studio.shared import imports_set_aside, jobs
 
 
 def main() -> None:
@@ -12,6 +12,7 @@ def main() -> None:
     from kanon.studio.navigation import chosen_page, run_page
     from kanon.studio.quiet import keep_quiet
 
+    imports_set_aside()
     keep_quiet()
     if not admit():
         return

@@ -21,6 +21,7 @@ SHARED = {
     # what belongs to the server, and what a session's end is noticed by
     *("kanon/studio/shared.py:jobs", "kanon/studio/shared.py:desks", "kanon/studio/shared.py:seat"),
     # what kanon itself is, whoever asks: settings, algorithms, cards, a k axis, an engine's session
+    "kanon/studio/shared.py:imports_set_aside",
     *("kanon/settings.py:_read", "kanon/studio/uploads.py:_prepare_server"),
     *("kanon/cards.py:parts_of", "kanon/run.py:algorithms", "kanon/privacy/model.py:ranges"),
     *("kanon/measures/further.py:further_cards", "kanon/measures/further.py:at_some_k"),
