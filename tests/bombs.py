@@ -341,4 +341,5 @@ def report(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # kanon need not be installed
     report(Path(sys.argv[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -133,7 +134,8 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
         assert await form["f"].read() == content
         await form.close()
 
-    asyncio.run(parsed())
+    with ThreadPoolExecutor() as elsewhere:  # the browser's tests may have a loop in this thread
+        elsewhere.submit(asyncio.run, parsed()).result()
 
 
 # Calculations

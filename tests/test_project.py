@@ -12,6 +12,7 @@ from dashboard import PEOPLE, go, problems, work
 
 from kanon.errors import KanonError
 from kanon.hierarchy import edit
+from kanon.plan import MetricPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
@@ -48,6 +49,7 @@ def chosen():
         models=(DistinctLDiversity(column="disease", l=2),),
         compared=("nllm", "ncp"),
         strategies=("s1", "s2"),
+        composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
     )
     kept = replace(found, models=())
     return imported(found, plan_of(kept).to_json().encode(), "before")

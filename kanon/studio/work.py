@@ -643,7 +643,7 @@ def plan_content(work: Work) -> dict[str, Any]:
                 if column in work.quasi_identifiers and weight != 1
             },
         },
-        "metrics": work.composed,
+        "metrics": {name: part.model_dump(mode="json") for name, part in work.composed.items()},
         "privacy": [
             {"model": "k-anonymity", "k": work.k},
             *({"model": model.card.name, **vars(model)} for model in work.models),
