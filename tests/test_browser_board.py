@@ -71,6 +71,7 @@ def numbered(titles):
     return [f"{numeral} {title}" for numeral, title in zip("①②③④⑤⑥", titles, strict=False)]
 
 
+@pytest.mark.nightly
 def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
     page = compared
     by.choose(page, panel(page, 5), "Minimum k against alteration")

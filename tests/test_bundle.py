@@ -394,6 +394,7 @@ def test_a_file_with_too_many_nodes_is_refused_before_a_tree_is_built(monkeypatc
         assert "the most allowed is 300 (hierarchy_nodes, see" in caught.value.sentence
 
 
+@pytest.mark.nightly
 def test_the_largest_file_is_read():
     values = settings().hierarchy_nodes - 1
     tree = parse_csv("leaf;level 1\n" + "".join(f"{i};*\n" for i in range(values))).hierarchy

@@ -573,6 +573,7 @@ def many(tmp_path_factory) -> tuple[Path, Path]:
     return folder / "plan.json", folder / "many.parquet"
 
 
+@pytest.mark.nightly  # what a page's writer leaves is tried in every run: test_stored_pages.py
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_a_kill_while_writing_leaves_nothing_under_the_final_name(many, tmp_path):
     plan, table = many
