@@ -494,7 +494,8 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
     if not Line.of(tree).numeric:
         return f"{{{', '.join(texts)}}}", *ends
     if texts[-1] == MISSING_LABEL:
-        return f"[{texts[0]}, {texts[-2]}] or {MISSING_LABEL}", *ends
+        numbers = f"[{texts[0]}, {texts[-2]}]" if len(texts) > 2 else texts[0]
+        return f"{numbers} or {MISSING_LABEL}", *ends
     return f"[{texts[0]}, {texts[-1]}]", *ends
 
 
