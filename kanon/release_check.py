@@ -226,11 +226,17 @@ def _verdicts(
 
 
 def _numbered(texts: pd.Series) -> np.ndarray:
-    """Different values as numbers from 0, by their size if they have one; the missing one last."""
-    known = texts.where(texts != "")
-    sizes = pd.to_numeric(known, errors="coerce")
-    numbers, _ = pd.factorize(known if (sizes.isna() & known.notna()).any() else sizes, sort=True)
-    return np.where(numbers < 0, numbers.max(initial=-1) + 1, numbers)
+    """Different values as numbers from 0, by their size if they have one; the missing one last.
+
+    Blanks around a value and `.0` behind a whole number make no other value.
+    """
+    plain = texts.str.strip().str.replace(r"^([+-]?[0-9]+)[.]0+$", r"\1", regex=True)
+    known = np.array(sorted(set(plain) - {""}), dtype=object)
+    sizes = pd.to_numeric(pd.Series(known), errors="coerce")
+    if not sizes.isna().any():
+        known = known[np.argsort(sizes.to_numpy(), kind="stable")]
+    number = {text: place for place, text in enumerate(known)}
+    return np.array([number.get(text, len(number)) for text in plain])
 
 
 # --- the models -----------------------------------------------------------------------------

@@ -97,6 +97,7 @@ def _sheets() -> dict[str, Callable[[], bytes]]:
             book(blank), len(_PLAIN_SHEET) + wide, 100
         ),
         "two corners": lambda: book(_CORNERS),
+        "two corners without a blank": lambda: book(_CORNERS.replace(" r=", ' t="n"r=')),
         "two corners in small letters": lambda: book(_CORNERS.replace("XFD", "xfd")),
         "two corners, other quotes": lambda: book(
             _CORNERS.replace('"', "'").replace("r=", "r  = ")

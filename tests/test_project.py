@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,6 +176,8 @@ def changed(parts):
         ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
         ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
+        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A kept configuration needs a name of 1"),
+        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "hierarchy of 'zip' is a file"),
         ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
     ],
 )  # fmt: skip
@@ -182,6 +185,20 @@ def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
     with pytest.raises(KanonError) as told:
         opened_project(people(), content if isinstance(content, bytes) else changed(content))
     assert sentence in told.value.sentence and "\n" not in told.value.sentence
+
+
+def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
+    content, fresh = changed({"kept__0__plan__columns__zip__hierarchy": "/dev/zero"}), people()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    with pytest.raises(KanonError, match="can be imported whose hierarchies are written in it"):
+        opened_project(fresh, content)
+
+
+def test_two_kept_plans_of_one_name_are_refused():
+    content = json.loads(saved())
+    content["kept"] *= 2
+    with pytest.raises(KanonError, match=r"entry 2 of kept: The name 'before' is taken"):
+        opened_project(people(), json.dumps(content).encode())
 
 
 def test_a_project_of_every_sample_comes_back():

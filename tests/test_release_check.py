@@ -16,7 +16,9 @@ from kanon.cards import parts_of
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import HIGHEST
 from kanon.release_check import check_release
+from kanon.run import run
 from kanon.sensitive import Sensitive
+from kanon.sources.missing import mark_missing
 
 COLUMNS = {
     "name": {"role": "identifier"},
@@ -93,6 +95,27 @@ def test_numbers_stand_in_a_row():
 def test_the_same_number_in_two_spellings_is_one_value():
     released = pd.DataFrame({"age": list("XX"), "ill": ["1", "1.0"]})
     assert level(released, "distinct-l-diversity", l=2) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("values", "different"),
+    [
+        (["01", "1"], 2),
+        (["10.5", "10.50"], 2),
+        (["flu", "flu "], 1),
+        (["39", "39.0"], 1),
+        (["39", "39.0", "cold"], 2),
+        (["9007199254740993", "9007199254740992", ""], 3),
+    ],
+)
+def test_values_are_told_apart_as_kanon_does(values, different):
+    table = pd.DataFrame({"age": ["X"] * len(values), "ill": values})
+    age = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    columns = {"age": age, "ill": {"role": "sensitive"}}
+    wanted = plan({"model": "k-anonymity", "k": 2}, columns=columns)
+    (ill,) = run(wanted, mark_missing(table)[0]).prepared.classes.sensitive
+    assert np.count_nonzero(ill.total) == different
+    assert level(table, "distinct-l-diversity", l=2)[0] == different
 
 
 def test_missing_cells_are_one_value_and_look_like_empty_ones():

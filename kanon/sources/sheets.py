@@ -20,7 +20,7 @@ __all__ = ["checked_book"]
 
 _MOST_MEMBERS = 10_000
 _PIECE = 1 << 20
-_PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
+_PLACE = re.compile(rb"""[\s"']r\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
 _TEXTS = re.compile(rb"""uniqueCount\s*=\s*["']([0-9]+)""")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s/>]")
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")

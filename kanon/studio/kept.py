@@ -25,6 +25,8 @@ from kanon.studio.work import Pinned, Work
 __all__ = [
     "LONGEST_TITLE",
     "carried",
+    "check_whole",
+    "checked_title",
     "export",
     "imported",
     "pin",
@@ -57,7 +59,7 @@ def renamed(work: Work, old: str, title: str) -> Work:
     PlanError
         The name is empty, too long or taken.
     """
-    title = _checked(title, [each.title for each in work.pinned if each.title != old])
+    title = checked_title(title, [each.title for each in work.pinned if each.title != old])
     return replace(
         work,
         pinned=tuple(
@@ -92,7 +94,7 @@ def restored(work: Work) -> Work:
     """
     if work.unpinned is None:
         return work
-    _checked(work.unpinned.title, [each.title for each in work.pinned])
+    checked_title(work.unpinned.title, [each.title for each in work.pinned])
     return replace(
         work, pinned=(*work.pinned, work.unpinned), unpinned=None, problem=None, notice=None
     )
@@ -130,13 +132,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     except UnicodeDecodeError:
         raise PlanError("The file is no plan: it is not text in UTF-8.") from None
     plan = Plan.from_json(text)
-    elsewhere = [name for name, column in plan.columns.items() if isinstance(column.hierarchy, str)]
-    if elsewhere:
-        # A path would be read where kanon runs, which is not where the file came from.
-        raise PlanError(
-            f"The hierarchy of {listing(elsewhere)} is a file beside the plan; a plan can be "
-            "imported whose hierarchies are written in it, as those are that kanon saves here."
-        )
+    check_whole(plan)
     for name, part in plan.metrics.items():
         if name in work.composed and work.composed[name] != part:
             raise PlanError(
@@ -159,6 +155,22 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         composed={**work.composed, **plan.metrics},
         notice=f"{kept.notice or ''}{more}",
     )
+
+
+def check_whole(plan: Plan) -> None:
+    """Check that a plan from elsewhere names no file: it would be read where kanon runs.
+
+    Raises
+    ------
+    PlanError
+        A hierarchy is a path.
+    """
+    elsewhere = [name for name, column in plan.columns.items() if isinstance(column.hierarchy, str)]
+    if elsewhere:
+        raise PlanError(
+            f"The hierarchy of {listing(elsewhere)} is a file beside the plan; a plan can be "
+            "imported whose hierarchies are written in it, as those are that kanon saves here."
+        )
 
 
 def carried(old: Work, new: Work) -> Work:
@@ -217,7 +229,7 @@ def _with_pin(
     what: str,
     findings: tuple[Finding, ...] = (),
 ) -> Work:
-    title = _checked(title, [each.title for each in work.pinned])
+    title = checked_title(title, [each.title for each in work.pinned])
     led = plan.algorithm
     if LOOKS_AT[led.strategy]:  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
@@ -230,8 +242,14 @@ def _with_pin(
     )
 
 
-def _checked(title: str, taken: Sequence[str]) -> str:
-    """The name of a kept configuration, without needless spaces."""
+def checked_title(title: str, taken: Sequence[str]) -> str:
+    """The name of a kept configuration, without needless spaces.
+
+    Raises
+    ------
+    PlanError
+        It is empty, too long or taken.
+    """
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
         raise PlanError(f"A kept configuration needs a name of 1 to {LONGEST_TITLE} characters.")

@@ -20,12 +20,14 @@ __all__ = ["admit", "login_required"]
 
 
 def login_required(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the operator asks for a login, set up or not.
+    """Whether the operator asks for a login, set up or not; a misspelt wish is one.
 
-    >>> login_required({"KANON_LOGIN": "required"}), login_required({})
-    (True, False)
+    >>> login_required({"KANON_LOGIN": "required"}), login_required({"KANON_LOGIN": "yes"})
+    (True, True)
+    >>> login_required({"KANON_LOGIN": "off"}), login_required({})
+    (False, False)
     """
-    return environment.get("KANON_LOGIN", "").strip().lower() == "required"
+    return environment.get("KANON_LOGIN", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def admit() -> bool:

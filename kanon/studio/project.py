@@ -6,7 +6,7 @@ Pure functions between the state of a session and JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.history import History
-from kanon.studio.kept import carried
+from kanon.studio.kept import carried, check_whole, checked_title
 from kanon.studio.planned import settings_said
 from kanon.studio.starting import reread
 from kanon.studio.work import Pinned, Work, plan_content, with_choices
@@ -102,7 +102,9 @@ def opened_project(work: Work, content: bytes) -> Work:
             f"The project is about {listing(missing)}, which this table lacks: load the table it "
             "was saved with, or the next month's of the same columns."
         )
-    kept = [_pinned(part, place) for place, part in enumerate(given["kept"], start=1)]
+    kept: list[Pinned] = []
+    for part in given["kept"]:
+        kept.append(_pinned(part, [each.title for each in kept]))
     opened = _with_choices_of(_read_as(work, plan), given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     return carried(replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, plan)))
@@ -121,12 +123,17 @@ def _plan(content: Any, where: str) -> Plan:
         raise error.within(where) from None
 
 
-def _pinned(part: Any, place: int) -> Pinned:
-    where = f"{_WHOLE}: entry {place} of kept"
+def _pinned(part: Any, before: Sequence[str]) -> Pinned:
+    where = f"{_WHOLE}: entry {len(before) + 1} of kept"
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
         raise PlanError(f"{where} has no title.")
     plan = _plan(part.get("plan"), where)
-    return Pinned(part["title"], plan, {}, bool(part.get("shown", True)))
+    try:
+        check_whole(plan)
+        title = checked_title(part["title"], before)
+    except PlanError as error:
+        raise error.within(where) from None
+    return Pinned(title, plan, {}, bool(part.get("shown", True)))
 
 
 # --- hierarchies ----------------------------------------------------------------------------

@@ -61,9 +61,7 @@ class Seat:
         self.desks.leave(self.session)
 
 
-@st.cache_resource(
-    show_spinner=False, scope="session", on_release=lambda it: it.desks.leave(it.session)
-)
+@st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
 def seat() -> Seat:
     """The seat of this session; a new one when a dropped connection is back."""
     context = get_script_run_ctx()

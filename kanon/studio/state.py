@@ -210,6 +210,8 @@ def lay_down() -> None:
 
 def come_back(named: str) -> bool:
     """Take over the desk that a token names; whether there is one."""
+    if named == token():
+        return True  # told twice: it has it already
     found = desks().take(named, seat().session)
     if found is None:
         return False
