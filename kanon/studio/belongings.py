@@ -6,8 +6,9 @@ import streamlit as st
 
 from kanon.errors import KanonError
 from kanon.studio import state
+from kanon.studio.desks import new_token
 from kanon.studio.files import content, file_name
-from kanon.studio.project import opened_project, saved_project
+from kanon.studio.project import check_savable, opened_project, saved_project
 from kanon.studio.shared import desks
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
@@ -34,14 +35,14 @@ def _project() -> None:
         "keep it as safe as the table, where a value alone says something about a person."
     )
     try:
-        saved = state.remembered("project", work, lambda: saved_project(work))
+        check_savable(work)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
     else:
         st.download_button(
             "Save the project",
-            data=content(saved.encode),
-            file_name=file_name("project", "json", saved),
+            data=content(lambda: saved_project(work).encode()),  # large trees take a while
+            file_name=file_name("project", "json", state.remembered("project", work, new_token)),
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",

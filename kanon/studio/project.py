@@ -26,12 +26,25 @@ from kanon.studio.planned import settings_said
 from kanon.studio.starting import reread
 from kanon.studio.work import Pinned, Work, plan_content, with_choices
 
-__all__ = ["opened_project", "saved_project"]
+__all__ = ["check_savable", "opened_project", "saved_project"]
 
 _FORMAT = 1
 _WHOLE = "The project file"
 _TREES = ("drawn", "imported")
 """What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
+
+
+def check_savable(work: Work) -> dict[str, Any]:
+    """Check that what would be saved could be opened again; returns its settings.
+
+    Raises
+    ------
+    PlanError
+        A model is required of a column that is not sensitive any more.
+    """
+    content = plan_content(work, trees=False)
+    Plan.from_content(content)
+    return content
 
 
 def saved_project(work: Work) -> str:
@@ -42,13 +55,9 @@ def saved_project(work: Work) -> str:
     Raises
     ------
     PlanError
-        A model is required of a column that is not sensitive any more.
+        See :func:`check_savable`.
     """
-    content = plan_content(work)
-    columns: Mapping[str, dict[str, object]] = content["columns"]
-    for entry in columns.values():
-        entry.pop("hierarchy", None)
-    Plan.from_content(content)  # what cannot be opened again is not saved
+    content = check_savable(work)
     project = {
         "project": _FORMAT,
         "kanon": __version__,

@@ -603,15 +603,23 @@ def plan_of(work: Work) -> Plan:
     return Plan.from_content(plan_content(work))
 
 
-def plan_content(work: Work) -> dict[str, Any]:
-    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
+def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
+    """Everything that was chosen, in the form of a plan, whether or not it can be run.
+
+    Parameters
+    ----------
+    work
+        What was chosen.
+    trees
+        Whether hierarchies are in it: to write out large ones takes a while.
+    """
     columns: dict[str, object] = {}
     for column, role in work.roles.items():
         entry: dict[str, object] = {"role": role.value}
         choice = work.choices.get(column)
-        if role is Role.QUASI_IDENTIFIER and choice is not None and choice.plan is not None:
+        plan = choice.plan if trees and choice is not None else None
+        if role is Role.QUASI_IDENTIFIER and plan is not None:
             # Nodes and builders are models already; a path would be text.
-            plan = choice.plan
             entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
         columns[column] = entry
     settings = work.file.settings
