@@ -35,14 +35,14 @@ from kanon.plan import (
     RecordsPlan,
     build_hierarchy,
 )
-from kanon.run import Run, algorithm_named, needs_hierarchies, prepare
+from kanon.run import Prepared, Run, algorithm_named, needs_hierarchies, prepare
 from kanon.schema import Role, check_columns
 from kanon.sources.memory import as_table, lacking_values, require_records
 from kanon.sources.tables import Table
 from kanon.values import MISSING_LABEL, are_dates, numbers
 from kanon.words import counted, percent, thin
 
-__all__ = ["Finding", "check_levels", "check_next", "same_levels"]
+__all__ = ["Finding", "check_levels", "check_next", "found_next", "same_levels"]
 
 _LEVELS = "levels"
 """The algorithm that recodes by given levels, without a search."""
@@ -115,7 +115,13 @@ def check_next(
     TableError
         The table has no records, or two columns of one name.
     """
-    table = as_table(table)
+    return found_next(plan, as_table(table), folder, before)[0]
+
+
+def found_next(
+    plan: Plan, table: Table, folder: Path = Path(), before: Table | pd.DataFrame | None = None
+) -> tuple[tuple[Finding, ...], Prepared | None]:
+    """What :func:`check_next` finds, and the plan made ready for the table if it got that far."""
     check_columns(table.columns, [])
     require_records(table.n_records)
     found = [*_columns(plan, table)]
@@ -132,9 +138,10 @@ def check_next(
     for column in plan.roles.columns(Role.SENSITIVE):
         if earlier is not None and column in table.columns and column in earlier.columns:
             found += _sensitive(column, kept, earlier)
-    if not any(each.stops for each in found):
-        found += _models(plan, table, folder)
-    return tuple(found)
+    if any(each.stops for each in found):
+        return tuple(found), None
+    shifted, prepared = _models(plan, table, folder)
+    return (*found, *shifted), prepared
 
 
 def same_levels(done: Run) -> Plan | None:
@@ -207,7 +214,7 @@ def check_levels(
             "The counts have shifted: at the levels that the table before was raised to, the "
             f"models are not met. {shifted.sentence}",
         )
-        for shifted in _models(fixed, as_table(table), folder)
+        for shifted in _models(fixed, as_table(table), folder)[0]
     )  # fmt: skip
 
 
@@ -293,14 +300,17 @@ def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _models(plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
+def _models(plan: Plan, table: Table, folder: Path) -> tuple[tuple[Finding, ...], Prepared | None]:
     """Whether the models can be met, by the plan's own levels if it names some."""
+    prepared = None
     try:
-        task = prepare(plan, table, folder).check()
+        prepared = prepare(plan, table, folder)
+        task = prepared.check()
         if plan.algorithm.name == _LEVELS:
             algorithm_named(_LEVELS).anonymise(task)
     except KanonError as error:
-        yield Finding("models", "", True, str(error))
+        return (Finding("models", "", True, str(error)),), prepared
+    return (), prepared
 
 
 # --- types ----------------------------------------------------------------------------------

@@ -141,9 +141,7 @@ def curve(work, result, k):
 
 def tables(result, done, k):
     """The first records before and after."""
-    before, after = state.remembered(
-        "preview", (result.settings, k), lambda: before_and_after(done)
-    )
+    before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
     left, right = st.columns(2)
     left.subheader("Before")
     left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
@@ -167,7 +165,7 @@ def download_release(result, done, k, stale, name, about, problem):
     )
     neutral = neutral_choice("download", kind)
     obstacle = state.remembered(
-        "obstacle", (result.settings, k, kind), lambda: problem or why_not(kind, done.released)
+        "obstacle", (result, k, kind), lambda: problem or why_not(kind, done.released)
     )
     st.download_button(
         "Released table of the old settings" if stale else "Released table",
@@ -262,7 +260,7 @@ if result is not None:
         for place, number in zip(places, worst(done, focus), strict=True):
             place.metric(number.label, number.value, help=number.help)
         text.markdown(what_was_checked(done))
-        text.markdown(state.remembered("leaves", (result.settings, k), lambda: what_leaves(done)))
+        text.markdown(state.remembered("leaves", (result, k), lambda: what_leaves(done)))
         for said in filter(
             None, [which_levels(done), which_parts(done), least_possible(result, k)]
         ):

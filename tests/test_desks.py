@@ -131,6 +131,51 @@ def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
     assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
 
 
+@pytest.mark.parametrize(("first", "second"), [("issuer ann", "issuer bob"), ("issuer ann", "")])
+def test_nobody_gets_the_desk_of_who_was_logged_in_before(clock, first, second):
+    """The tab still holds the token, and somebody else, or nobody, is logged in now."""
+    desks, desk = Desks(60, 20), at_work()
+    desks.put("word", "first", desk, first)
+    assert desks.take("word", "second", second) is None, "nor a copy"
+    desks.leave("first")
+    assert desks.take("word", "second", second) is None
+    assert desks.take("word", "third", first) == ("word", desk)
+
+
+def test_forgetting_reaches_what_the_copies_of_a_tab_left(clock):
+    """A copied tab forgets; the first one was closed, and a browser could bring it back."""
+    desks = Desks(60, 20)
+    desks.put("word", "first", at_work())
+    copied, desk = desks.take("word", "second")
+    desks.put(copied, "second", desk)
+    desks.put("stranger", "third", at_work())
+    desks.leave("first")
+    desks.leave("third")
+    desks.forget(copied)
+    assert desks.take("word", "fourth") is None and desks.take(copied, "fourth") is None
+    assert desks.take("stranger", "fourth"), "nobody else's"
+
+
+def test_forgetting_leaves_a_copy_that_somebody_looks_at(clock):
+    desks = Desks(60, 20)
+    desks.put("word", "first", at_work())
+    copied, copy = desks.take("word", "second")
+    desks.forget("word")
+    assert desks.take("word", "third") is None
+    assert desks.take(copied, "second") == (copied, copy)
+
+
+def test_who_logs_out_leaves_nothing_in_closed_tabs(clock):
+    desks = Desks(60, 20)
+    for token, owner in (("one", "ann"), ("two", "ann"), ("other", "bob"), ("none", "")):
+        desks.put(token, f"session {token}", at_work(), owner)
+        if token != "one":
+            desks.leave(f"session {token}")
+    desks.forget("one")
+    assert desks.take("two", "new", "ann") is None
+    assert desks.take("other", "new", "bob") and desks.take("none", "new")
+
+
 def test_zero_keeps_nothing(clock):
     desks, desk = Desks(0, 20), at_work(job=Run())
     desks.put("word", "first", desk)

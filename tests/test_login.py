@@ -9,6 +9,7 @@ from streamlit import net_util
 from streamlit.testing.v1 import AppTest
 
 from kanon.studio import login, state
+from kanon.studio.shared import owner
 
 INSIDE = "Somebody's table"
 
@@ -64,6 +65,20 @@ def test_who_is_logged_in_comes_in_and_can_leave(gate, monkeypatch):
     monkeypatch.setattr(st, "logout", lambda: done.append("out"))
     at.sidebar.button[0].click().run()
     assert done == ["forgotten", "out"]
+
+
+def test_nobody_else_owns_what_somebody_logged_in_does(monkeypatch):
+    users = [
+        {"is_logged_in": True, "iss": "https://a.example", "sub": "1", "name": "Ann"},
+        {"is_logged_in": True, "iss": "https://b.example", "sub": "1", "name": "Ann"},
+        {"is_logged_in": True, "iss": "https://a.example", "sub": "2", "name": "Ann"},
+        {"is_logged_in": False},
+    ]
+    owners = []
+    for user in users:
+        monkeypatch.setattr(st, "user", user)
+        owners.append(owner())
+    assert len(set(owners)) == 4 and owners[-1] == ""
 
 
 @pytest.mark.parametrize("required", ["required", " Required "])

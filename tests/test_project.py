@@ -124,6 +124,30 @@ def test_the_table_is_read_as_it_was():
     assert after.table.n_records == 12
 
 
+BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
+"""Two columns with either separator."""
+
+
+def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
+    project = saved_project(people(BOTH, separator=";")).encode()
+    wrong = people(BOTH, separator=",")
+    assert list(wrong.roles) == ["a", "b;c"]
+    assert list(opened_project(wrong, project).roles) == ["a,b", "c"]
+
+
+def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_refused():
+    project = json.loads(saved_project(people(BOTH, separator=",")))
+    project["plan"]["read"]["separator"] = ";"
+    with pytest.raises(KanonError, match="which this table lacks"):
+        opened_project(people(BOTH, separator=","), json.dumps(project).encode())
+
+
+def test_what_is_wrong_with_the_table_is_still_said():
+    content = CSV.replace(b"age,", b"suppressed,")
+    project = saved_project(people(content, missing_markers=("none",)))
+    assert "mark" in opened_project(people(content), project.encode()).problem
+
+
 def test_what_is_open_is_not_changed():
     open_now = people()
     before = {part.name: getattr(open_now, part.name) for part in fields(open_now)}

@@ -28,6 +28,9 @@ from dashboard import (
 from kanon.combined import combine
 from kanon.ground import Release
 from kanon.studio import handed
+from kanon.studio.desks import Desk
+from kanon.studio.handed import Handed
+from kanon.studio.project import opened_project, saved_project
 from kanon.studio.starting import read_again, sample_work
 from kanon.words import counted
 
@@ -183,6 +186,19 @@ def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     other = replace(same, digest="of the file as it is read with other settings")
     assert len(read_again(now, same).handed) == 1
     assert read_again(now, other).handed == ()
+
+
+def test_a_download_just_before_a_project_is_opened_counts(hospital):
+    """Nothing was drawn between the press of the button and the project."""
+    at = hospital
+    now = work(at)
+    now.made.append(Handed.of(now.result.settings, "k2-gaa-nllm", now.result.release(2)))
+    opened = opened_project(now, saved_project(now).encode())
+    assert [one.title for one in opened.made] == ["k2-gaa-nllm"]
+    other = replace(sample_work("hospital", version=0), digest="of other values")
+    assert read_again(now, other).made == []
+    copy = Desk(now).copied().work
+    assert copy.made == now.made and copy.made is not now.made, "another session's list"
 
 
 def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):

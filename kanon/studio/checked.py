@@ -30,7 +30,7 @@ class Checked(NamedTuple):
 
 def checked(result: Result, done: Run, k: int) -> Checked:
     """Check the release that is shown, once."""
-    return state.remembered("checked", (result.settings, k), lambda: _checked(done))
+    return state.remembered("checked", (result, k), lambda: _checked(done))
 
 
 def _checked(done: Run) -> Checked:

@@ -45,7 +45,7 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = replace(work, job=None, doing="", then=None)
+            work = replace(work, job=None, doing="", then=None, made=[*work.made])
         return Desk(work)
 
     def cleared(self) -> None:
@@ -57,8 +57,16 @@ class Desk:
 
 @dataclass
 class _Place:
+    """A desk and whose it is.
+
+    ``kin`` is the same for what one person forgets together: all of an owner, who is logged in, or
+    without a login a tab and its copies.
+    """
+
     desk: Desk
     session: str
+    owner: str
+    kin: object
     left: threading.Timer | None = None
 
 
@@ -99,24 +107,29 @@ class Desks:
     def __len__(self) -> int:
         return len(self._places)
 
-    def put(self, token: str, session: str, desk: Desk) -> None:
-        """Put something on the desk of a session that is there."""
+    def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
+        """Put something on the desk of a session that is there, and of whoever is logged in."""
         with self._lock:
-            self._stay(self._places.get(token))
-            self._places[token] = _Place(desk, session)
+            before = self._places.get(token)
+            self._stay(before)
+            kin = owner or (before.kin if before is not None else object())
+            self._places[token] = _Place(desk, session, owner, kin)
 
-    def take(self, token: str, session: str) -> tuple[str, Desk] | None:
+    def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
         """The token and the desk for a session whose page names a token; None if there is none.
 
         A desk that was left is handed over. If its session is still there, as when a tab was
-        duplicated, then the page gets a copy under a token of its own.
+        duplicated, then the page gets a copy under a token of its own. Nobody gets the desk of
+        another owner, whatever tokens the browser kept.
         """
         with self._lock:
             place = self._places.get(token)
-            if place is None:
+            if place is None or place.owner != owner:
                 return None
             if place.left is None and place.session != session:
-                return new_token(), place.desk.copied()
+                token, copy = new_token(), place.desk.copied()
+                self._places[token] = _Place(copy, session, owner, place.kin)
+                return token, copy
             self._stay(place)
             place.session = session
             return token, place.desk
@@ -143,6 +156,17 @@ class Desks:
             self._stay(place)
         if place is not None:
             place.desk.cleared()
+
+    def forget(self, token: str) -> None:
+        """Forget a desk at once, and those that were left by the same owner or by its copies."""
+        with self._lock:
+            if token in self._places:
+                kin = self._places[token].kin
+                left = [other for other, place in self._places.items() if place.left is not None]
+                for other in left:
+                    if self._places[other].kin == kin:
+                        self.clear(other)
+            self.clear(token)
 
     def _expired(self, token: str, place: _Place) -> None:
         with self._lock:

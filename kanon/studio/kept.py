@@ -11,9 +11,9 @@ from dataclasses import replace
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.next_table import Finding, check_next
+from kanon.next_table import Finding, found_next
 from kanon.plan import Plan
-from kanon.run import prepare
+from kanon.run import Prepared, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
@@ -142,7 +142,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     check_columns(work.table.columns, plan.columns)
     one = _on_table(Pinned(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in one.findings):
-        _runnable(plan, work)  # says what is wrong with the plan itself, whatever the table
+        # Says what is wrong with the plan itself, whatever the table.
+        _runnable(prepare(plan, work.table))
     kept = _with_pin(work, title, plan, one.trees, "was imported", one.findings)
     if not one.fits:
         return replace(kept, notice=f"{quoted(title)} was imported. {_unfit([title])}")
@@ -199,24 +200,24 @@ def _unfit(titles: Sequence[str]) -> str:
 def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
     """A kept configuration with what is new for it in a table, and its hierarchies there."""
     try:
-        found = replace(each, findings=check_next(each.plan, work.table, before=before))
+        findings, prepared = found_next(each.plan, work.table, before=before)
+        found = replace(each, findings=findings)
         if not found.fits:
             return found
-        classes = _runnable(each.plan, work)
+        classes = _runnable(prepared or prepare(each.plan, work.table))
     except KanonError as error:
         return replace(each, findings=(Finding("unfit", "", True, str(error)),))
     return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
 
 
-def _runnable(plan: Plan, work: Work) -> EquivalenceClasses:
-    """The classes of the table under a plan that could be run.
+def _runnable(prepared: Prepared) -> EquivalenceClasses:
+    """The classes of a table under a plan that could be run.
 
     Raises
     ------
     KanonError
         The plan does not fit the table, or its metric needs weights that nobody has drawn.
     """
-    prepared = prepare(plan, work.table)
     prepared.task()
     return prepared.classes
 

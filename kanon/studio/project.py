@@ -105,16 +105,11 @@ def opened_project(work: Work, content: bytes) -> Work:
             name = "an object" if kind is dict else "a list"
             raise PlanError(f"{_WHOLE}: the key {key} has to be {name}.")
     plan = _plan(given["plan"], _WHOLE)
-    missing = [name for name in plan.columns if name not in work.roles]
-    if missing:
-        raise PlanError(
-            f"The project is about {listing(missing)}, which this table lacks: load the table it "
-            "was saved with, or the next month's of the same columns."
-        )
+    work = _read_as(replace(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
-    opened = _with_choices_of(_read_as(work, plan), given["hierarchies"])
+    opened = _with_choices_of(work, given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     return carried(replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, plan)))
 
@@ -203,7 +198,13 @@ def _tree(nodes: Any, where: str) -> Hierarchy:
 
 # --- settings -------------------------------------------------------------------------------
 def _read_as(work: Work, plan: Plan) -> Work:
-    """The table read as in the project, with the project's roles."""
+    """The table read as in the project, with the project's roles.
+
+    Raises
+    ------
+    KanonError
+        It cannot be read that way, or has no such columns then.
+    """
     read = plan.read
     now = work.file.settings
     wanted = ReadSettings(
@@ -216,6 +217,12 @@ def _read_as(work: Work, plan: Plan) -> Work:
     )
     if differ and work.content is not None:
         work = reread(replace(work, asked=wanted))
+    missing = [name for name in plan.columns if name not in work.roles]
+    if missing:
+        raise PlanError(
+            f"The project is about {listing(missing)}, which this table lacks: load the table it "
+            "was saved with, or the next month's of the same columns."
+        )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.roles.items()}  # fmt: skip
     chosen = dict.fromkeys(plan.columns, "As in the project.")
@@ -248,7 +255,6 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         what_if=None,
         imports=(),
         previews={},
-        problem=None,
         **settings_said(work, plan),
         **chosen,
     )

@@ -53,7 +53,7 @@ def notice(work: Work, stale: bool) -> None:
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:
     """The k that can be shown, and the release for it."""
     k = result.k_for(work.k)
-    return k, state.remembered("release", (result.settings, k), lambda: result.release(k))
+    return k, state.remembered("release", (result, k), lambda: result.release(k))
 
 
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:

@@ -12,7 +12,7 @@ from kanon.settings import settings
 from kanon.studio.desks import Desks
 from kanon.studio.jobs import Jobs
 
-__all__ = ["Seat", "desks", "imports_set_aside", "jobs", "seat"]
+__all__ = ["Seat", "desks", "imports_set_aside", "jobs", "owner", "seat"]
 
 
 def _load_kernels() -> None:
@@ -47,6 +47,11 @@ def desks() -> Desks:
     """What the sessions of this server own."""
     kept = settings()
     return Desks(60 * kept.keep_minutes, kept.kept_sessions)
+
+
+def owner() -> str:
+    """Who is logged in, by what no two people share; "" where there is no login."""
+    return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
 
 
 @dataclass(frozen=True)

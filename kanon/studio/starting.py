@@ -108,7 +108,9 @@ def read_again(work: Work, again: Work) -> Work:
             comparison=None,
             searched=None,
             what_if=None,
-            handed=work.handed if again.digest == work.digest else (),  # else of other values
+            # Else what was handed out is of other values.
+            handed=work.handed if again.digest == work.digest else (),
+            made=work.made if again.digest == work.digest else [],
             imports=(),
             problem=again.problem,
         )

@@ -21,7 +21,7 @@ from kanon.errors import KanonError
 from kanon.studio.desks import Desk, new_token
 from kanon.studio.kept import carried
 from kanon.studio.samples import FIRST
-from kanon.studio.shared import desks, seat
+from kanon.studio.shared import desks, owner, seat
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
 from kanon.studio.work import Work
@@ -205,14 +205,14 @@ def lay_down() -> None:
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
         desk = Desk(st.session_state.get(_WORK), memory, salt())
-        desks().put(token(), seat().session, desk)
+        desks().put(token(), seat().session, desk, owner())
 
 
 def come_back(named: str) -> bool:
     """Take over the desk that a token names; whether there is one."""
     if named == token():
         return True  # told twice: it has it already
-    found = desks().take(named, seat().session)
+    found = desks().take(named, seat().session, owner())
     if found is None:
         return False
     desks().clear(token())
@@ -230,7 +230,7 @@ def forget_everything() -> None:
     Desk(work, st.session_state.get(_MEMORY, {})).cleared()
     if runtime.exists():
         session = seat().session
-        desks().clear(token())
+        desks().forget(token())
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
     st.session_state.clear()
     st.session_state[_FORGOTTEN] = True

@@ -22,15 +22,13 @@ from kanon.words import counted, thin
 __all__ = ["noting", "together"]
 
 
-_MADE = "handed"
-
-
 def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
     """What makes a download, and notes that its release was handed out once it is made.
 
-    Streamlit calls it when the button is pressed, outside the session: so a list of the session is
-    handed along, and :func:`together` looks into it. A callback of the button would draw the page
-    again, which can take the file away before the browser has asked for it.
+    Streamlit calls it when the button is pressed, outside the session: so a list of the work is
+    handed along, which stays while the table does, and :func:`together` looks into it. A callback
+    of the button would draw the page again, which can take the file away before the browser has
+    asked for it.
 
     Parameters
     ----------
@@ -39,7 +37,7 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     make
         Makes the file.
     """
-    made_so_far = _made()
+    made_so_far = state.work().made
     one = Handed.of(settings, name_in_files(done), done)
 
     def made() -> bytes:
@@ -50,14 +48,9 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     return made
 
 
-def _made() -> list[Handed]:
-    """The releases that were made into files of late."""
-    return state.remembered(_MADE, state.work().version, list[Handed])
-
-
 def _collected() -> Work:
     """The work with these releases among those that were handed out."""
-    made = _made()
+    made = state.work().made
     while made:
         work = state.work()
         state.put(replace(work, handed=with_handed(work.handed, made.pop(0))))

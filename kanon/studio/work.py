@@ -312,8 +312,9 @@ class Work:
     layout, larger
         What stands on the board of Compare; None for what fits the comparison. What is seen larger
         below it: the measures of the small multiples and of the scatter.
-    handed, together
-        The releases of this table that were downloaded or written; and what some of them say
+    handed, made, together
+        The releases of this table that were downloaded or written; those that were made into files
+        of late and are not among them yet, the one list that is changed; and what some say
         together, with a fingerprint of which, where a worker had to find out.
     looking
         Whom and what the page Privacy looks at.
@@ -390,6 +391,7 @@ class Work:
     layout: Layout | None = None
     larger: tuple[str, str] = ("mean_alteration", "l_percent")
     handed: tuple[Handed, ...] = ()
+    made: list[Handed] = field(default_factory=list)
     together: tuple[str, Combined] | None = None
     looking: Looking = field(default_factory=Looking)
     lattice: LatticeView = field(default_factory=LatticeView)
