@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 import pytest
 
-from benchmarks.reliability import figures
+from benchmarks.reliability import figures, parts
+from benchmarks.reliability.fuzz import Fed
+from benchmarks.reliability.kills import Killed
 from benchmarks.reliability.page import NOT_RUN, page
 from benchmarks.reliability.parts import PARTS
-from benchmarks.reliability.soak import growth
+from benchmarks.reliability.soak import Soaked, growth
 
 ABOUT = {"date": "2026-01-02", "commit": "abc", "machine": "a small one"}
 FED = {"inputs": 1_000_000, "refused": 7, "slowest": 0.25, "seconds": 60, "findings": []}
@@ -71,6 +76,22 @@ def test_aims_are_judged_by_the_figures():
     found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
     text = page(found)
     assert text.count("**Met.**") == 1 and "`7/csv/3: ValueError: no`" in text
+
+
+def test_what_parts_find_can_be_kept(monkeypatch):
+    """Counters among it: they have to come out as they went in."""
+    monkeypatch.setattr(parts, "feed_all", lambda inputs, seed: {"csv": Fed(inputs, seed)})
+    killed = Killed(during=Counter({"merging": 2}), too_late=1)
+    monkeypatch.setattr(parts, "kill_workers", lambda *_: killed)
+    soaked = Soaked(20, steps=Counter({"reload": 4}), memory=[(2.0 * at, 1.0) for at in range(31)])
+    monkeypatch.setattr(parts, "soak", lambda *_: soaked)
+    monkeypatch.setattr(parts, "RELEASES", 20)
+    monkeypatch.setattr(parts, "RELEASE_SEEDS", (2,))
+    monkeypatch.setenv("KANON_CHROMIUM", "somewhere")
+    found = {name: PARTS[name]() for name in PARTS if name != "browser"}
+    found = json.loads(json.dumps(found))
+    assert found["kills"]["during"] == {"merging": 2} and found["sessions"]["steps"]["reload"] == 4
+    assert sum(found["releases"]["released"].values()) >= 20
 
 
 def test_a_part_that_is_run_again_replaces_its_own_figures_alone(monkeypatch):

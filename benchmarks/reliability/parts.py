@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -45,22 +44,21 @@ def releases() -> dict[str, Any]:
         for name in ("suppressed", "checked", "tables"):
             setattr(total, name, getattr(total, name) + getattr(one, name))
     total.seconds = time.perf_counter() - began
-    return {"seeds": list(RELEASE_SEEDS), **asdict(total)}
+    return {"seeds": list(RELEASE_SEEDS), **vars(total)}
 
 
 def fuzz() -> dict[str, Any]:
     """Broken input for every target."""
     began = time.perf_counter()
     found = feed_all(INPUTS, INPUT_SEED)
-    targets = {name: asdict(fed) for name, fed in found.items()}
+    targets = {name: vars(fed) for name, fed in found.items()}
     return {"seed": INPUT_SEED, "targets": targets, "seconds": time.perf_counter() - began}
 
 
 def kills() -> dict[str, Any]:
     """Workers killed at random moments."""
-    return {"seed": KILL_SEED, "records": KILL_RECORDS, **asdict(
-        kill_workers(KILLS, KILL_SEED, KILL_RECORDS)
-    )}  # fmt: skip
+    found = kill_workers(KILLS, KILL_SEED, KILL_RECORDS)
+    return {"seed": KILL_SEED, "records": KILL_RECORDS, **vars(found)}
 
 
 def sessions() -> dict[str, Any]:
@@ -72,7 +70,7 @@ def sessions() -> dict[str, Any]:
     plateau, end = growth(found.memory)
     halves = range(int(found.memory[-1][0] // 30))
     curve = [(half / 2, median(_between(found.memory, half))) for half in halves]
-    said = {**asdict(found), "memory": curve}
+    said = {**vars(found), "memory": curve}
     return {"seed": SOAK_SEED, "seconds": SOAK_SECONDS, "plateau": plateau, "end": end, **said}
 
 
