@@ -20,6 +20,10 @@ def warm_badly():
     raise ValueError("Alice")
 
 
+def die_warming():
+    os._exit(3)
+
+
 def add(progress, first, second):
     progress(0.5, "adding")
     return first + second
@@ -65,6 +69,13 @@ def die(progress):
     os._exit(3)
 
 
+def leave_a_trace(progress, path):
+    """Die after writing to a file."""
+    with open(path, "a") as trace:
+        trace.write("begun ")
+    os._exit(3)
+
+
 def babble(progress):
     """Disturb every standard stream, in Python and below it."""
     print("Alice", flush=True)
@@ -99,6 +110,11 @@ def hold(progress, port):
 
 def double(progress, numbers):
     return numbers * 2
+
+
+def total(progress, numbers):
+    """The sum, and who has added."""
+    return float(numbers.sum()), os.getpid()
 
 
 def large(progress, elements):

@@ -227,6 +227,51 @@ def test_a_killed_worker_is_reported_and_replaced():
         assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
+@pytest.mark.parametrize("elements", [3, 1_000_000], ids=["sent", "partly sent"])
+def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elements):
+    with Jobs() as jobs:
+        idle = finished(jobs.submit(job_functions.pid)).result
+        os.kill(idle, signal.SIGSTOP)  # it lives and is handed the job, but never sees it
+        ended = []
+        job = jobs.submit(job_functions.total, np.ones(elements), after=lambda: ended.append(1))
+        until(lambda: job._worker is not None)
+        os.kill(idle, signal.SIGKILL)
+        assert (finished(job).state, job.error) == ("done", None)
+        total, fresh = job.result
+        assert total == elements
+        assert fresh != idle and gone(idle)
+        assert finished(jobs.submit(job_functions.pid)).result == fresh
+        assert ended == [1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
+def test_a_job_can_be_cancelled_before_its_worker_begins_it():
+    with Jobs() as jobs:
+        idle = finished(jobs.submit(job_functions.pid)).result
+        os.kill(idle, signal.SIGSTOP)
+        job = jobs.submit(job_functions.pid)
+        until(lambda: job._worker is not None)
+        job.cancel()
+        assert finished(jobs.submit(job_functions.pid)).result != idle
+        assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
+    with Jobs(warm=job_functions.die_warming) as jobs:
+        for _ in range(2):
+            job = finished(jobs.submit(job_functions.pid))
+            assert job.state == "failed"
+            assert job.error.startswith("The worker process ended unexpectedly")
+
+
+def test_a_job_that_was_begun_is_not_begun_again(tmp_path):
+    with Jobs() as jobs:
+        trace = tmp_path / "begun"
+        assert finished(jobs.submit(job_functions.leave_a_trace, str(trace))).state == "failed"
+        assert trace.read_text() == "begun "
+
+
 def test_workers_killed_at_random_moments_leave_nothing():
     """One per stage of a run; ``make reliability`` kills many more."""
     found = kill_workers(len(STAGES), seed=1, records=1_500)

@@ -60,8 +60,9 @@ class Killed:
     ----------
     during
         Per stage how often a worker was killed, and the server told of it.
-    too_late
-        How often the job was done before the signal came.
+    spared
+        How often the job was done all the same: before the signal came, or by a fresh worker, as
+        the killed one had not begun it.
     slowest
         The most seconds from the signal to the sentence.
     again
@@ -69,7 +70,7 @@ class Killed:
     """
 
     during: Counter = field(default_factory=Counter)
-    too_late: int = 0
+    spared: int = 0
     slowest: float = 0.0
     again: float = 0.0
 
@@ -100,7 +101,7 @@ def kill_workers(wanted: int, seed: int, records: int) -> Killed:
     Parameters
     ----------
     wanted
-        How many; who had finished before the signal came does not count.
+        How many; who had finished before the signal came, or had not begun, does not count.
     seed
         Of the moments.
     records
@@ -207,7 +208,7 @@ def _kill(scene: _Scene, stage: str, after: float, found: Killed) -> None:
     temporary = scene.folder.with_name("temporary")
     _require(not any(temporary.iterdir()), f"{stage}: something is left in a temporary folder")
     if job.state == "done":
-        found.too_late += 1
+        found.spared += 1
         _remove_release(scene)
     else:
         said = job.error or ""

@@ -117,9 +117,10 @@ def _kills(found: Figures) -> str:
     rows = [[stage, str(times)] for stage, times in found["during"].items()]
     return (
         f"A table of {thousands(found['records'])} records, almost all different; seed "
-        f"{found['seed']}. {found['too_late']} more came after the job was done. From the signal "
-        f"to the sentence at most {seconds(found['slowest'])} s, to the end of the next job, by a "
-        f"fresh process, at most {seconds(found['again'])} s.\n\n"
+        f"{found['seed']}. In {found['spared']} more cases the job was done all the same: before "
+        "the signal came, or by a fresh process, as the killed one had not begun it. From the "
+        f"signal to the sentence at most {seconds(found['slowest'])} s, to the end of the next "
+        f"job, by a fresh process, at most {seconds(found['again'])} s.\n\n"
         + table(["while", "killed"], rows)
     )
 

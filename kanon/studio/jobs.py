@@ -235,11 +235,15 @@ class Job:
             if self.finished:
                 return None
             self._worker = worker
-            payload, self._payload = self._payload, b""
-            return payload
+            return self._payload
 
-    def _carry_out(self, worker: _Worker) -> bool:
-        """Have a worker do the job; whether it can do another one."""
+    def _carry_out(self, worker: _Worker, last: bool) -> bool:
+        """Have a worker do the job; whether it can do another one.
+
+        A worker says that it begins before it looks at the job, and what it has said can be read
+        after its death. So if one dies without a word, then nothing was begun: the job is not
+        finished, and can be carried out by another one, unless this was the last.
+        """
         payload = self._hand_to(worker)
         if payload is None:
             return True
@@ -253,7 +257,9 @@ class Job:
             del payload
             while True:
                 kind, value = worker.receive()
-                if kind == "progress":
+                if kind == "begun":
+                    self._payload, last = b"", True
+                elif kind == "progress":
                     progress, text = cast(tuple[float, str], value)
                     self._told = (progress, text, self.seconds)
                 elif kind == "part":
@@ -265,7 +271,8 @@ class Job:
                 else:
                     return self._settle("failed", error=str(value))
         except (EOFError, OSError):
-            self._settle("failed", error=_DIED)
+            if last:
+                self._settle("failed", error=_DIED)
         except Exception as error:  # noqa: BLE001  a result that cannot be read must not end the slot
             self._settle("failed", error=failure(error))
         finally:
@@ -388,24 +395,36 @@ class Jobs:
         """The life of one slot."""
         worker = self._start_worker()
         while (job := self._next(worker)) is not None:
-            if worker is None or not worker.alive():  # it has died idle
-                if worker is not None:
-                    worker.dismiss()
-                worker = self._start_worker()
-            if worker is None:
-                job._settle("failed", error=_NOT_STARTED)
-                usable = True
-            else:
-                usable = job._carry_out(worker)
+            worker = self._do(job, worker)
             job._after()
             with self._changed:
                 self._running.discard(job)
             del job  # its result belongs to whoever submitted it
-            if worker is not None and not usable:
-                worker.dismiss()
-                worker = None if self._closed else self._start_worker()
+            if worker is None and not self._closed:
+                worker = self._start_worker()
         if worker is not None:
             worker.dismiss()
+
+    def _do(self, job: Job, worker: _Worker | None) -> _Worker | None:
+        """Have a job done; the worker that can do another one, if there is one.
+
+        A job that its worker has died without beginning goes to a fresh one, once.
+        """
+        for last in (False, True):
+            if worker is not None and not worker.alive():  # it has died idle
+                worker.dismiss()
+                worker = None
+            worker = worker or self._start_worker()
+            if worker is None:
+                job._settle("failed", error=_NOT_STARTED)
+                return None
+            if job._carry_out(worker, last):
+                return worker
+            worker.dismiss()
+            worker = None
+            if job.finished:
+                break
+        return None
 
     def _next(self, worker: _Worker | None) -> Job | None:
         """Wait for a job; None once closed."""

@@ -2,8 +2,8 @@
 
 The server starts it with ``python -P -m kanon.studio.worker`` and talks to it in frames, a length
 and that many bytes of pickle, over the pipes that are its standard input and output. Frames in:
-the module search path, then the preparation, then one frame per job. Frames out: any number of
-progress messages and parts of the result per job, then its answer.
+the module search path, then the preparation, then one frame per job. Frames out: per job that it is
+begun, any number of progress messages and parts of the result, then its answer.
 """
 
 from __future__ import annotations
@@ -174,6 +174,7 @@ def _prepare(frame: bytes) -> str:
 
 def _answer(frame: bytes, send: Callable[[Message], None]) -> bytes:
     """Run one job and pickle what comes of it."""
+    send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:
         function, arguments = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
