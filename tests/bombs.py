@@ -88,6 +88,12 @@ _CORNERS = (
 )
 
 
+def _meaning(cell: str, times: int = 500) -> bytes:
+    """A book whose cells mean a short text by this cell, or the long one beside it."""
+    texts = f'<sst xmlns="{_MAIN}"><si><t>x</t></si><si><t>{"x" * MB}</t></si></sst>'
+    return book(_HEAD + f"<row>{cell}</row>" * times, texts)
+
+
 def _sheets() -> dict[str, Callable[[], bytes]]:
     wide = 40 * MB
     blank = _HEAD + " " * wide + _CELL
@@ -116,6 +122,17 @@ def _sheets() -> dict[str, Callable[[], bytes]]:
         ),
         "many texts promised": lambda: book(
             strings=f'<sst xmlns="{_MAIN}" count="4294967295" uniqueCount="4294967295"/>'
+        ),
+        "a text in many cells": lambda: _meaning('<c t="s"><v>1</v></c>'),
+        "a text in many cells, behind other signs": lambda: _meaning(
+            "<c\nq=\"\"t = 's' ><v q='r'>1</v></c>"
+        ),
+        "a text in many cells, twice": lambda: _meaning('<c t="s"><v>0</v><v>1</v></c>'),
+        "a text in many cells, and another": lambda: _meaning(
+            '<c t="s" q="><v>0</v></c>"><v>1</v></c>'
+        ),
+        "a text in many cells, one in another": lambda: _meaning(
+            """<c q='r t="s" u=' t="s" w='><v>0</v></c>'><v>1</v></c>"""
         ),
         "a member many times": lambda: overlapping("xl/sharedStrings.xml", b" " * 5 * MB, 9_000),
         "a large directory": lambda: overlapping("a.xml", b"", 60_000) * 4,

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import bombs
 import numpy as np
@@ -22,6 +23,7 @@ from random_tables import examples
 from kanon.errors import TableError
 from kanon.sources.arrow_sizes import arrow_size, parquet_size
 from kanon.sources.reading import read_table
+from kanon.sources.shared_texts import copied_size, text_sizes
 from kanon.sources.sheets import extent
 from kanon.sources.writing import table_bytes
 from kanon.unzipping import Unreadable, unzipped
@@ -72,6 +74,10 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
     )
     assert "1\u202f000\u202f001 columns; the most" in said["a million columns.csv"]
     assert "unpack it first" in said["packed.csv.gz"]
+    assert said["a text in many cells.xlsx"] == (
+        "'a text in many cells.xlsx' unpacks to 500 MB or more; the most allowed is 20 MB "
+        "(unpacked_megabytes, see docs/limits.md)."
+    )
     assert "promises 4294967295 texts" in said["many texts promised.xlsx"]
 
 
@@ -189,6 +195,35 @@ def test_a_sheet_that_is_large_and_honest_is_read(limits):
     pd.testing.assert_frame_equal(found, table)
     with pytest.raises(TableError, match=r"the most allowed is 30.000 \(cells"):
         read_table(table_bytes(pd.concat([table, table[:20]]), "xlsx"), "a.xlsx")
+
+
+@examples(100)
+@given(st.lists(st.sampled_from(["short", "x" * 9_000, "é", "<&'", "b\n "]), min_size=1))
+def test_the_texts_of_a_sheet_are_counted_once_per_cell(cells):
+    data = table_bytes(pd.DataFrame({"a": cells, "n": 1}), "xlsx")
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        texts = text_sizes(book.read("xl/sharedStrings.xml"))
+        assert sorted(texts) == sorted(len(text.encode()) for text in {"a", "n", *cells})
+        size = sum(len(text.encode()) for text in ["a", "n", *cells])
+        assert copied_size(book, 0) == size
+        assert copied_size(book, 10**9) == 0, "far from what is allowed: not counted"
+
+
+def test_a_long_text_beside_many_short_ones_is_read(limits):
+    limits(unpacked_megabytes=1)
+    cells = ["x" * 30_000] * 20 + ["short"] * 2_000
+    found = read_table(table_bytes(pd.DataFrame({"a": cells}), "xlsx"), "a.xlsx").table
+    assert found["a"].tolist() == cells
+    with pytest.raises(TableError, match="unpacks to 2 MB or more; the most allowed is 1 MB"):
+        read_table(table_bytes(pd.DataFrame({"a": cells[:1] * 40}), "xlsx"), "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    "texts", [b"<sst><si><si/></si></sst>", b"<sst><si></sst>", b"<!DOCTYPE sst><sst><si/></sst>"]
+)
+def test_texts_that_cannot_be_counted_are_damaged(texts):
+    with pytest.raises(Unreadable):
+        text_sizes(texts)
 
 
 def test_the_reader_of_sheets_sees_nothing_that_was_not_counted():

@@ -13,6 +13,8 @@ import zipfile
 
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded, settings
+from kanon.sources.limits import check_unpacked
+from kanon.sources.shared_texts import copied_size
 from kanon.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.words import thin
 
@@ -32,21 +34,24 @@ def checked_book(data: bytes, name: str) -> bytes:
     Raises
     ------
     TableError
-        It unpacks to too much, or one of its sheets has too many cells.
+        It unpacks to too much, its texts do once each cell has its own, or one of its sheets has
+        too many cells.
     Unreadable
         It is damaged or locked.
     """
     out = io.BytesIO()
     taken: set[str] = set()
     try:
+        most = bytes_of("unpacked_megabytes")
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as book:
-            most = bytes_of("unpacked_megabytes")
             for part, content in unzipped(data, most, _MOST_MEMBERS, _is_xml):
                 if part.lower() in taken:
                     raise Unreadable
                 taken.add(part.lower())
                 _check_extent(content, name)
                 book.writestr(zipfile.ZipInfo(part), content)
+        with zipfile.ZipFile(out) as book:
+            check_unpacked(name, copied_size(book, most))
     except TooLarge:
         what = f"{quoted(name)} unpacks to more"
         raise TableError(exceeded("unpacked_megabytes", what)) from None
