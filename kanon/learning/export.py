@@ -66,7 +66,8 @@ def representation_file(
     kind
         One of :data:`FILE_KINDS`. A CSV is UTF-8 with commas and LF.
     neutral
-        Whether cells of a CSV that a spreadsheet would take for formulas are neutralised.
+        Whether cells of a CSV that a spreadsheet would take for formulas are neutralised; its texts
+        have quotes then.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def representation_file(
     if kind == "csv" and neutral:
         table, names = neutralised(table), [*map(neutral_text, names)]
     if kind == "csv":
-        return _csv(table, matrix, names, of_row)
+        return _csv(table, matrix, names, of_row, neutral)
     whole = name != "proportional"
     return _parquet(arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32)
 
@@ -145,9 +146,11 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
 
 
-def _csv(table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray) -> bytes:
-    """With quotes where they are needed; around everything where that could be misread."""
-    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+def _csv(
+    table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray, quotes: bool
+) -> bytes:
+    """With quotes where they are needed; around every text if asked or if it could be misread."""
+    for quoting in (csv.QUOTE_ALL,) if quotes else (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
         buffer = io.BytesIO()
         for part in _csv_parts(table, matrix, names, of_row, quoting):
             if quoting == csv.QUOTE_MINIMAL and misread_bare(part):

@@ -2,12 +2,13 @@
 
 A CSV has nothing but text, so a spreadsheet that opens one runs whatever begins like a formula: a
 value such as ``=HYPERLINK(…)`` may send away what stands beside it. With an apostrophe in front it
-is shown and not run.
+is shown and not run. A spreadsheet that splits the file elsewhere, such as at semicolons one with
+commas, makes cells of the parts of a cell; so those parts are treated alike.
 
 Source: OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Injection
 
->>> neutral_text("=1+1"), neutral_text("-5"), neutral_text("-5+A1")
-("'=1+1", '-5', "'-5+A1")
+>>> neutral_text("=1+1"), neutral_text("-5"), neutral_text("-5+A1"), neutral_text("x;=1+1")
+("'=1+1", '-5', "'-5+A1", "x;'=1+1")
 """
 
 from __future__ import annotations
@@ -21,26 +22,39 @@ __all__ = ["SIGNS", "is_formula", "neutral_text", "neutralised"]
 SIGNS = frozenset("=+-@\t\r\n＝＋－＠")
 """What a formula begins with; the last four are the wide forms of East Asian keyboards."""
 
+_SPLITS = ";,\t|\r\n"
+"""Where one spreadsheet or another splits a line or a file into cells."""
+
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?( ?%)?")
 
 
 def is_formula(text: str) -> bool:
     """Whether a spreadsheet could take a cell for a formula: it begins like one and is no number.
 
-    Apostrophes in front count as nothing, so that one more of them can be taken away again.
+    Apostrophes in front count as nothing, so that one more of them can be taken away again; nor do
+    quotes, which a spreadsheet that splits elsewhere takes for its own.
 
     >>> [text for text in ("=A1", "+1", "-1.5e3", "'=A1", "a=1", "@x") if is_formula(text)]
     ['=A1', "'=A1", '@x']
     """
-    return text.lstrip("'")[:1] in SIGNS and not _NUMBER.fullmatch(text)
+    return text.lstrip("'\"")[:1] in SIGNS and not _NUMBER.fullmatch(text)
 
 
 def neutral_text(text: str) -> str:
     """A cell with an apostrophe in front if a spreadsheet could take it for a formula.
 
-    Taking one apostrophe away from each cell that has one before such a sign gives back what was.
+    So is every part of it that another separator, or the end of a line, would cut off. Taking one
+    apostrophe away from each place that has one before such a sign gives back what was.
     """
-    return f"'{text}" if is_formula(text) else text
+    found = _neutral(text)
+    for split in _SPLITS:
+        first, *others = found.split(split)
+        found = split.join([first, *map(_neutral, others)])
+    return found
+
+
+def _neutral(part: str) -> str:
+    return f"'{part}" if is_formula(part) else part
 
 
 def neutralised(table: pd.DataFrame) -> pd.DataFrame:

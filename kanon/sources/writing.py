@@ -112,10 +112,10 @@ def table_bytes(
 
     A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
     is for CSV only. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
-    formula begin with an apostrophe; in XLSX they are marked as text and stay as they are, always,
-    and Parquet and Feather have no formulas. Columns of mixed types become text in Parquet and
-    Feather, and whatever Excel would change (long numbers, dates before March 1900) becomes text
-    in XLSX.
+    formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
+    stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
+    become text in Parquet and Feather, and whatever Excel would change (long numbers, dates before
+    March 1900) becomes text in XLSX.
 
     Raises
     ------
@@ -129,9 +129,9 @@ def table_bytes(
         table = neutralised(table)
     if kind == "csv":
         check_separator(separator)
-        return _text(table, separator)
+        return _text(table, separator, neutral)
     if kind == "tsv":
-        return _text(table, "\t")
+        return _text(table, "\t", neutral)
     if kind == "xlsx":
         return _sheet(table)
     if kind not in KINDS:
@@ -163,14 +163,13 @@ def misread_bare(content: bytes, separator: str = ",") -> bool:
     return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
 
 
-def _text(table: pd.DataFrame, separator: str) -> bytes:
+def _text(table: pd.DataFrame, separator: str, quotes: bool) -> bytes:
     def written(quoting: Any) -> bytes:
         return table.to_csv(
             sep=separator, index=False, lineterminator="\n", quoting=quoting
         ).encode()
 
-    content = written(csv.QUOTE_MINIMAL)
-    if misread_bare(content, separator):
+    if quotes or misread_bare(content := written(csv.QUOTE_MINIMAL), separator):
         content = written(csv.QUOTE_ALL)
     return content
 
