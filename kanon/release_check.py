@@ -18,6 +18,7 @@ distinct-l-diversity l = 2 2 True
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,17 +145,20 @@ def check_files(path: Path, kind: str, plan: Plan) -> tuple[Verdict, ...]:
     with _connection() as connection:
         if kind in ("csv", "tsv"):
             separator = {"csv": ",", "tsv": "\t"}[kind]
+            names = _header(path, separator)
+            # As it was written: nothing about the file is guessed.
             rows = connection.read_csv(
-                str(path), sep=separator, header=True, all_varchar=True, quotechar='"',
-                escapechar='"',
+                str(path), auto_detect=False, header=True, sep=separator, quotechar='"',
+                escapechar='"', lineterminator=duckdb.CSVLineTerminator.LINE_FEED,
+                strict_mode=True, hive_partitioning=False,
+                columns={f"t{i}": "VARCHAR" for i in range(len(names))},
             )  # fmt: skip
         else:
             files = sorted(path.glob("*.parquet")) if kind == "folder" else [path]
             rows = connection.read_parquet([str(file) for file in files], hive_partitioning=False)
-        names = list(rows.columns)
-        rows.project(", ".join(f"{_name(old)} AS c{i}" for i, old in enumerate(names))).create_view(
-            "release"
-        )
+            names = list(rows.columns)
+        numbered = (f"{_name(old)} AS c{i}" for i, old in enumerate(rows.columns))
+        rows.project(", ".join(numbered)).create_view("release")
         return _verdicts(connection, names, plan)
 
 
@@ -169,7 +173,19 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
             "KANON_MEMORY higher."
         ) from None
     except duckdb.Error:
-        raise ReleaseError("The release could not be checked, so it is not given out.") from None
+        raise _not_checked() from None
+
+
+def _not_checked() -> ReleaseError:
+    return ReleaseError("The release could not be checked, so it is not given out.")
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file, delimiter=separator, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error, StopIteration):
+        raise _not_checked() from None
 
 
 def _name(column: str) -> str:

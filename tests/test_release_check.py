@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +17,10 @@ from random_tables import examples
 
 import kanon.privacy
 from kanon.cards import parts_of
+from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import HIGHEST
-from kanon.release_check import check_release
+from kanon.release_check import check_files, check_release
 from kanon.run import run
 from kanon.sensitive import Sensitive
 from kanon.sources.missing import mark_missing
@@ -214,3 +219,45 @@ def test_blanked_rows_are_left_out_where_the_plan_keeps_them(mark):
 def test_a_release_without_records_tells_nothing():
     (found,) = check_release(SIX.head(0), plan(K2))
     assert (found.level, found.holds) == (None, True)
+
+
+# --- files that an engine wrote -------------------------------------------------------------
+def by_duckdb(table: pa.Table, path: Path, separator: str) -> None:
+    duckdb.from_arrow(table).write_csv(str(path), sep=separator)
+
+
+def by_arrow(table: pa.Table, path: Path, separator: str) -> None:
+    options = pyarrow.csv.WriteOptions(delimiter=separator)
+    with pyarrow.csv.CSVWriter(path, table.schema, write_options=options) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize("write", [by_duckdb, by_arrow])
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("age", ["age", "age\r\n(years)", "age\r", 'a"g\te,'])
+def test_a_file_is_read_as_it_was_written(tmp_path, write, kind, age):
+    """Nothing is guessed from the first lines: a name with a line's end is one line's name."""
+    table = pa.table(
+        {
+            age: ["X\r"] * 2 + [None, "", "#", "#", "a,b\t\n", "a,b\t\n"],
+            "ill": ["1", "1.0", None, "", '"', "'", "\n\n", "x"],
+        }
+    )
+    path = tmp_path / f"released.{kind}"
+    write(table, path, {"csv": ",", "tsv": "\t"}[kind])
+    columns = {age: {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}}
+    for k, holds in ((2, True), (3, False)):
+        (found,) = check_files(path, kind, plan({**K2, "k": k}, columns=columns))
+        assert (found.level, found.holds) == (2, holds)
+    (found,) = check_files(
+        path, kind, plan({"model": "distinct-l-diversity", "l": 2}, columns=columns)
+    )
+    assert (found.level, found.holds) == (1, False)
+
+
+@pytest.mark.parametrize("content", [b"", b"age,ill\nX,1\nX\n", b"age,ill\n\xff,1\n", b'"age'])
+def test_a_file_that_is_not_as_written_is_not_given_out(tmp_path, content):
+    path = tmp_path / "released.csv"
+    path.write_bytes(content)
+    with pytest.raises(ReleaseError, match="could not be checked, so it is not given out"):
+        check_files(path, "csv", plan(K2))
