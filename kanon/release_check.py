@@ -40,6 +40,9 @@ __all__ = ["Verdict", "check_files", "check_release", "require"]
 _TOLERANCE = 1e-9
 """Levels this much apart, relatively, count as equal: both sides round."""
 
+_PSEUDONYM = "(P_[1-9][0-9]*)?"
+"""What stands for an identifier in a release; nothing where that is missing."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -48,9 +51,10 @@ class Verdict:
     Attributes
     ----------
     model
-        The privacy model, by its name in plans; or ``columns`` for which columns there are.
+        The privacy model, by its name in plans; or ``columns`` for which columns there are, and
+        ``pseudonyms`` for what stands in those of identifiers.
     column
-        The sensitive column that it looks at, or "".
+        The sensitive column that it looks at, or that of identifiers; or "".
     asked
         Its parameters.
     level
@@ -76,6 +80,8 @@ class Verdict:
         column = f" for {quoted(self.column)}" if self.column else ""
         if self.model == "columns":
             return "its columns are not those of the plan"
+        if self.model == "pseudonyms":
+            return f"{quoted(self.column)} has values that are no pseudonyms"
         level = "no class is left" if self.level is None else f"{self.level:.6g} in the worst class"
         return f"{self.model} ({self.asked}){column}: {level}"
 
@@ -115,7 +121,8 @@ def check_release(released: pd.DataFrame, plan: Plan) -> tuple[Verdict, ...]:
     -------
     tuple of Verdict
         A verdict per model, in the order of the plan; or a single one if an identifier was
-        released, or a quasi-identifier or sensitive column is missing.
+        released, under its own name or where its pseudonyms belong, or a quasi-identifier or
+        sensitive column is missing.
     """
     with _connection() as connection:
         names = [str(name) for name in released.columns]
@@ -207,6 +214,12 @@ def _verdicts(
 
     def text(column: str) -> str:
         return f"coalesce(CAST(c{names.index(column)} AS VARCHAR), '')"
+
+    for column in plan.roles.columns(Role.IDENTIFIER):  # none but those with pseudonyms is left
+        if column in names:
+            fits = f"regexp_full_match({text(column)}, '{_PSEUDONYM}')"
+            if connection.sql(f"SELECT 1 FROM release WHERE NOT {fits} LIMIT 1").fetchall():
+                return (Verdict("pseudonyms", column, "P_1, P_2, …", None, False),)
 
     blanked = plan.suppressed == "keep" and "suppressed" in names
     kept = f"FROM release WHERE {text('suppressed')} <> '1'" if blanked else "FROM release"

@@ -20,7 +20,7 @@ from kanon.cards import parts_of
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import HIGHEST
-from kanon.release_check import check_files, check_release
+from kanon.release_check import check_files, check_release, require
 from kanon.run import run
 from kanon.sensitive import Sensitive
 from kanon.sources.missing import mark_missing
@@ -198,6 +198,20 @@ def test_an_identifier_is_no_part_of_a_release():
     labels = {**COLUMNS, "name": {"role": "identifier", "pseudonym": True}}
     (found,) = check_release(SIX.assign(name="P_1"), plan(K2, columns=labels))
     assert found.holds
+
+
+@pytest.mark.parametrize(
+    "raw", ["Ana", "P_", "P_0", "P_1 ", "P_1\n", "xP_1", "P_1a", " ", "17", 17]
+)
+def test_an_identifier_where_its_pseudonym_belongs_is_no_part_of_a_release(raw):
+    labels = plan(K2, columns={**COLUMNS, "name": {"role": "identifier", "pseudonym": True}})
+    names = pd.Series(["P_1", "P_20", None, "", "P_3", "P_3"], dtype=object)
+    (found,) = check_release(SIX.assign(name=names), labels)
+    assert found.model == "k-anonymity" and found.holds
+    (found,) = check_release(SIX.assign(name=names.where(names != "P_20", raw)), labels)
+    assert (found.model, found.column, found.holds) == ("pseudonyms", "name", False)
+    with pytest.raises(ReleaseError, match="'name' has values that are no pseudonyms"):
+        require([found])
 
 
 @pytest.mark.parametrize("column", ["age", "ill"])
