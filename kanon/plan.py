@@ -38,7 +38,7 @@ from kanon.metrics import METRICS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
-from kanon.settings import MEGABYTE, bytes_of, exceeded
+from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.words import thin
 
@@ -385,10 +385,12 @@ class Plan(_Strict):
         Raises
         ------
         PlanError
-            The file cannot be read, or is not a plan.
+            The file cannot be read, is too large, or is not a plan.
         """
         try:
-            return cls.from_json(path.read_text("utf-8-sig"))
+            content, size = read_up_to(bytes_of("plan_megabytes"), path)
+            _check_size(size, "The plan")
+            return cls.from_json(content.decode("utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             raise PlanError(f"The plan {quoted(path.name)} cannot be read.") from None
 
@@ -608,8 +610,7 @@ def read_json(text: str, what: str = "The plan") -> Any:
     PlanError
         It is not JSON, names a key twice, or is too long.
     """
-    if len(text) > bytes_of("plan_megabytes"):
-        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(len(text) / MEGABYTE)} MB"))
+    _check_size(len(text), what)
 
     def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -629,6 +630,11 @@ def read_json(text: str, what: str = "The plan") -> Any:
         raise PlanError(f"{what} is not valid JSON: see {where}.") from None
     except (ValueError, RecursionError):
         raise PlanError(f"{what} is not valid JSON.") from None
+
+
+def _check_size(size: int, what: str) -> None:
+    if size > bytes_of("plan_megabytes"):
+        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
 
 
 def _plan_error(error: ValidationError) -> PlanError:

@@ -16,7 +16,16 @@ from typing import Any
 from kanon.errors import SettingsError, quoted
 from kanon.words import thin
 
-__all__ = ["DEFAULTS", "MEGABYTE", "VARIABLE", "Settings", "bytes_of", "exceeded", "settings"]
+__all__ = [
+    "DEFAULTS",
+    "MEGABYTE",
+    "VARIABLE",
+    "Settings",
+    "bytes_of",
+    "exceeded",
+    "read_up_to",
+    "settings",
+]
 
 VARIABLE = "KANON_SETTINGS"
 """The environment variable that names the operator's file."""
@@ -84,6 +93,25 @@ def bytes_of(name: str) -> int:
     return int(getattr(settings(), name)) * MEGABYTE
 
 
+def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
+    """The content of a file and its size; no more of it is read than one byte too many.
+
+    The size of a pipe or a device is not known before: of those it is what was read.
+
+    Raises
+    ------
+    OSError, ValueError
+        The file cannot be opened.
+
+    >>> content, size = read_up_to(5, DEFAULTS)
+    >>> len(content), size == DEFAULTS.stat().st_size
+    (6, True)
+    """
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+        return content, max(len(content), os.fstat(file.fileno()).st_size)
+
+
 def exceeded(name: str, what: str) -> str:
     """The sentence that a limit was hit: what was found, what is allowed, where that is set.
 
@@ -114,7 +142,10 @@ def _values(path: Path) -> dict[str, Any]:
     """What a settings file says, each value checked."""
     place = f"The settings file {quoted(path.name)}"
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        content, size = read_up_to(MEGABYTE, path)
+        if size > MEGABYTE:
+            raise SettingsError(f"{place} has more than 1 MB; it needs a line per limit.")
+        found = tomllib.loads(content.decode("utf-8"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
             raise SettingsError(f"{place} is not valid TOML: {error}.") from None

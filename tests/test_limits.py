@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -14,12 +18,13 @@ from streamlit import config
 
 from kanon.errors import KanonError, PlanError, TableError
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.files import read_hierarchy
 from kanon.plan import Plan
 from kanon.schema import Role, Schema
 from kanon.settings import MEGABYTE, settings
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemorySource
-from kanon.sources.opening import open_address
+from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio import running, shared, uploads
 
@@ -73,6 +78,48 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path, limits, monkeypatch
     monkeypatch.setattr("pathlib.Path.read_bytes", lambda path: 1 / 0)
     with pytest.raises(TableError, match=r"'people.csv' unpacks to 2 MB or more; the most allowed"):
         open_address(Address(str(tmp_path / "people.csv")), "memory")
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "said"),
+    [
+        (Plan.load, "plan.json", "The plan has 100 MB; the most allowed is 1 MB (plan_megabytes"),
+        (read_hierarchy, "age.csv", "file 'age.csv' has 100 MB; the most allowed is 1 MB (hier"),
+        (open_table, "adult.data", "'adult.data' unpacks to 100 MB or more; the most allowed is"),
+    ],
+)
+def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits, read, name, said):
+    limits(plan_megabytes=1, hierarchies_megabytes=1, unpacked_megabytes=1)
+    path = tmp_path / name
+    with path.open("wb") as file:
+        file.truncate(100 * MEGABYTE)
+    tracemalloc.start()
+    try:
+        with pytest.raises(KanonError) as refused:
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 5 * MEGABYTE
+    finally:
+        tracemalloc.stop()
+    assert said in refused.value.sentence
+
+
+def test_a_pipe_is_read_no_further_than_is_allowed(tmp_path, limits):
+    limits(hierarchies_megabytes=1)
+    os.mkfifo(tmp_path / "age.csv")
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(_fill, tmp_path / "age.csv")
+        with pytest.raises(KanonError, match="the most allowed is 1 MB"):
+            read_hierarchy(tmp_path / "age.csv")
+    assert written.result() < 3
+
+
+def _fill(path: Path) -> float:
+    """How many megabytes of twenty were taken."""
+    taken = 0
+    with contextlib.suppress(BrokenPipeError), path.open("wb", buffering=0) as file:
+        while taken < 20:
+            taken += (file.write(b"0" * MEGABYTE) or 0) / MEGABYTE
+    return taken
 
 
 def test_a_plan(limits):

@@ -49,6 +49,10 @@ def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatc
         ("keep_minutes = nan", "keep_minutes = nan, but"),
         ("[rows]\nmost = 1", "rows = {'most': 1}, but"),
         ("rows =", "is not valid TOML: "),
+        (
+            "#" * ((1 << 20) + 1),
+            "The settings file '0.toml' has more than 1 MB; it needs a line per",
+        ),
         (b"rows = 1 # \xff", "named by KANON_SETTINGS, cannot be read."),
     ],
 )

@@ -15,7 +15,7 @@ from typing import Any
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.lines import check_nodes, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
-from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
+from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 from kanon.words import thin
 
 __all__ = [
@@ -64,9 +64,10 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
     """
     title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
     try:
-        data = source.read_bytes() if isinstance(source, Path) else source
-        if len(data) > bytes_of("hierarchies_megabytes"):
-            what = f"The hierarchy file {quoted(title)} has {thin(len(data) / MEGABYTE)} MB"
+        most = bytes_of("hierarchies_megabytes")
+        data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
+        if size > most:
+            what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
             raise HierarchyError(exceeded("hierarchies_megabytes", what))
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
 from kanon.sources.missing import about_missing
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.reading import ReadSettings, TableFile, file_content, read_table
 from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
@@ -142,7 +142,7 @@ def open_table(
         See :func:`~kanon.sources.reading.read_table`.
     """
     if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
-        name, source = source.name, source.read_bytes()
+        name, source = source.name, file_content(source)
     if isinstance(source, bytes) and hashlib.sha256(source).hexdigest() == adult.ADULT_SHA256:
         return adult.parse_adult(source, "This is the Adult table of the UCI repository.")
     return read_table(source, name, settings)

@@ -37,6 +37,7 @@ __all__ = [
     "ReadSettings",
     "TableFile",
     "check_separator",
+    "file_content",
     "is_padded",
     "kind_of",
     "read_table",
@@ -127,7 +128,7 @@ def read_table(
     settings = settings or ReadSettings()
     name = name or (data.name if isinstance(data, Path) else "")
     kind = kind_of(name)
-    content = _content(data) if isinstance(data, Path) else bytes(data)
+    content = file_content(data) if isinstance(data, Path) else bytes(data)
     if not content.strip():
         raise empty(name)
 
@@ -154,7 +155,14 @@ def read_table(
     )
 
 
-def _content(path: Path) -> bytes:
+def file_content(path: Path) -> bytes:
+    """The content of a table file, if it has no more bytes than it may unpack to.
+
+    Raises
+    ------
+    TableError
+        It has more, or cannot be opened.
+    """
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
         return path.read_bytes()
