@@ -1,10 +1,13 @@
 """The dashboard: ``streamlit run app.py``."""
 
+from kanon.studio.settled import settled
 from kanon.studio.shared import imports_set_aside, jobs
 
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
+    if not settled():
+        return
     jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio import returning, running, state
     from kanon.studio.belongings import belongings

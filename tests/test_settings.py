@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
+from dashboard import APP, WORK
+from streamlit.testing.v1 import AppTest
 
+from kanon.__main__ import main
 from kanon.errors import SettingsError
 from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
+from kanon.studio import shared
+from kanon.studio.text import plain
 
 
 def test_the_defaults_are_those_of_the_file(monkeypatch):
@@ -70,6 +76,48 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "absent.toml"))
     with pytest.raises(SettingsError, match=r"'absent.toml', named by KANON_SETTINGS, cannot"):
         settings()
+
+
+@pytest.fixture
+def unfit(limits):
+    """A settings file with a mistake, and the sentence about it."""
+    limits(rows=0)
+    with pytest.raises(SettingsError) as refused:
+        settings()
+    return refused.value.sentence
+
+
+def test_no_page_is_drawn_under_settings_that_cannot_be_read(unfit, monkeypatch):
+    monkeypatch.setattr(shared, "jobs", lambda: pytest.fail("a worker began"))
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    assert not at.exception and WORK not in at.session_state
+    assert [one.value for one in at.error] == [plain(unfit)]
+    assert [one.type for one in at.main] == ["main", "error"] and len(at.sidebar) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "plan.json", "--table", "t.csv", "--out", "o.csv"],
+        ["sweep", "plan.json", "--table", "t.csv", "--k", "2", "--out", "o.csv"],
+        ["measure", "--table", "t.csv", "--qi", "sex"],
+        ["check", "plan.json", "--table", "t.csv"],
+        ["combine", "plan.json", "plan.json", "--table", "t.csv"],
+        ["hierarchy", "check", "age.csv"],
+    ],
+)
+def test_the_command_line_ends_with_one_sentence_too(
+    unfit, arguments, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("sex\nF\nM\n")
+    (tmp_path / "age.csv").write_text("F;*\nM;*\n")
+    sex = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = {"version": 1, "columns": {"sex": sex}, "algorithm": {"name": "gaa"}}
+    privacy = [{"model": "k-anonymity", "k": 2}]
+    (tmp_path / "plan.json").write_text(json.dumps(plan | {"privacy": privacy}))
+    assert main(arguments) == 2
+    assert capsys.readouterr() == ("", f"kanon: {unfit}\n")
 
 
 WHAT = {

@@ -1,0 +1,34 @@
+"""Under settings that cannot be read, no page is drawn but what is wrong with them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.errors import SettingsError
+from kanon.settings import settings
+
+__all__ = ["settled"]
+
+
+def settled() -> bool:
+    """Whether the limits are known; if not, what is wrong is said in the place of all pages.
+
+    Call it before anything else is drawn, and before the workers begin.
+    """
+    try:
+        settings()
+    except SettingsError as error:
+        # These take most of the imports, which the workers are not to wait for.
+        from kanon.studio.navigation import set_up_page
+        from kanon.studio.text import plain
+
+        sentence = plain(error.sentence)
+
+        def said() -> None:
+            st.error(sentence, icon=":material/error:")
+
+        set_up_page()
+        # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
+        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
+        return False
+    return True
