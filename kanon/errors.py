@@ -29,10 +29,23 @@ __all__ = [
     "TableError",
     "Unsatisfiable",
     "listing",
+    "on_one_line",
     "quoted",
 ]
 
 _WITHHELD = "(value withheld)"
+
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Invisible signs that turn the direction of what follows, beyond the name that they stand in."""
+
+
+def on_one_line(text: object) -> str:
+    """A text without line ends, runs of blanks, and signs that turn what follows.
+
+    >>> on_one_line("two\\nlines \\u202eturned")
+    'two lines turned'
+    """
+    return " ".join(str(text).translate(_TURNING).split())
 
 
 def quoted(text: object, longest: int = 40) -> str:
@@ -43,7 +56,7 @@ def quoted(text: object, longest: int = 40) -> str:
     >>> quoted("x" * 50, longest=5)
     "'xxxxx…'"
     """
-    flat = " ".join(str(text).split()).encode("utf-8", "replace").decode()  # no half characters
+    flat = on_one_line(text).encode("utf-8", "replace").decode()  # no half characters
     return f"'{flat}'" if len(flat) <= longest else f"'{flat[:longest]}…'"
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import reduce
 from operator import or_
@@ -58,11 +59,15 @@ __all__ = [
     "RecordsPlan",
     "SuppressionPlan",
     "build_hierarchy",
+    "check_metric_name",
     "composed_metrics",
     "parameters_of",
     "read_json",
 ]
 
+
+LONGEST_METRIC_NAME = 40
+"""The most characters in the name of a composed metric."""
 
 Number = Annotated[float, Field(strict=True)]
 """A number written as one: neither text nor true or false."""
@@ -503,12 +508,8 @@ class Plan(_Strict):
         raise PlanError(f"Plan key {key}: {problem}.")
 
     def _check_names(self) -> None:
-        taken = [name for name in self.metrics if name in METRICS]
-        if taken:
-            raise PlanError(
-                f"The name {quoted(taken[0])} of a composed metric is taken; it needs a name of "
-                "its own."
-            )
+        for name in self.metrics:
+            check_metric_name(name)
         known = {
             "name": list(parts_of(kanon.algorithms)),
             "metric": [*METRICS, *self.metrics],
@@ -595,6 +596,28 @@ def build_hierarchy(
         raise error.within(f"Hierarchy of column {quoted(column)}") from None
 
 
+def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
+    """Check what a composed metric is called.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    others
+        What other composed metrics are called.
+
+    Raises
+    ------
+    PlanError
+        It is blank, too long, or taken by another metric.
+    """
+    if not name.strip() or len(name) > LONGEST_METRIC_NAME:
+        raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
+    published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
+    if name.casefold() in published | {other.casefold() for other in others}:
+        raise PlanError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
+
+
 def read_json(text: str, what: str = "The plan") -> Any:
     """Read JSON in which no key stands twice in one place.
 
@@ -608,7 +631,7 @@ def read_json(text: str, what: str = "The plan") -> Any:
     Raises
     ------
     PlanError
-        It is not JSON, names a key twice, or is too long.
+        It is not JSON, names a key twice, holds half of a character, or is too long.
     """
     _check_size(len(text), what)
 
@@ -624,12 +647,27 @@ def read_json(text: str, what: str = "The plan") -> Any:
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=each_key_once)
+        found = json.loads(text, object_pairs_hook=each_key_once)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, character {error.colno}"
         raise PlanError(f"{what} is not valid JSON: see {where}.") from None
     except (ValueError, RecursionError):
         raise PlanError(f"{what} is not valid JSON.") from None
+    if _HALF.search(text) and _has_half(found):
+        raise PlanError(f"{what} is not valid text: half of a character stands alone in it.")
+    return found
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+def _has_half(found: Any) -> bool:
+    """Whether a text in it cannot be written in UTF-8, so that it could never be saved again."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _check_size(size: int, what: str) -> None:

@@ -56,6 +56,7 @@ class Settings:
     distinct_values: int = _from(1, 10**9)
     classes: int = _from(1, 10**9)
     hierarchy_nodes: int = _from(1, 10**8)
+    hierarchy_levels: int = _from(2, 10**4)
     hierarchies_megabytes: int = _from(1, 10_000)
     hierarchies_files: int = _from(1, 10**6)
     plan_megabytes: int = _from(1, 10_000)

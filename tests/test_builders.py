@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 
@@ -23,7 +24,9 @@ from kanon.hierarchy.build import (
     quantile_intervals,
     suppression,
 )
+from kanon.hierarchy.files import parse_csv, parse_nodes
 from kanon.hierarchy.suggest import propose
+from kanon.values import canonical_text
 from kanon.words import thin
 
 BUILDERS = {
@@ -227,6 +230,45 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
 )
 def test_bad_intervals_by_records_are_refused(counts, parts, said):
     assert said in refused(quantile_intervals, counts, parts)
+
+
+# Numbers beyond what numbers reach; levels beyond what anybody draws
+
+
+@examples(200)
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4),
+    st.lists(
+        st.floats(min_value=0, exclude_min=True, allow_infinity=False), min_size=1, max_size=3
+    ),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin):
+    with contextlib.suppress(HierarchyError):
+        tree = intervals([canonical_text(value) for value in values], sorted(widths), origin)
+        assert tree.height <= len(widths) + 2
+
+
+@pytest.mark.parametrize("widths", [[1e-320, 1], [5e-324, 1e308]])
+def test_widths_further_apart_than_numbers_reach_are_no_multiples(widths):
+    assert "is not a multiple of the width" in refused(intervals, ["1", "2"], widths)
+
+
+def test_intervals_that_end_beyond_all_numbers_are_refused():
+    assert "too wide for numbers as large" in refused(
+        intervals, ["1e308", "-1e308"], [1e307, 1e308]
+    )
+
+
+def test_a_hierarchy_has_no_more_levels_than_the_settings_allow(limits):
+    limits(hierarchy_levels=5)
+    widths = [5, 10, 20, 40]
+    assert intervals(["1", "50"], widths[:3]).height <= 5
+    too_many = "levels or more; the most allowed is 5 (hierarchy_levels, see docs/limits.md)."
+    assert too_many in refused(intervals, ["1", "50"], widths)
+    chain = [{"name": str(i), "parent": str(i + 1)} for i in range(5)] + [{"name": "5"}]
+    assert too_many in refused(parse_nodes, chain)
+    assert too_many in refused(parse_csv, "a;b;c;d;e;f\n")
 
 
 # Fixed steps of a mask, open ends of intervals

@@ -10,6 +10,7 @@ import pytest
 from kanon.studio import desks as desks_module
 from kanon.studio.desks import Desk, Desks, new_token
 from kanon.studio.starting import sample_work
+from kanon.studio.work import begun_since
 
 
 class Clock:
@@ -192,6 +193,25 @@ def test_the_desk_that_was_left_first_goes_first(clock):
         desks.leave(f"session {name}")
     assert desks.take("b", "new") is None, "left first"
     assert all(desks.take(name, "new") for name in "acd")
+
+
+def test_visits_push_out_no_work(clock):
+    """A probe that looks every minute whether the app is up leaves a desk each time."""
+    desks, work = Desks(60, 3), at_work()
+    desks.put("work", "somebody", work)
+    desks.leave("somebody")
+    for visit in range(30):
+        desks.put(f"visit {visit}", f"session {visit}", replace(at_work(), begun=False))
+        desks.leave(f"session {visit}")
+    assert len(desks) == 3 and desks.take("work", "new") == ("work", work)
+
+
+def test_a_visit_begins_nothing_and_a_choice_does():
+    first = sample_work("hospital", version=1)
+    assert not begun_since(first, first)
+    assert not begun_since(first, replace(first, doing="run", started=True, notice="Done."))
+    assert begun_since(first, replace(first, k=first.k + 1))
+    assert begun_since(first, replace(first, roles=dict(first.roles)))
 
 
 def test_one_desk_is_cleared_and_no_other(clock):

@@ -29,6 +29,7 @@ from kanon.errors import (
 )
 from kanon.plan import Plan
 from kanon.run import run
+from kanon.studio.text import plain
 
 # Bad plans
 
@@ -134,11 +135,11 @@ BAD_PLANS = {
     ),
     "composed metric with a taken name": (
         changed("metrics", to={"nllm": {"intermediate": "leaves", "multiplier": "w1"}}),
-        ["'nllm'", "name of its own"],
+        ["'nllm'", "one of its own"],
     ),
     "composed metric called custom": (
         changed("metrics", to={"custom": {"intermediate": "leaves", "multiplier": "w1"}}),
-        ["'custom'", "name of its own"],
+        ["'custom'", "one of its own"],
     ),
     "wrong first phase": (
         changed("metrics", to={"mine": {"intermediate": "leafs", "multiplier": "w1"}}),
@@ -386,6 +387,13 @@ def test_quotes_are_short_and_on_one_line(text, longest):
     shown = quoted(text, longest)
     assert len(shown.splitlines()) == 1
     assert len(shown) <= longest + 3
+
+
+def test_a_name_turns_no_sentence_around():
+    """A right-to-left override in a column's name would reverse what is said of it."""
+    name = "age\u202e\u2066x"
+    assert quoted(name) == "'agex'" and plain(name) == "agex"
+    assert quoted("שם") == "'שם'", "letters that run the other way are letters"
 
 
 def test_listings_say_how_many_more():

@@ -79,6 +79,20 @@ def test_everything_chosen_comes_back():
     assert after.version > people().version, "no widget keeps what it showed"
 
 
+def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
+    """Not in a plan either that was kept when it was a quasi-identifier."""
+    before = chosen()
+    (kept,) = before.pinned
+    values = [str(value) for value in PEOPLE["zip"]]
+    assert any(value in saved_project(before) for value in values)
+    now = with_role(before, "zip", Role.IDENTIFIER)
+    project = saved_project(now)
+    assert not any(value in project for value in values)
+    opened = opened_project(people(), project.encode())
+    assert [each.title for each in opened.pinned] == [kept.title], "it stays, and tells"
+    assert "'zip' has no hierarchy" in " ".join(one.sentence for one in opened.pinned[0].findings)
+
+
 def test_no_record_is_in_the_file():
     saved = saved_project(chosen())
     for name in PEOPLE["name"]:
@@ -183,6 +197,12 @@ def changed(parts):
         (b"[]", 'This is no project file of kanon: it lacks "project": 1.'),
         (b'{"project": 2}', 'This is no project file of kanon: it lacks "project": 1.'),
         (b'{"project": 1, "project": 1}', "The project file names 'project' twice in one place"),
+        (
+            {"plan__metrics": {"m\ud800": {"intermediate": "levels", "multiplier": "none"}}},
+            "The project file is not valid text: half of a character stands alone in it.",
+        ),
+        ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "is not valid text: half of a"),
+        ({"kept__0__title": "\ud800"}, "is not valid text: half of a character"),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
         ({"kept": {}}, "The project file: the key kept has to be a list."),
         ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),

@@ -133,6 +133,7 @@ WHAT = {
     "identifier, or coarser before)",
     "classes": "The quasi-identifiers have … different combinations of values or more",
     "hierarchy_nodes": "The hierarchy has … nodes or more",
+    "hierarchy_levels": "The hierarchy has … levels or more",
     "hierarchies_megabytes": "The hierarchy file '…' has … MB",
     "hierarchies_files": "'…' has … members",
     "plan_megabytes": "The plan has … MB",

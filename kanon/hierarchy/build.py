@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from kanon.errors import HierarchyError
-from kanon.hierarchy.lines import tree_from_lines
+from kanon.hierarchy.lines import check_levels, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 from kanon.values import canonical_text, numbers
 from kanon.words import counted, thin
@@ -75,6 +75,7 @@ def intervals(
     >>> tree.labels
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
     """
+    check_levels(len(widths) + 2)
     texts = _distinct(values)
     parsed = _parsed(texts)
     _check_widths(widths)
@@ -82,6 +83,11 @@ def intervals(
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in (lowest, highest)):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
+    farthest = float(np.abs(parsed).max())
+    if not math.isfinite(farthest + abs(origin) + 2 * widths[-1]):
+        raise HierarchyError(
+            f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
+        )
     if float(np.abs(parsed - origin).max()) / widths[0] > 1e14:
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
@@ -496,7 +502,8 @@ def _check_widths(widths: Sequence[float]) -> None:
             raise HierarchyError(
                 f"The width {wide:g} has to be larger than the width {narrow:g} before it."
             )
-        if not math.isclose(wide / narrow, round(wide / narrow)):
+        times = wide / narrow
+        if not math.isfinite(times) or not math.isclose(times, round(times)):
             raise HierarchyError(
                 f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
                 "nested intervals need that."

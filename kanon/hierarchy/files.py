@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.lines import check_nodes, tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import check_levels, check_nodes, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 from kanon.words import thin
@@ -209,7 +209,9 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
                 f"Node {position}: its name has to be text, and its parent the name of a node."
             )
         entries.append((str(name), None if parent is None else str(parent), node.get("weight")))
-    return Hierarchy.from_entries(entries)
+    tree = Hierarchy.from_entries(entries)
+    check_levels(tree.height)
+    return tree
 
 
 def to_nodes(hierarchy: Hierarchy) -> list[dict[str, Any]]:

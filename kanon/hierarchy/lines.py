@@ -11,7 +11,7 @@ from kanon.settings import exceeded, settings
 from kanon.values import canonical_text
 from kanon.words import thin
 
-__all__ = ["check_nodes", "tree_from_lines", "tree_to_lines"]
+__all__ = ["check_levels", "check_nodes", "tree_from_lines", "tree_to_lines"]
 
 
 def check_nodes(number: int) -> None:
@@ -27,18 +27,31 @@ def check_nodes(number: int) -> None:
         raise HierarchyError(exceeded("hierarchy_nodes", has))
 
 
+def check_levels(number: int) -> None:
+    """Check that a hierarchy that is read or built has no more levels than the settings allow.
+
+    Raises
+    ------
+    HierarchyError
+        It has.
+    """
+    if number > settings().hierarchy_levels:
+        has = f"The hierarchy has {thin(number)} levels or more"
+        raise HierarchyError(exceeded("hierarchy_levels", has))
+
+
 def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
     """Build a tree from ``(place, cells)``; the place is named in an error.
 
     A cell that repeats its left neighbour means that the edge skips that level. ``limited`` is for
-    lines that somebody has written: they are read until there are too many nodes.
+    lines that somebody has written: they are read until there are too many nodes or levels.
 
     Raises
     ------
     HierarchyError
         A leaf is listed twice; a group is named like a value, stands under two parents or under
         itself; the lines end in different roots; a cell is empty; there is no line; there are
-        too many nodes.
+        too many nodes or levels.
 
     Examples
     --------
@@ -69,6 +82,7 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = 
             )
         if limited:
             check_nodes(len(parent_of) + len(path))
+            check_levels(len(path))
         for below, above in itertools.pairwise(path):
             known = parent_of.setdefault(below, above)
             if known != above:

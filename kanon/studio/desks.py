@@ -35,11 +35,14 @@ class Desk:
         What was reckoned from it, by name; see :func:`kanon.studio.state.remembered`.
     salt
         The secret in the names of its downloads.
+    begun
+        Whether anything was chosen; a visit alone is worth less than work.
     """
 
     work: Work | None = None
     memory: dict[str, Any] = field(default_factory=dict)
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
+    begun: bool = True
 
     def copied(self) -> Desk:
         """The same work for another session, which shares no run and no secret with this one."""
@@ -78,7 +81,8 @@ class Desks:
     seconds
         How long a desk stays when its session has left; 0: not at all.
     most
-        How many such desks there may be; the one that was left first goes first.
+        How many such desks there may be; those where nothing was begun go first, then the one
+        that was left first.
     """
 
     def __init__(self, seconds: float, most: int) -> None:
@@ -146,6 +150,7 @@ class Desks:
                 place.left.start()
                 self._places[token] = self._places.pop(token)
             left = [token for token, place in self._places.items() if place.left is not None]
+            left.sort(key=lambda token: self._places[token].desk.begun)
             for token in left[: max(0, len(left) - self._most)]:
                 self.clear(token)
 

@@ -6,22 +6,18 @@ from dataclasses import replace
 
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
-from kanon.metrics import METRICS, PUBLISHED, Metric
-from kanon.plan import MetricPlan, composed_metrics
+from kanon.metrics import PUBLISHED, Metric
+from kanon.plan import MetricPlan, check_metric_name, composed_metrics
 from kanon.studio.work import MatrixView, Work, metric_called
 
 __all__ = [
     "LARGEST_ATTRIBUTE_WEIGHT",
-    "LONGEST_METRIC_NAME",
     "equal_metrics",
     "of_phases",
     "with_attribute_weight",
     "with_composed",
     "without_composed",
 ]
-
-LONGEST_METRIC_NAME = 40
-"""The most characters in the name of a metric of one's own."""
 
 LARGEST_ATTRIBUTE_WEIGHT = 1000
 """A column can count so many times at most."""
@@ -32,15 +28,11 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
 
     Raises
     ------
-    MetricError
-        The name is empty, too long or taken.
+    PlanError
+        The name is blank, too long or taken.
     """
     name = " ".join(name.split())
-    if not name or len(name) > LONGEST_METRIC_NAME:
-        raise MetricError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
-    taken = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
-    if name.casefold() in taken | {one.casefold() for one in work.composed}:
-        raise MetricError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
+    check_metric_name(name, work.composed)
     notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
     return replace(
         work,

@@ -77,12 +77,21 @@ def saved_project(work: Work) -> str:
             {
                 "title": each.title,
                 "shown": each.shown,
-                "plan": each.plan.model_dump(mode="json", exclude_none=True),
+                "plan": _without_identifiers(each.plan, work),
             }
             for each in work.pinned
         ],
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
+
+
+def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
+    """A kept plan, without the hierarchies of what is an identifier now: they list its values."""
+    content = plan.model_dump(mode="json", exclude_none=True)
+    for column, part in content["columns"].items():
+        if work.roles.get(column) is Role.IDENTIFIER:
+            part.pop("hierarchy", None)
+    return content
 
 
 def opened_project(work: Work, content: bytes) -> Work:

@@ -24,7 +24,7 @@ from kanon.studio.samples import FIRST
 from kanon.studio.shared import desks, owner, seat
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain
-from kanon.studio.work import Work
+from kanon.studio.work import Work, begun_since
 
 __all__ = [
     "attempt",
@@ -51,6 +51,7 @@ __all__ = [
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
+_FIRST = "kanon-first"
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ T = TypeVar("T")
 def work() -> Work:
     """What this session works on; at first the census sample."""
     if _WORK not in st.session_state:
-        st.session_state[_WORK] = sample_work(FIRST)
+        st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
     found: Work = st.session_state[_WORK]
     return found
 
@@ -204,7 +205,9 @@ def lay_down() -> None:
     """Put all that this session owns on its desk; a session without a server has none."""
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
-        desk = Desk(st.session_state.get(_WORK), memory, salt())
+        work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
+        begun = work is not None and (first is None or begun_since(first, work))
+        desk = Desk(work, memory, salt(), begun)
         desks().put(token(), seat().session, desk, owner())
 
 

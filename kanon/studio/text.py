@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kanon.errors import on_one_line
 from kanon.words import percent
 
 __all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
@@ -18,7 +19,7 @@ def plain(text: object) -> str:
     >>> print(plain("a_b"))
     a\\_b
     """
-    flat = " ".join(str(text).split())
+    flat = on_one_line(text)
     parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", parted)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +61,7 @@ __all__ = [
     "Result",
     "Searched",
     "Work",
+    "begun_since",
     "built",
     "chosen_for",
     "compared_metrics",
@@ -694,6 +695,18 @@ def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
     """The work with another choice for a parameter that an algorithm alone has."""
     chosen = {**work.options.get(algorithm, {}), name: value}
     return replace(work, options={**work.options, algorithm: chosen}, problem=None, notice=None)
+
+
+def begun_since(first: Work, now: Work) -> bool:
+    """Whether anything was chosen since, beyond what the app does by itself."""
+    return any(
+        getattr(first, part.name) is not getattr(now, part.name)
+        for part in fields(Work)
+        if part.name not in _BY_ITSELF
+    )
+
+
+_BY_ITSELF = {"job", "doing", "then", "result", "started", "problem", "notice"}
 
 
 def without_lost(work: Work) -> Work:
