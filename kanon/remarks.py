@@ -1,10 +1,11 @@
 """What a release may give away although it meets its models, in sentences with their figures.
 
-A privacy model looks at the columns that it was told of, in the role that it was told. Four things
-it cannot see are remarked on here: a quasi-identifier that is almost a name, a sensitive column
-that others know, classes that share one sensitive value, and columns that pass through unchanged
-although they tell people apart. Each remark gives a figure and what to do. Everything comes from
-counts, so that a table may stay in its engine; no remark holds a value of the table.
+A privacy model looks at the columns that it was told of, in the role that it was told. Five things
+it cannot see are remarked on here: pseudonyms that link records of a person, a quasi-identifier
+that is almost a name, a sensitive column that others know, classes that share one sensitive value,
+and columns that pass through unchanged although they tell people apart. Each remark gives a figure
+and what to do. Everything comes from counts, so that a table may stay in its engine; no remark
+holds a value of the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -17,7 +18,7 @@ counts, so that a table may stay in its engine; no remark holds a value of the t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -45,7 +46,7 @@ __all__ = [
     "table_remarks",
 ]
 
-Kind = Literal["homogeneous", "passes-through", "almost-unique", "known-outside"]
+Kind = Literal["linked", "homogeneous", "passes-through", "almost-unique", "known-outside"]
 
 
 class About(NamedTuple):
@@ -56,6 +57,10 @@ class About(NamedTuple):
 
 
 KINDS: Mapping[Kind, About] = {
+    "linked": About(
+        "Pseudonyms that link records",
+        "k counts records, not persons: drop the pseudonym, or let one record stand for a person.",
+    ),
     "homogeneous": About(
         "Classes of one sensitive value",
         "k-anonymity does not prevent that; require l-diversity of the column too.",
@@ -129,9 +134,12 @@ def sentences(remarks: Iterable[Remark]) -> list[str]:
     ]
 
 
-def table_remarks(table: Table, roles: Mapping[str, Role], k: int) -> tuple[Remark, ...]:
+def table_remarks(
+    table: Table, roles: Mapping[str, Role], k: int, pseudonyms: Sequence[str] = ()
+) -> tuple[Remark, ...]:
     """What a table and its roles alone tell, before anything is released.
 
+    - An identifier that pseudonyms replace *links* records if a person has several.
     - A quasi-identifier is *almost unique* if it has more than one value per two records. Values
       per record are the mean of 1 / (records that share the value): the chance to recognise
       somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
@@ -150,6 +158,8 @@ def table_remarks(table: Table, roles: Mapping[str, Role], k: int) -> tuple[Rema
         The role of each column; a column without one is insensitive.
     k
         What is going to be asked for.
+    pseudonyms
+        The identifiers that are going to be replaced by pseudonyms instead of dropped.
 
     Returns
     -------
@@ -157,7 +167,7 @@ def table_remarks(table: Table, roles: Mapping[str, Role], k: int) -> tuple[Rema
         Those of more records first.
     """
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
-    return _in_order(_of_columns(table, known, k, {}, None))
+    return _in_order(_of_columns(table, known, k, {}, None, pseudonyms))
 
 
 def release_remarks(
@@ -167,6 +177,9 @@ def release_remarks(
 
     All of :func:`table_remarks`, and beside them:
 
+    - Of the persons whose records pseudonyms *link*: how many share the combination of their
+      released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
+      finds them by the pseudonym, though each class has k records. Not counted in an engine.
     - Classes are *homogeneous* in a sensitive column if all of their records have one value.
     - A sensitive column is *known outside* too if it follows from quasi-identifiers
       (:func:`same_value`): nine tenths of what chance leaves open are decided.
@@ -197,7 +210,8 @@ def release_remarks(
     for j, column in enumerate(classes.attributes):
         records = np.bincount(classes.nodes[:, j], classes.counts)
         frequencies[column] = Frequencies.of(records)
-    found = list(_of_columns(table, known, k, frequencies, (source, recoding)))
+    released = (source, recoding)
+    found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms))
     return _in_order([*found, *_homogeneous(recoding)])
 
 
@@ -214,23 +228,54 @@ def _of_columns(
     k: int,
     known: Mapping[str, Frequencies],
     released: _Released | None,
+    pseudonyms: Sequence[str],
 ) -> Iterator[Remark]:
     """The remarks on single columns."""
     sample = table.head(_SAMPLE)
     for column, role in roles.items():
-        if role is Role.IDENTIFIER:
+        if role is Role.IDENTIFIER and column not in pseudonyms:
             continue
         try:
             often = known[column] if column in known else table.frequencies(column)
         except TableError:  # the engine lacks the memory to group so many values
             yield from _uncounted(column, role)
             continue
-        if role is Role.QUASI_IDENTIFIER:
+        if role is Role.IDENTIFIER:
+            yield from _linked(column, often, table.n_records, k, released)
+        elif role is Role.QUASI_IDENTIFIER:
             yield from _almost_unique(column, often)
         elif role is Role.SENSITIVE:
             yield from _known_outside(column, often, sample[column], released)
         else:
             yield from _passing(column, often, sample[column], k, released)
+
+
+# --- an identifier with pseudonyms ----------------------------------------------------------
+def _linked(
+    column: str, often: Frequencies, n_records: int, k: int, released: _Released | None
+) -> Iterator[Remark]:
+    persons = often.distinct.values - often.rarer_than(2)
+    records = often.distinct.filled - often.rarer_than(2)
+    alone = None
+    if released is not None and isinstance(released[0], MemorySource):
+        each, sharing = released[0].linked_by(column, released[1])
+        several = each > 1
+        persons, records = int(several.sum()), int(each[several].sum())
+        alone = int((several & (sharing < k)).sum())
+        n_records = len(released[0].class_of_rows(released[1]))
+    if not persons:
+        return
+    have = f"{counted(persons, 'person')} {'has' if persons == 1 else 'have'}"
+    said = f"{quoted(column)} keeps pseudonyms, which link records: {have} several"
+    few = f"fewer than {thin(k)} persons share the combination of classes"
+    if alone is not None:
+        said += (
+            f", and for {thin(alone)} of them, {percent(100 * alone / persons)}, {few}: who knows "
+            "in which classes such a person is finds all the records"
+        )
+    elif released is not None:
+        said += f". For how many of them {few} was not counted in the engine"
+    yield Remark("linked", column, records / n_records, f"{said}.")
 
 
 # --- a quasi-identifier ---------------------------------------------------------------------
@@ -405,6 +450,8 @@ def _uncounted(column: str, role: Role) -> Iterator[Remark]:
         yield Remark("passes-through", column, 1.0, found)
     elif role is Role.SENSITIVE:
         yield Remark("known-outside", column, 1.0, f"{quoted(column)} is sensitive, but {many}.")
+    elif role is Role.IDENTIFIER:
+        yield Remark("linked", column, 1.0, f"{quoted(column)} keeps pseudonyms, and {many}.")
     else:
         yield Remark(
             "almost-unique", column, 1.0, f"{quoted(column)} may be almost unique: {many}."

@@ -674,6 +674,19 @@ def test_run_warns_of_what_no_model_looks_at(kanon, folder):
     assert "flu" not in said.err and "cold" not in said.err
 
 
+def test_run_warns_of_pseudonyms_that_link_records(kanon, folder):
+    """Zoe is Ana once more: three classes of two, and one person in two of them."""
+    (folder / "people.csv").write_text(TABLE.replace("Zoe;31;F", "Ana;52;M"), "utf-8")
+    columns = {**PLAN["columns"], "name": {"role": "identifier", "pseudonym": True}}
+    write_plan(folder, columns=columns)
+    said = kanon(*RUN)
+    assert said.status == 0
+    (line,) = [line for line in said.err.splitlines() if "pseudonyms" in line]
+    assert line.startswith("kanon: warning: 'name' keeps pseudonyms, which link records: 1 person")
+    assert line.endswith("drop the pseudonym, or let one record stand for a person.")
+    assert "Ana" not in said.err
+
+
 NEXT = TABLE.replace("\n", "\nx;", 6).replace("name;", "note;name;").replace("F;cold", "D;gout", 1)
 CHECK = ("check", "plan.json", "--table", "next.csv")
 

@@ -27,6 +27,7 @@ from kanon.values import Frequencies
 
 NAMES = {
     "id": Role.IDENTIFIER,
+    "pseudonym": Role.IDENTIFIER,
     "qi": Role.QUASI_IDENTIFIER,
     "s": Role.SENSITIVE,
     "other": Role.INSENSITIVE,
@@ -40,10 +41,10 @@ def on_table(columns, k=5, **roles):
     return {remark.column: remark for remark in found}
 
 
-def released(frame, k=2, privacy=(), algorithm="gaa", **roles):
+def released(frame, k=2, privacy=(), algorithm="gaa", plan=(), **roles):
     """A release, and the sentences that a run warns of."""
     columns = {
-        column: {"role": NAMES[role].value}
+        column: {"role": NAMES[role].value, "pseudonym": role == "pseudonym"}
         | ({"hierarchy": {"build": "suppression"}} if role == "qi" else {})
         for column, role in roles.items()
     }
@@ -51,7 +52,7 @@ def released(frame, k=2, privacy=(), algorithm="gaa", **roles):
         {
             "version": 1, "columns": columns, "algorithm": {"name": algorithm},
             "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
-            "read": {"missing": "as-value"},
+            "read": {"missing": "as-value"}, **dict(plan),
         }
     )  # fmt: skip
     with warnings.catch_warnings(record=True) as caught:
@@ -160,6 +161,60 @@ def test_shared_values_are_counted_pair_by_pair(records):
     elif (1 - overall) * len(within) > 20 + 1e-9:
         share = sum(value[i] == value[j] for i, j in within) / len(within)
         assert found == pytest.approx((share, overall))
+
+
+# --- pseudonyms that link records -----------------------------------------------------------
+VISITS = pd.DataFrame(
+    {"patient": list("AABC"), "place": list("XYXY"), "ill": ["HIV", "flu", "cold", "gout"]}
+)
+TWO = [{"model": "distinct-l-diversity", "l": 2}]
+SHORT = {"patient": "pseudonym", "place": "qi", "ill": "s"}
+
+
+def test_a_pseudonym_tells_who_was_here_and_there():
+    """A alone was at X and at Y: who knows that finds P_i with HIV, although k = l = 2."""
+    done, said = released(VISITS, privacy=TWO, **SHORT)
+    assert done.released()["place"].tolist() == list("XYXY")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column, remark.share) == ("linked", "patient", 0.5)
+    assert remark.found == (
+        "'patient' keeps pseudonyms, which link records: 1 person has several, and for 1 of them, "
+        "100.0 %, fewer than 2 persons share the combination of classes: who knows in which "
+        "classes such a person is finds all the records."
+    )
+    assert said == [f"{remark.found} {KINDS['linked'].advice}"]
+    (hint,) = table_remarks(MemoryTable(VISITS), done.prepared.plan.roles.roles, 2, ["patient"])
+    assert (
+        hint.found == ("'patient' keeps pseudonyms, which link records: 1 person has several.")
+        and hint.found[:-1] in remark.found
+    )
+
+
+def test_a_dropped_identifier_or_a_record_per_person_links_nothing():
+    assert released(VISITS, **{**SHORT, "patient": "id"})[0].remarks == ()
+    once = VISITS.assign(patient=["A", None, None, "C"])
+    assert released(once, privacy=TWO, **SHORT)[0].remarks == ()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["A", "B", "C", "D", "E", None]), st.sampled_from("XYZ")),
+             min_size=4, max_size=24),
+    st.sampled_from(["keep", "leave-out"]),
+)  # fmt: skip
+@examples(60)
+def test_linked_persons_are_those_that_a_comparison_of_all_finds(records, suppressed):
+    frame = pd.DataFrame(records, columns=["who", "place"])
+    plan = {"suppression_limit": 0.5, "suppressed": suppressed}
+    done, _ = released(frame, k=3, algorithm="datafly", plan=plan, who="pseudonym", place="qi")
+    rows = done.released().assign(where=done.prepared.source.class_of_rows(done.recoding))
+    combined = {who: Counter(some["where"]) for who, some in rows.groupby("who")}
+    several = {who: of for who, of in combined.items() if of.total() > 1}
+    alone = sum(list(combined.values()).count(of) < 3 for of in several.values())
+    found = [remark for remark in done.remarks if remark.kind == "linked"]
+    assert len(found) == bool(several)
+    for remark in found:
+        assert f"{len(several)} person" in remark.found and f"for {alone} of them" in remark.found
+        assert remark.share == sum(of.total() for of in several.values()) / len(rows)
 
 
 # --- classes that share one sensitive value -------------------------------------------------
@@ -294,7 +349,9 @@ def test_no_remark_holds_a_value(data):
 
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
-    assert list(KINDS) == ["homogeneous", "passes-through", "almost-unique", "known-outside"]
+    assert list(KINDS) == [
+        "linked", "homogeneous", "passes-through", "almost-unique", "known-outside"
+    ]  # fmt: skip
 
 
 # --- tables that stay in an engine ----------------------------------------------------------
@@ -338,6 +395,23 @@ def test_an_engine_counts_what_memory_counts(in_engine):
         assert one.found.replace(uncounted, "").strip() in same.found
         assert (uncounted in one.found) is (one.kind == "passes-through")
     assert len(said) == len(by_kind(theirs.remarks))
+
+
+def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):
+    table = in_engine(VISITS)
+    done, _ = released(table, privacy=TWO, **SHORT)
+    assert [remark.found for remark in done.remarks] == [
+        "'patient' keeps pseudonyms, which link records: 1 person has several. For how many of "
+        "them fewer than 2 persons share the combination of classes was not counted in the engine."
+    ]
+
+    def fails(*_):
+        raise TableError("It needs more memory.")
+
+    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    again, _ = released(table, privacy=TWO, **SHORT)
+    (remark,) = [one for one in again.remarks if one.kind == "linked"]
+    assert "its engine could not count" in remark.found
 
 
 def test_what_an_engine_cannot_group_is_said(in_engine, monkeypatch):

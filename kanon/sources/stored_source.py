@@ -60,7 +60,7 @@ class StoredSource:
         schema.check(table.columns)
         self._table = table
         self._schema = schema
-        self._pseudonyms = tuple(pseudonyms)
+        self.pseudonyms = tuple(pseudonyms)
         self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
         codes, counts = table.coded(columns)
@@ -125,7 +125,7 @@ class StoredSource:
             rows, row_class = rows[kept], row_class[kept]
         rows, row_class = rows.iloc[:most], row_class[:most]
         labels = {}
-        for column in self._pseudonyms:
+        for column in self.pseudonyms:
             codes, texts = canonical_texts(rows[column])
             names = [*(f"P_{number + 1}" for number in range(len(texts))), None]
             labels[column] = np.array(names, dtype=object)[codes]
@@ -189,7 +189,7 @@ class StoredSource:
         assigned = recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         rows = table.expression
-        for number, column in enumerate(self._pseudonyms):
+        for number, column in enumerate(self.pseudonyms):
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         rows, keys, tuples = self._keyed(table, rows, members)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
@@ -206,8 +206,8 @@ class StoredSource:
         for column in table.columns:
             if column in self.classes.attributes:
                 wanted[column] = rows[f"{OURS} label {self.classes.attributes.index(column)}"]
-            elif column in self._pseudonyms:
-                wanted[column] = rows[f"{OURS} pseudonym {self._pseudonyms.index(column)}"]
+            elif column in self.pseudonyms:
+                wanted[column] = rows[f"{OURS} pseudonym {self.pseudonyms.index(column)}"]
             elif column not in self._schema.columns(Role.IDENTIFIER):
                 cells = table.cleaned(rows, column)
                 wanted[column] = gone.ifelse(None, cells) if keeps else cells

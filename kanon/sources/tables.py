@@ -49,6 +49,10 @@ class Source(Protocol):
     def table(self) -> Table:
         """The records."""
 
+    @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The identifiers that are replaced by random labels instead of dropped."""
+
     def passed_through(self) -> tuple[str, ...]:
         """The columns that leave as they are, sensitive ones among them."""
 
