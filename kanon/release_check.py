@@ -51,10 +51,11 @@ class Verdict:
     Attributes
     ----------
     model
-        The privacy model, by its name in plans; or ``columns`` for which columns there are, and
-        ``pseudonyms`` for what stands in those of identifiers.
+        The privacy model, by its name in plans; or ``columns`` for which columns there are,
+        ``pseudonyms`` for what stands in those of identifiers, and ``suppressed`` for what stands
+        in the rows that are marked so.
     column
-        The sensitive column that it looks at, or that of identifiers; or "".
+        The column that it looks at; or "".
     asked
         Its parameters.
     level
@@ -82,6 +83,8 @@ class Verdict:
             return "its columns are not those of the plan"
         if self.model == "pseudonyms":
             return f"{quoted(self.column)} has values that are no pseudonyms"
+        if self.model == "suppressed":
+            return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
         level = "no class is left" if self.level is None else f"{self.level:.6g} in the worst class"
         return f"{self.model} ({self.asked}){column}: {level}"
 
@@ -106,33 +109,41 @@ def require(verdicts: Sequence[Verdict]) -> None:
         )
 
 
-def check_release(released: pd.DataFrame, plan: Plan) -> tuple[Verdict, ...]:
+def check_release(
+    released: pd.DataFrame, plan: Plan, roots: Mapping[str, str] | None = None
+) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
     Parameters
     ----------
     released
         The table, as it was made or as it was read back from a file. Rows that a plan with
-        ``suppressed: keep`` has blanked are told by 1 in its column ``suppressed``, and left out.
+        ``suppressed: keep`` has blanked are told by 1 in its column ``suppressed``; they are left
+        out once nothing but pseudonyms stands in them.
     plan
         What was asked for.
+    roots
+        Per quasi-identifier the label of its root, which all blanked rows have. None if it is not
+        known: then they only have to be alike.
 
     Returns
     -------
     tuple of Verdict
         A verdict per model, in the order of the plan; or a single one if an identifier was
-        released, under its own name or where its pseudonyms belong, or a quasi-identifier or
-        sensitive column is missing.
+        released, under its own name or where its pseudonyms belong, if a quasi-identifier or
+        sensitive column is missing, or if a row that is marked as suppressed shows a value.
     """
     with _connection() as connection:
         names = [str(name) for name in released.columns]
         # DuckDB does not tell upper from lower case in names.
         numbered = arrow_table(released).rename_columns([f"c{i}" for i in range(len(names))])
         connection.register("release", numbered)
-        return _verdicts(connection, names, plan)
+        return _verdicts(connection, names, plan, roots)
 
 
-def check_files(path: Path, kind: str, plan: Plan) -> tuple[Verdict, ...]:
+def check_files(
+    path: Path, kind: str, plan: Plan, roots: Mapping[str, str] | None = None
+) -> tuple[Verdict, ...]:
     """Check a release that an engine has written, as :func:`check_release` does.
 
     Parameters
@@ -141,8 +152,8 @@ def check_files(path: Path, kind: str, plan: Plan) -> tuple[Verdict, ...]:
         Where it stands.
     kind
         ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``.
-    plan
-        What was asked for.
+    plan, roots
+        See :func:`check_release`.
 
     Returns
     -------
@@ -166,7 +177,7 @@ def check_files(path: Path, kind: str, plan: Plan) -> tuple[Verdict, ...]:
             names = list(rows.columns)
         numbered = (f"{_name(old)} AS c{i}" for i, old in enumerate(rows.columns))
         rows.project(", ".join(numbered)).create_view("release")
-        return _verdicts(connection, names, plan)
+        return _verdicts(connection, names, plan, roots)
 
 
 @contextmanager
@@ -200,7 +211,10 @@ def _name(column: str) -> str:
 
 
 def _verdicts(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], plan: Plan
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    plan: Plan,
+    roots: Mapping[str, str] | None,
 ) -> tuple[Verdict, ...]:
     """Check the table ``release``, whose columns c0, c1, ... are called ``names``."""
     quasi, sensitive = plan.roles.quasi_identifiers, plan.roles.columns(Role.SENSITIVE)
@@ -215,14 +229,23 @@ def _verdicts(
     def text(column: str) -> str:
         return f"coalesce(CAST(c{names.index(column)} AS VARCHAR), '')"
 
-    for column in plan.roles.columns(Role.IDENTIFIER):  # none but those with pseudonyms is left
-        if column in names:
+    pseudonyms = set(plan.roles.columns(Role.IDENTIFIER)) - hidden
+    for column in names:
+        if column in pseudonyms:
             fits = f"regexp_full_match({text(column)}, '{_PSEUDONYM}')"
             if connection.sql(f"SELECT 1 FROM release WHERE NOT {fits} LIMIT 1").fetchall():
                 return (Verdict("pseudonyms", column, "P_1, P_2, …", None, False),)
 
     blanked = plan.suppressed == "keep" and "suppressed" in names
     kept = f"FROM release WHERE {text('suppressed')} <> '1'" if blanked else "FROM release"
+    for column in names if blanked else ():
+        if column == "suppressed" or column in pseudonyms:
+            continue
+        marked = f"FROM release WHERE {text('suppressed')} = '1'"
+        cells = connection.sql(f"SELECT DISTINCT {text(column)} {marked} LIMIT 2").fetchall()
+        allowed = [("",)] if column not in quasi else [(roots[column],)] if roots else cells[:1]
+        if not set(cells) <= set(allowed):
+            return (Verdict("suppressed", column, "blank, or the root", None, False),)
     tuples = ", ".join(map(text, quasi))
     found = []
     for part in plan.privacy:

@@ -248,7 +248,7 @@ class Run:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        return check_release(self.released(), self.prepared.plan)
+        return check_release(self.released(), self.prepared.plan, _roots(self.recoding))
 
     def write(
         self, target: Address, progress: Progress = no_progress, neutral: bool = False
@@ -302,9 +302,15 @@ def write_stored(
         recoding,
         target,
         progress,
-        check=lambda part, kind: require(check_files(part, kind, plan)),
+        check=lambda part, kind: require(check_files(part, kind, plan, _roots(recoding))),
         **how,
     )
+
+
+def _roots(recoding: Recoding) -> dict[str, str]:
+    """What stands in each quasi-identifier of a suppressed record that keeps its row."""
+    trees = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
+    return {column: tree.labels[tree.root] for column, tree in trees}
 
 
 def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -228,6 +229,81 @@ def test_blanked_rows_are_left_out_where_the_plan_keeps_them(mark):
     assert (found.level, found.holds) == (2, True)
     (found,) = check_release(released.drop(columns="suppressed"), plan(K2))
     assert (found.level, found.holds) == (1, False)
+
+
+AGE = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+KEPT = {
+    "name": {"role": "identifier", "pseudonym": True},
+    "age": AGE,
+    "ill": {"role": "sensitive"},
+}
+BLANKED = pd.DataFrame(
+    {
+        "name": ["P_1", "P_2", "P_3", "P_4"],
+        "age": ["X", "X", "*", "*"],
+        "ill": ["flu", "cold", None, None],
+        "note": ["a", "b", None, None],
+        "visits": pd.array([1, 2, None, None], dtype="Int64"),
+        "suppressed": [0, 0, 1, 1],
+    }
+)
+
+
+def written(released: pd.DataFrame, kind: str, path: Path) -> Path:
+    file = path / f"released.{kind}"
+    rows = duckdb.from_arrow(pa.Table.from_pandas(released, preserve_index=False))
+    rows.write_csv(str(file)) if kind == "csv" else rows.write_parquet(str(file))
+    return file
+
+
+@pytest.mark.parametrize("kind", ["memory", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("age", "93"), ("ill", "HIV"), ("note", "lives in Ulm"), ("visits", 7), (None, None)],
+)
+def test_what_is_marked_as_suppressed_shows_nothing(tmp_path, kind, column, cell):
+    """Neither a value, nor which of the values: the rows are at the root and blank."""
+    spoiled = BLANKED.copy()
+    if column:
+        spoiled.loc[3, column] = cell
+    wanted = plan(K2, columns=KEPT, suppressed="keep")
+    for roots in (None, {"age": "*"}):
+        if kind == "memory":
+            (found,) = check_release(spoiled, wanted, roots)
+        else:
+            (found,) = check_files(written(spoiled, kind, tmp_path), kind, wanted, roots)
+        assert found.holds is (column is None)
+        if column:
+            assert found.sentence == (
+                f"'{column}' shows values in rows that are marked as suppressed"
+            )
+
+
+def test_all_that_is_marked_is_at_the_root():
+    """One value for all of them is enough only where nobody says what the root is called."""
+    same = BLANKED.replace({"age": {"*": "93"}})
+    wanted = plan(K2, columns=KEPT, suppressed="keep")
+    assert check_release(same, wanted)[0].holds
+    (found,) = check_release(same, wanted, {"age": "*"})
+    assert (found.model, found.column, found.holds) == ("suppressed", "age", False)
+
+
+def test_a_run_says_what_its_roots_are(monkeypatch):
+    """A run that forgets to raise the rows it suppresses does not pass its own check."""
+    table = pd.DataFrame({"name": list("abc"), "age": ["1", "1", "93"], "ill": ["x", "y", "HIV"]})
+    columns = {**KEPT, "name": {"role": "identifier"}}
+    wanted = plan(K2, columns=columns, suppressed="keep", suppression_limit=0.5)
+    wanted = wanted.model_copy(
+        update={"algorithm": wanted.algorithm.model_copy(update={"name": "datafly"})}
+    )
+    done = run(wanted, table)
+    assert done.released()["suppressed"].tolist() == [0, 0, 1]
+    assert all(verdict.holds for verdict in done.verdicts)
+    true = type(done).released
+    monkeypatch.setattr(type(done), "released", lambda self: true(self).assign(
+        age=["1", "1", "93"]))  # fmt: skip
+    (found,) = replace(done).verdicts
+    assert (found.model, found.column) == ("suppressed", "age")
 
 
 def test_a_release_without_records_tells_nothing():
