@@ -19,14 +19,17 @@ distinct-l-diversity l = 2 2 True
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, time
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from kanon.errors import ReleaseError, quoted
 from kanon.plan import Plan
@@ -136,8 +139,12 @@ def check_release(
     with _connection() as connection:
         names = [str(name) for name in released.columns]
         # DuckDB does not tell upper from lower case in names.
-        numbered = arrow_table(released).rename_columns([f"c{i}" for i in range(len(names))])
-        connection.register("release", numbered)
+        numbered = released.set_axis([f"c{i}" for i in range(len(names))], axis=1)
+        for column in plan.roles.columns(Role.SENSITIVE):
+            if column in names:
+                place = f"c{names.index(column)}"
+                numbered = numbered.assign(**{place: _cells(numbered[place])})
+        connection.register("release", arrow_table(numbered))
         return _verdicts(connection, names, plan, roots)
 
 
@@ -168,7 +175,7 @@ def check_files(
             rows = connection.read_csv(
                 str(path), auto_detect=False, header=True, sep=separator, quotechar='"',
                 escapechar='"', lineterminator=duckdb.CSVLineTerminator.LINE_FEED,
-                strict_mode=True, hive_partitioning=False,
+                strict_mode=True, hive_partitioning=False, allow_quoted_nulls=False,
                 columns={f"t{i}": "VARCHAR" for i in range(len(names))},
             )  # fmt: skip
         else:
@@ -226,8 +233,11 @@ def _verdicts(
     if hidden & set(names) or not {*quasi, *sensitive} <= set(names):
         return (Verdict("columns", "", "no identifier, every other column", None, False),)
 
+    def cell(column: str) -> str:
+        return f"CAST(c{names.index(column)} AS VARCHAR)"
+
     def text(column: str) -> str:
-        return f"coalesce(CAST(c{names.index(column)} AS VARCHAR), '')"
+        return f"coalesce({cell(column)}, '')"
 
     pseudonyms = set(plan.roles.columns(Role.IDENTIFIER)) - hidden
     for column in names:
@@ -253,14 +263,16 @@ def _verdicts(
         column = ""
         if "column" in asked:
             column = asked.pop("column") or sensitive[0]
-            value = text(column)
-            texts = connection.sql(f"SELECT DISTINCT {value} AS text {kept}").df()["text"]
-            values = pd.DataFrame({"text": texts, "number": _numbered(texts)})
-            connection.register("known", values)
+            texts = connection.sql(
+                f"SELECT DISTINCT {cell(column)} AS text {kept}"
+            ).to_arrow_table()
+            numbers = pa.array(_numbered(texts["text"].to_pylist()))
+            connection.register("known", texts.append_column("number", numbers))
             # A number of 64 bits for a class: two of ten million classes share one in 1e-5 cases.
             groups = connection.sql(
                 f"SELECT hash({tuples}) AS class, number, count(*) AS n FROM "
-                f"(SELECT * {kept}) JOIN known ON {value} = text GROUP BY ALL"
+                f"(SELECT * {kept}) JOIN known ON {cell(column)} IS NOT DISTINCT FROM text "
+                "GROUP BY ALL"
             ).fetchnumpy()
         else:
             groups = connection.sql(
@@ -277,18 +289,45 @@ def _verdicts(
     return tuple(found)
 
 
-def _numbered(texts: pd.Series) -> np.ndarray:
+def _cells(column: pd.Series) -> pd.Series:
+    """A column of a table in memory, as texts where Arrow would make one value of several.
+
+    >>> from decimal import Decimal
+    >>> _cells(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
+    ['1.5', '1.50', None]
+    """
+    if isinstance(column.dtype, pd.StringDtype) or getattr(column.dtype, "kind", "O") in "iufbM":
+        return column
+    missing = column.isna()
+    texts = [None if gone else _text(cell) for cell, gone in zip(column, missing, strict=True)]
+    return pd.Series(texts, column.index, dtype=object)
+
+
+def _text(cell: object) -> str:
+    """A cell as text: 39 and 39.0 are one number, a day and its midnight one day."""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime) and cell.tzinfo is None and cell.time() == time():
+        return str(cell.date())
+    return str(cell)
+
+
+def _numbered(texts: Sequence[str | None]) -> np.ndarray:
     """Different values as numbers from 0, by their size if they have one; the missing one last.
 
-    Blanks around a value and `.0` behind a whole number make no other value.
+    Blanks around a value, `.0` behind a whole number and the sign of zero make no other value.
     """
-    plain = texts.str.strip().str.replace(r"^([+-]?[0-9]+)[.]0+$", r"\1", regex=True)
-    known = np.array(sorted(set(plain) - {""}), dtype=object)
-    sizes = pd.to_numeric(pd.Series(known), errors="coerce")
-    if not sizes.isna().any():
-        known = known[np.argsort(sizes.to_numpy(), kind="stable")]
-    number = {text: place for place, text in enumerate(known)}
-    return np.array([number.get(text, len(number)) for text in plain])
+    plain = [None if text is None else _value(text) for text in texts]
+    known = sorted({value for value in plain if value is not None})
+    with suppress(ValueError):
+        known.sort(key=float)
+    number = {value: place for place, value in enumerate(known)}
+    return np.array([len(number) if value is None else number[value] for value in plain], np.int64)
+
+
+def _value(text: str) -> str:
+    value = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text.strip())
+    return "0" if value in ("+0", "-0") else value
 
 
 # --- the models -----------------------------------------------------------------------------

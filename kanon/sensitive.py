@@ -15,19 +15,18 @@ __all__ = ["Sensitive", "order_of_values"]
 def order_of_values(texts: Sequence[str]) -> tuple[list[str], bool]:
     """The distinct values of a sensitive attribute in order, and whether they are numbers.
 
-    Numbers stand by size, anything else in alphabetical order; missing cells, which count as one
-    value, stand last.
+    Numbers stand by size, anything else (and numbers of one size, such as 1.5 and 1.50) in
+    alphabetical order; missing cells, which count as one value, stand last.
 
     >>> order_of_values(["10", "9", "(missing)"])
     (['9', '10', '(missing)'], True)
     >>> order_of_values(["b", "10", "a"])
     (['10', 'a', 'b'], False)
     """
-    present = [text for text in texts if text != MISSING_LABEL]
+    present = sorted(text for text in texts if text != MISSING_LABEL)
     sizes = numbers(present)
-    if sizes is None:
-        ordered = sorted(present)
-    else:
+    ordered = present
+    if sizes is not None:
         ordered = [present[place] for place in np.argsort(sizes, kind="stable")]
     return ordered + [MISSING_LABEL] * (len(present) < len(texts)), sizes is not None
 
