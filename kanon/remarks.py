@@ -1,11 +1,11 @@
 """What a release may give away although it meets its models, in sentences with their figures.
 
-A privacy model looks at the columns that it was told of, in the role that it was told. Five things
+A privacy model looks at the columns that it was told of, in the role that it was told. Six things
 it cannot see are remarked on here: pseudonyms that link records of a person, a quasi-identifier
 that is almost a name, a sensitive column that others know, classes that share one sensitive value,
-and columns that pass through unchanged although they tell people apart. Each remark gives a figure
-and what to do. Everything comes from counts, so that a table may stay in its engine; no remark
-holds a value of the table.
+sensitive values that are written in several ways, and columns that pass through unchanged although
+they tell people apart. Each remark gives a figure and what to do. Everything comes from counts, so
+that a table may stay in its engine; no remark holds a value of the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -18,7 +18,9 @@ holds a value of the table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -31,7 +33,7 @@ from kanon.schema import Role, named_like, tells_apart
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
-from kanon.values import Frequencies, are_dates, canonical_texts
+from kanon.values import MISSING_LABEL, Frequencies, are_dates, as_read, canonical_texts
 from kanon.words import counted, percent, thin
 
 __all__ = [
@@ -46,7 +48,9 @@ __all__ = [
     "table_remarks",
 ]
 
-Kind = Literal["linked", "homogeneous", "passes-through", "almost-unique", "known-outside"]
+Kind = Literal[
+    "linked", "homogeneous", "several-spellings", "passes-through", "almost-unique", "known-outside"
+]
 
 
 class About(NamedTuple):
@@ -64,6 +68,10 @@ KINDS: Mapping[Kind, About] = {
     "homogeneous": About(
         "Classes of one sensitive value",
         "k-anonymity does not prevent that; require l-diversity of the column too.",
+    ),
+    "several-spellings": About(
+        "Values written in several ways",
+        "Clean such a column before, so that each value is written in one way.",
     ),
     "passes-through": About(
         "Columns that pass through",
@@ -85,6 +93,9 @@ KINDS: Mapping[Kind, About] = {
 
 _SAMPLE = 200
 """So many records tell whether a column holds dates or free text."""
+
+_MANY = 100_000
+"""Beyond so many texts of a column, only a release is looked at for several spellings: seconds."""
 
 _FOLLOWS = 0.9
 """A sensitive value follows from other columns if so much of what chance leaves open is decided."""
@@ -145,6 +156,8 @@ def table_remarks(
       somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
     - A sensitive column looks *known outside* if its name says so, if it holds exact dates, or if
       it is almost unique itself.
+    - A sensitive column has *several spellings* of a value if texts that are told apart are equal
+      to a reader (:func:`kanon.values.as_read`), or show nothing as a missing cell does.
     - An insensitive column *passes through* what may tell people apart if its name says so, if it
       holds exact dates or free text, or if some of its values have fewer than k records.
 
@@ -167,7 +180,12 @@ def table_remarks(
         Those of more records first.
     """
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
-    return _in_order(_of_columns(table, known, k, {}, None, pseudonyms))
+    return _in_order(
+        [
+            *_of_columns(table, known, k, {}, None, pseudonyms),
+            *_several_spellings(_texts(table, known)),
+        ]
+    )
 
 
 def release_remarks(
@@ -207,12 +225,16 @@ def release_remarks(
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     # What was counted for the classes is not counted again.
     frequencies = {each.name: Frequencies.of(each.total) for each in classes.sensitive}
+    texts = {
+        each.name: dict(zip(each.values, each.total.tolist(), strict=True))
+        for each in classes.sensitive
+    }
     for j, column in enumerate(classes.attributes):
         records = np.bincount(classes.nodes[:, j], classes.counts)
         frequencies[column] = Frequencies.of(records)
     released = (source, recoding)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms))
-    return _in_order([*found, *_homogeneous(recoding)])
+    return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
 
 
 def _in_order(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
@@ -317,6 +339,37 @@ def _known_outside(
             share,
             f"{quoted(column)} is sensitive, but {', and '.join(reasons)}.",
         )
+
+
+def _texts(table: Table, roles: Mapping[str, Role]) -> dict[str, dict[str, int]]:
+    """Per sensitive column its texts with their records, unless they are very many."""
+    found = {}
+    for column in (name for name, role in roles.items() if role is Role.SENSITIVE):
+        with suppress(TableError):
+            if table.distinct_of(column).values <= _MANY:
+                counts = table.counted(column)
+                found[column] = {**counts.counts, MISSING_LABEL: counts.missing}
+    return found
+
+
+def _several_spellings(texts: Mapping[str, Mapping[str, int]]) -> Iterator[Remark]:
+    for column, counts in texts.items():
+        written = {text: records for text, records in counts.items() if records}
+        seen = ["" if text == MISSING_LABEL else as_read(text) for text in written]
+        several = {value for value, spellings in Counter(seen).items() if spellings > 1}
+        if several:
+            alike = sum(
+                n for value, n in zip(seen, written.values(), strict=True) if value in several
+            )
+            are = "value that is" if len(several) == 1 else "values that are"
+            yield Remark(
+                "several-spellings",
+                column,
+                alike / sum(written.values()),
+                f"{quoted(column)} has {thin(len(several))} {are} written in several ways (equal "
+                "as numbers, or as Unicode texts without blanks and invisible signs): l, t and all "
+                "other models count them as different.",
+            )
 
 
 def _name_tells(column: str) -> str:

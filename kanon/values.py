@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ __all__ = [
     "Distinct",
     "Frequencies",
     "are_dates",
+    "as_read",
     "canonical_text",
     "canonical_texts",
     "numbers",
@@ -184,6 +187,29 @@ def are_dates(texts: Sequence[str]) -> bool:
     (True, False, False)
     """
     return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
+
+
+def as_read(text: str) -> Decimal | str:
+    """What a reader takes a text for: its number if it has one, else what is seen of it.
+
+    Texts that kanon tells apart are equal here if they are equal as numbers (1.5 and 1.50, 1e3 and
+    1000, 7 and 007), or in Unicode's canonical form without blanks and invisible signs.
+
+    >>> as_read("1.50") == as_read("+1.5"), as_read("cafe\\u0301") == as_read("caf\\xe9\\u200b")
+    (True, True)
+    """
+    if not text.isprintable():
+        text = "".join(sign for sign in text if unicodedata.category(sign) not in _UNSEEN)
+    text = unicodedata.normalize("NFC", text.replace(" ", ""))
+    try:
+        return Decimal(text) if _NUMBER.fullmatch(text) else text
+    except ArithmeticError:  # an exponent beyond all bounds
+        return text
 
 
 def numbers(texts: list[str]) -> np.ndarray | None:

@@ -257,6 +257,53 @@ def test_homogeneous_records_are_those_that_pandas_counts(records, random):
     assert again.remarks == done.remarks, "the order of the rows says nothing"
 
 
+# --- values that are written in several ways ------------------------------------------------
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1.5", "1.50"), ("1", "+1"), ("1e3", "1000"), ("7", "007"), ("3", "\u0663"), (".5", "0.5"),
+        ("1000", "1 000"), ("caf\u00e9", "cafe\u0301"), ("HIV", "HIV\u200b"), ("HIV", "\u00adHIV"),
+        ("type 1", "type\u00a01"), ("\u200b", None), ("", None),
+    ],
+)  # fmt: skip
+def test_l_is_2_of_one_value_that_is_written_in_two_ways(one, other):
+    frame = pd.DataFrame({"x": list("aaaabbbb"), "ill": pd.Series([one, other] * 4, dtype=object)})
+    done, said = released(frame, privacy=TWO, x="qi", ill="s")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column, remark.share) == ("several-spellings", "ill", 1)
+    assert remark.found == (
+        "'ill' has 1 value that is written in several ways (equal as numbers, or as Unicode texts "
+        "without blanks and invisible signs): l, t and all other models count them as different."
+    )
+    assert said == [f"{remark.found} {KINDS['several-spellings'].advice}"]
+    assert table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        ["1.5", "1.51"], ["HIV", "hiv"], ["10", "1_0"], ["\u00b2", "2"], ["nan", "NaN"],
+        ["9007199254740993", "9007199254740992"], ["x", None], ["1,5", "1.5"],
+        ["1e999999999999999999", "1e999999999999999998"], ["1e99999999999999999999", "inf"],
+    ],
+)  # fmt: skip
+def test_different_values_are_no_two_ways_of_one(different):
+    assert on_table({"ill": different * 4}, ill="s") == {}
+
+
+def test_the_records_of_values_in_several_ways_are_counted():
+    ill = (
+        ["1.5"] * 3
+        + ["1.50"]
+        + ["2", "2.0", "2.00"]
+        + ["0", "+0", "-0"]
+        + ["x", "x "]
+        + ["7", "07"]
+    )
+    remark = on_table({"ill": ill}, ill="s")["ill"]
+    assert "has 2 values that are" in remark.found and remark.share == 6 / 14
+
+
 # --- columns that pass through --------------------------------------------------------------
 def test_free_text_dates_and_rare_values_that_pass_through():
     n = 100
@@ -350,7 +397,8 @@ def test_no_remark_holds_a_value(data):
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
-        "linked", "homogeneous", "passes-through", "almost-unique", "known-outside"
+        "linked", "homogeneous", "several-spellings", "passes-through", "almost-unique",
+        "known-outside",
     ]  # fmt: skip
 
 
@@ -395,6 +443,14 @@ def test_an_engine_counts_what_memory_counts(in_engine):
         assert one.found.replace(uncounted, "").strip() in same.found
         assert (uncounted in one.found) is (one.kind == "passes-through")
     assert len(said) == len(by_kind(theirs.remarks))
+
+
+def test_an_engine_says_what_is_written_in_several_ways(in_engine):
+    frame = pd.DataFrame({"x": list("aabb"), "ill": ["1.5", "1.50"] * 2})
+    table, roles = in_engine(frame), {"ill": NAMES["s"], "x": NAMES["qi"]}
+    (remark,) = table_remarks(table, roles, 2)
+    assert (remark.kind, remark.share) == ("several-spellings", 1)
+    assert released(table, privacy=TWO, x="qi", ill="s")[0].remarks == (remark,)
 
 
 def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):

@@ -63,6 +63,19 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     assert remarks(at)[0].startswith("1 remark on these roles: sensitive columns that others may")
 
 
+def test_values_that_are_written_in_two_ways_are_seen_before_a_run(start):
+    at = upload(
+        start(DATA), "hundred.csv", as_bytes(HUNDRED.assign(dose=["1.5", "1.50"] * 50), "csv")
+    )
+    for column in ("born", "remark"):
+        role(at, column, "identifier")
+    role(at, "dose", "sensitive")
+    label, said = remarks(at)
+    assert label == "1 remark on these roles: values written in several ways"
+    assert "'dose' has 1 value that is written in several ways (equal as numbers" in said
+    assert "Clean such a column before" in said and "1.50" not in said
+
+
 def test_a_release_is_remarked_on_above_its_tables(start):
     """Two of twelve people each are in a class of one disease or not: counted in the table."""
     at = with_people(start(DATA))
