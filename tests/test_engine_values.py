@@ -272,6 +272,57 @@ def test_sums_of_whole_numbers_are_released_as_they_are(tmp_path):
     assert [int(row["n"]) for row in found] == [2**70, 2**70 + 1]
 
 
+def listed_in(path: Path) -> set[str]:
+    """Every text that the dictionaries of a Parquet file or the types of a database list."""
+    if path.suffix == ".duckdb":
+        with duckdb.connect(str(path), read_only=True) as connection:
+            types = connection.execute("SELECT labels FROM duckdb_types() WHERE NOT internal")
+            return {label for (labels,) in types.fetchall() for label in labels}
+    names = ["age", "job", "note"]
+    found = pyarrow.parquet.read_table(path, read_dictionary=names)
+    return {str(label) for name in names for one in found[name].chunks for label in one.dictionary}
+
+
+@pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
+@pytest.mark.parametrize("name", ["out.parquet", "out", "out.duckdb"])
+def test_no_type_of_a_release_lists_values_of_suppressed_records(tmp_path, name, suppressed):
+    address = in_duckdb(
+        tmp_path,
+        "CREATE TYPE notes AS ENUM ('SECRET''s, note', 'x', 'y')",
+        "CREATE TYPE jobs AS ENUM ('SECRETJOB', 'baker')",
+        "CREATE TABLE people (age VARCHAR, job jobs, note notes)",
+        "INSERT INTO people VALUES ('SECRETAGE', 'SECRETJOB', 'SECRET''s, note')",
+        *2 * ["INSERT INTO people VALUES ('34', 'baker', 'x'), ('35', 'baker', 'y')"],
+    )
+    plan = {
+        "version": 1,
+        "columns": {"age": QUASI, "job": QUASI, "note": AS_IT_IS},
+        "algorithm": {"name": "levels", "node": {"age": 0, "job": 0}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "suppression_limit": 0.5,
+        "suppressed": suppressed,
+    }
+    table = open_stored(address)
+    assert table.values("note").texts == ["SECRET's, note", "x", "y"]
+    target = Address(str(tmp_path / name), "released" if name.endswith("duckdb") else None)
+    run(Plan.from_content(plan), table).write(target)
+    root = {"*"} if suppressed == "keep" else set()  # what a suppressed record gets
+    found = set[str]()
+    for path in [tmp_path / name] if target.path.is_file() else target.path.glob("*"):
+        assert b"SECRET" not in path.read_bytes()
+        found |= listed_in(path)
+    assert found == (set() if name == "out.duckdb" else {"34", "35", "baker", "x", "y"} | root)
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+def test_a_release_of_nobody_has_columns_alone(tmp_path, name):
+    address = in_parquet(tmp_path / "t.parquet", age=["1", "2"], note=["x", "y"])
+    plan = plan_with(age=QUASI, note=AS_IT_IS).model_dump(mode="json", exclude_none=True)
+    plan |= {"algorithm": {"name": "levels", "node": {"age": 0}}, "suppression_limit": 1.0}
+    run(Plan.from_content(plan), open_stored(address)).write(Address(str(tmp_path / name)))
+    assert list(open_address(Address(str(tmp_path / name)), "duckdb").columns) == ["age", "note"]
+
+
 def test_what_is_no_number_is_missing(tmp_path):
     frame = pd.DataFrame({"a": [1.5, float("nan"), 2.0], "b": ["x", "x", "x"]})
     address = in_parquet(tmp_path / "t.parquet", a=pa.array(frame["a"].to_numpy()), b=frame["b"])

@@ -195,9 +195,11 @@ class StoredSource:
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
         tuples[place] = places.astype(np.int32)
         rows = _matching(rows, ibis.memtable(pa.table(tuples)), keys)
-        labels = {f"{place}, known": np.arange(recoding.n_classes + 1, dtype=np.int32)}
-        roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
-        nodes = np.vstack([recoding.nodes, roots])
+        nodes = recoding.nodes
+        if keeps:  # what suppressed records get
+            roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
+            nodes = np.vstack([nodes, roots])
+        labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])

@@ -154,7 +154,10 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
         connection.con.register(f"{name}, given", given)
         cells = [f'"{column}"' for column in given.column_names]
         for j, kind in enumerate(given.schema.types):
-            if pa.types.is_dictionary(kind):  # joined and written as numbers, not as texts
+            # Its values are those that occur: a type with others would take them into the release.
+            if pa.types.is_dictionary(kind) and len(
+                given
+            ):  # joined and written as numbers, not as texts
                 cell, labels = cells[j], f'"{name}, labels {j}"'
                 connection.raw_sql(
                     f'CREATE TYPE {labels} AS ENUM (SELECT DISTINCT {cell} FROM "{name}, given")'
@@ -276,7 +279,8 @@ def _database(connection: Any, address: Address, settings: ReadSettings) -> _Ope
 def _as_it_is(connection: Any, table: str) -> Any:
     """The rows of a table, its texts apart where a collation takes them for the same.
 
-    Sums of whole numbers get the type that a Parquet file has for them.
+    Sums of whole numbers get the type that a Parquet file has for them. The type of an enumeration
+    lists all its values, and would take those of suppressed records along: its cells become texts.
     """
     rows = connection.table(table, database=("given", "main"))
     listed = connection.con.execute(
@@ -284,11 +288,23 @@ def _as_it_is(connection: Any, table: str) -> Any:
         "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",
         [table],
     )
-    as_it_is = {"VARCHAR": "{0} COLLATE C AS {0}", "HUGEINT": "CAST({0} AS DECIMAL(38, 0)) AS {0}"}
-    cells = ", ".join(
-        as_it_is.get(kind, "{0}").format(sql_name(column)) for column, kind in listed.fetchall()
-    )
+    cells = ", ".join(_cell(sql_name(column), kind) for column, kind in listed.fetchall())
     return connection.sql(f"SELECT {cells} FROM given.main.{sql_name(table)}", schema=rows.schema())
+
+
+_ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
+
+
+def _cell(name: str, kind: str) -> str:
+    """A column of some type, as SQL asks for it.
+
+    >>> _cell('"a"', "ENUM('x', 'it''s, y')[]")
+    'CAST("a" AS VARCHAR[]) AS "a"'
+    """
+    if kind == "VARCHAR":
+        return f"{name} COLLATE C AS {name}"
+    wanted = "DECIMAL(38, 0)" if kind == "HUGEINT" else _ENUMERATION.sub("VARCHAR", kind)
+    return name if wanted == kind else f"CAST({name} AS {wanted}) AS {name}"
 
 
 _KINDS = {
