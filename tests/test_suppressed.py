@@ -7,6 +7,9 @@ from datetime import date
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,10 +22,11 @@ from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
+from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings
-from kanon.sources.writing import KINDS, write_table
+from kanon.sources.writing import KINDS, arrow_table, write_table
 from kanon.studio.preview import before_and_after
 
 COLUMNS = {
@@ -107,6 +111,77 @@ def test_where_everybody_is_suppressed_all_rows_are_blank():
     assert made.release_rows(suppressing(made, "F", "M", "X"), np.array([2])).shape == (1, 11)
     made = source(keep=False)
     assert len(made.release(suppressing(made, "F", "M", "X"))) == 0
+
+
+SECRET = 7234567890123456789
+"""Eight bytes that a file has by no chance."""
+
+LISTING = {
+    "sex": ["F", "M", "F", "X"],
+    "ill": pd.Categorical(["cold", "SECRET", "cold", "flu"]),
+    "rank": pd.Categorical(
+        ["b", "SECRET", "a", "b"], categories=["b", "SECRET", "a"], ordered=True
+    ),
+    "code": pd.Series(["x", "SECRET", "y", "x"]).astype(
+        pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+    "whole": [1, SECRET, 3, 4],
+    "nullable": pd.array([1, SECRET, None, 4], dtype="Int64"),
+    "text": ["x", "SECRET", "y", "x"],
+}
+
+
+def holds_the_secret(content: bytes) -> bool:
+    return b"SECRET" in content or SECRET.to_bytes(8, "little") in content
+
+
+@pytest.mark.parametrize("suppressed", ["leave-out", "keep", "dropped"])
+def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
+    """Neither among the categories of a column, nor beneath a blank, nor in the index."""
+    index = pd.CategoricalIndex(["Ann", "SECRET", "Cem", "Dee"])
+    given = pd.DataFrame(LISTING).set_axis(index)
+    if suppressed == "dropped":
+        given["sex"] = ["F", None, "F", "X"]
+    columns = {name: {"role": "insensitive"} for name in LISTING} | {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        "ill": {"role": "sensitive"},
+    }
+    plan = {
+        "version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": {"name": "levels", "node": {"sex": 0}}, "suppression_limit": 0.5,
+        "suppressed": "leave-out" if suppressed == "dropped" else suppressed,
+        "read": {"missing": "drop-records"},
+    }  # fmt: skip
+    done = run(Plan.from_content(plan), given)
+    found = done.released()
+    assert list(found["ill"].cat.categories) == ["cold"]
+    assert list(found["rank"].cat.categories) == ["b", "a"] and found["rank"].cat.ordered
+    left = ["Ann", "Cem"] if suppressed != "keep" else ["Ann", "Cem", "Dee", "SECRET"]
+    assert list(found.index.categories) == left
+    if suppressed != "keep":
+        found.to_parquet(tmp_path / "own.parquet", compression="none")
+        assert not holds_the_secret((tmp_path / "own.parquet").read_bytes())
+    for kind in ("parquet", "feather"):
+        done.write(Address(str(tmp_path / f"out.{kind}")))
+        content = tmp_path / f"out.{kind}"
+        packed = pyarrow.parquet if kind == "parquet" else pyarrow.feather
+        held = packed.read_table(content)
+        plain = pa.BufferOutputStream()
+        with pa.ipc.new_file(plain, held.schema) as writer:  # what Feather holds, unpacked
+            writer.write_table(held)
+        assert not holds_the_secret(plain.getvalue().to_pybytes())
+
+
+def test_what_is_written_holds_nothing_but_its_rows():
+    """Whoever made the table: the writer looks once more."""
+    gone = np.array([False, True, False, False])
+    rows = pd.DataFrame({name: pd.Series(cells).mask(gone) for name, cells in LISTING.items()})
+    for table_of in (rows, rows.iloc[[0, 2]]):
+        held = arrow_table(table_of)
+        plain = pa.BufferOutputStream()
+        with pa.ipc.new_file(plain, held.schema) as writer:
+            writer.write_table(held)
+        assert not holds_the_secret(plain.getvalue().to_pybytes())
 
 
 def test_pseudonyms_stay():

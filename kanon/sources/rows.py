@@ -9,6 +9,7 @@ import pandas as pd
 
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
+from kanon.sources.bare import bare_column, bare_index
 from kanon.sources.tables import Excerpt
 
 __all__ = ["excerpt_of", "released_rows", "rise_of_rows"]
@@ -42,10 +43,13 @@ def released_rows(
     gone = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
+    released.index = bare_index(released.index)
     recoded = {*recoding.classes.attributes, *identifiers}
-    if gone.any():
-        for column in [name for name in released.columns if name not in recoded]:
-            released[column] = _blanked(released[column], gone)
+    for column in [name for name in released.columns if name not in recoded]:
+        cells = released[column]
+        kept = bare_column(_blanked(cells, gone) if gone.any() else cells)
+        if kept is not cells:
+            released[column] = kept
     for column, labels in pseudonyms.items():
         released[column] = labels
     nodes = recoding.targets[row_class]

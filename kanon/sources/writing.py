@@ -21,6 +21,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from kanon.errors import TableError, quoted
+from kanon.sources.bare import bare_column
 from kanon.sources.formulas import is_formula, neutralised
 from kanon.sources.reading import check_separator, is_padded, kind_of
 from kanon.values import canonical_text
@@ -190,6 +191,7 @@ def _arrow(column: pd.Series) -> Any:
         dates = kind in ("date", "datetime") and column.dropna().map(type).nunique() > 1
         if dates or kind not in _ONE_TYPE:
             column = _as_text(column)
+    column = bare_column(column)
     try:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):  # whole numbers beyond 64 bits, periods, …
