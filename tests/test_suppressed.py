@@ -172,6 +172,17 @@ def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
         assert not holds_the_secret(plain.getvalue().to_pybytes())
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_notes_beside_a_table_are_not_released(tmp_path, keep):
+    given = table()
+    given.attrs["first"] = {"name": "SECRET"}
+    made = MemorySource(given, ROLES, {"sex": suppression(["F", "M", "X"])}, keep_suppressed=keep)
+    found = made.release(suppressing(made, "M")).drop(columns="odd")
+    found.to_parquet(tmp_path / "out.parquet", compression="none")
+    assert b"SECRET" not in (tmp_path / "out.parquet").read_bytes()
+    assert given.attrs == {"first": {"name": "SECRET"}}
+
+
 def test_what_is_written_holds_nothing_but_its_rows():
     """Whoever made the table: the writer looks once more."""
     gone = np.array([False, True, False, False])

@@ -44,6 +44,7 @@ def released_rows(
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
     released.index = bare_index(released.index)
+    released.attrs = {}  # notes of whoever made the table, which pandas writes into a file
     recoded = {*recoding.classes.attributes, *identifiers}
     for column in [name for name in released.columns if name not in recoded]:
         cells = released[column]
