@@ -131,7 +131,7 @@ def canonical_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, datetime) and value.time() == time() and value.tzinfo is None:
-        return value.date().isoformat()
+        return str(value).partition(" ")[0]  # pandas has no date() of years beyond 9999
     if isinstance(value, (float, np.floating)):
         # .item() is the shortest text of a float32 too: numpy's own repr names the type.
         value = int(value) if float(value).is_integer() else str(value)

@@ -287,6 +287,8 @@ TABLES = [
          "'picture.xlsx' cannot be read as XLSX: it is damaged, locked or another kind of file."),
     Case("An XLSX with a password", TableFile("locked.xlsx", LOCKED),
          "'locked.xlsx' cannot be read as XLSX: it is damaged, locked or another kind of file."),
+    Case("A date in the year 12069", TableFile("far.parquet", parquet({"born": pa.array([318723120000, 0], pa.timestamp("s"))})),
+         "Column 'born' holds a date outside of the years 1 to 9999: correct it, or convert the column to text."),
     Case("A Parquet file that was cut off", TableFile("cut.parquet", parquet({"a": [1]})[:-20]),
          "'cut.parquet' cannot be read as Parquet: it is damaged, locked or another kind of file."),
     Case("Lists in the cells", TableFile("lists.parquet", parquet({"a": [[1], [2]]})),

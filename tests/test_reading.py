@@ -8,6 +8,7 @@ import random
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
@@ -18,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import TableError
+from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, TableFile, is_padded, read_table
+from kanon.values import canonical_texts
 
 SECRET = "Jane-Doe-1234"
 
@@ -403,6 +406,30 @@ BAD_TYPED = {
     "XLSX as CSV": (sheet([["a"], [1]]), "t.csv", "holds binary data"),
     "lists": (parquet({"a": [[1], [2]]}), "t.parquet", "'a' holds lists"),
     "bytes": (parquet({"a": [b"\xff\xfe"]}), "t.parquet", "'a' holds values that are not text"),
+    **{
+        f"year 12069 in {unit}": (
+            parquet({"a": pa.array([318723120000 * each, 0], pa.timestamp(unit))}),
+            "t.parquet",
+            "'a' holds a date outside of the years 1 to 9999",
+        )
+        for unit, each in {"s": 1, "ms": 1000, "us": 1000000}.items()
+    },
+    "a year of billions": (
+        feather({"a": pa.array([2**62, None], pa.timestamp("s"))}),
+        "t.feather",
+        "years 1 to 9999",
+    ),
+    "a far moment in a zone": (
+        feather({"a": pa.array([2**62, None], pa.timestamp("s", "Asia/Tokyo"))}),
+        "t.feather",
+        "years 1",
+    ),
+    "a far day": (parquet({"a": pa.array([2**30], pa.date32())}), "t.parquet", "years 1 to 9999"),
+    "before the first year": (
+        parquet({"a": pa.array([-(2**40)], pa.timestamp("s"))}),
+        "t.parquet",
+        "years 1 to 9999",
+    ),
     "no columns": (parquet({}), "t.parquet", "has no columns"),
     "no rows": (parquet({"a": pa.array([], pa.int64())}), "t.parquet", "no records"),
     "blank twin": (parquet({"a": [1], " a": [2]}), "t.parquet", "more than one column"),
@@ -422,6 +449,22 @@ def test_other_bad_files_are_refused(data, name, part):
     with pytest.raises(TableError) as caught:
         read_table(data, name)
     refused(caught.value, part)
+
+
+def test_the_last_day_of_all_is_a_date():
+    """Many tables have it for "never"."""
+    last = pd.Timestamp("9999-12-31").as_unit("s").to_datetime64().astype("int64").item()
+    found = read_table(parquet({"a": pa.array([last, None, 0], pa.timestamp("s"))}), "t.parquet")
+    assert canonical_texts(found.table["a"])[1] == ["9999-12-31", "1970-01-01"]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_far_date_in_a_table_of_pandas_is_refused(zone):
+    """Such a table was read by others."""
+    days = pd.Series(np.array(["12069-12-31", "NaT"], dtype="datetime64[s]")).dt.tz_localize(zone)
+    with pytest.raises(TableError) as caught:
+        as_table(pd.DataFrame({"born": days}))
+    refused(caught.value, "'born' holds a date outside of the years 1 to 9999")
 
 
 def test_places_without_a_file(tmp_path):

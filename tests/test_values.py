@@ -254,3 +254,10 @@ def test_a_tree_of_one_node_has_no_place_for_missing_cells():
         run(plan, table)
     check_sentence(caught.value, ["'q'"])
     assert "single node" in caught.value.sentence
+
+
+def test_a_date_beyond_the_calendar_has_a_text():
+    """An object column may hold one: pandas has no date() for it, and says so with its year."""
+    far = pd.Timestamp(np.datetime64("12069-12-31", "s"))
+    assert canonical_text(far) == "12069-12-31"
+    assert canonical_texts(pd.Series([far, "x"], dtype=object))[1] == ["12069-12-31", "x"]

@@ -18,6 +18,7 @@ from kanon.hierarchy.ranges import as_flat, is_flat
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive, order_of_values
+from kanon.sources.days import check_days
 from kanon.sources.limits import check_classes
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
@@ -353,8 +354,18 @@ class MemoryTable:
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
-    """A pandas table as one that is asked in numbers; any other one as it is."""
-    return MemoryTable(table) if isinstance(table, pd.DataFrame) else table
+    """A pandas table as one that is asked in numbers; any other one as it is.
+
+    Raises
+    ------
+    TableError
+        A column has a date outside of the years 1 to 9999.
+    """
+    if not isinstance(table, pd.DataFrame):
+        return table
+    for name, column in table.items():
+        check_days(column, str(name))
+    return MemoryTable(table)
 
 
 class MemorySource:

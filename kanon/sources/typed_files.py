@@ -15,6 +15,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of
 from kanon.sources.arrow_sizes import arrow_size, expanded_size, parquet_size
+from kanon.sources.days import check_days, far_days
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
 from kanon.sources.sheets import checked_book
@@ -187,11 +188,15 @@ def typed_column(column: Any, name: str) -> pd.Series:
             return pd.Series(dtype.__from_arrow__(whole))
         if column.null_count and kinds.is_boolean(column.type):
             return pd.Series(pd.BooleanDtype().__from_arrow__(column))
-        return column.to_pandas()
-    except (pa.ArrowException, ValueError):
+        found = column.to_pandas()
+    except (pa.ArrowException, ValueError, OverflowError):
+        if kinds.is_date(column.type):
+            raise far_days(name) from None
         raise TableError(
             f"Column {quoted(name)} holds values that are not text, numbers, dates or yes/no."
         ) from None
+    check_days(found, name)
+    return found
 
 
 def _check_single(kind: Any, name: str) -> None:
