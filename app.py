@@ -1,11 +1,13 @@
 """The dashboard: ``streamlit run app.py``."""
 
+from kanon.studio.quiet import keep_quiet
 from kanon.studio.settled import settled
 from kanon.studio.shared import imports_set_aside, jobs
 
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
+    keep_quiet()
     if not settled():
         return
     jobs()  # the worker gets ready while this process imports the rest
@@ -13,10 +15,8 @@ def main() -> None:
     from kanon.studio.belongings import belongings
     from kanon.studio.login import admit
     from kanon.studio.navigation import chosen_page, run_page
-    from kanon.studio.quiet import keep_quiet
 
     imports_set_aside()
-    keep_quiet()
     if not admit():
         return
     page = chosen_page()

@@ -15,6 +15,7 @@ from typing import Any
 from kanon.algorithms.task import Progress, no_progress
 from kanon.combined import combine
 from kanon.errors import (
+    TRACEBACK,
     KanonError,
     PlanError,
     PrivacyWarning,
@@ -22,6 +23,7 @@ from kanon.errors import (
     TableError,
     Unsatisfiable,
     quoted,
+    withheld,
 )
 from kanon.ground import Release
 from kanon.hierarchy.files import read_hierarchy
@@ -45,14 +47,15 @@ from kanon.words import counted, thin
 
 __all__ = ["main"]
 
-_BAD_INPUT, _UNSATISFIABLE = 2, 3
+_MISTAKE, _BAD_INPUT, _UNSATISFIABLE = 1, 2, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
     0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied,
-    the check of the release fails, or releases together do not meet their plans.
+    the check of the release fails, or releases together do not meet their plans, and 1 for a
+    mistake of kanon's own.
     """
     try:
         parsed = _parser().parse_args(arguments)
@@ -67,6 +70,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Interrupted; nothing was written.", file=sys.stderr)
         return 130
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        print(  # the text could hold cells
+            f"kanon: failed by a mistake of its own: {withheld(error)}. Please report this line; "
+            f"with {TRACEBACK}=1 there are more, which may hold values of the table.",
+            file=sys.stderr,
+        )
+        return _MISTAKE
     return 0
 
 

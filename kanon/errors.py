@@ -14,10 +14,12 @@ already holds the table).
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Sequence
 from typing import Self
 
 __all__ = [
+    "TRACEBACK",
     "CoverageError",
     "HierarchyError",
     "KanonError",
@@ -31,7 +33,11 @@ __all__ = [
     "listing",
     "on_one_line",
     "quoted",
+    "withheld",
 ]
+
+TRACEBACK = "KANON_TRACEBACK"
+"""The environment variable by which a developer has unexpected exceptions told with their texts."""
 
 _WITHHELD = "(value withheld)"
 
@@ -69,6 +75,27 @@ def listing(items: Iterable[object], most: int = 5) -> str:
     everything = list(items)
     text = ", ".join(quoted(item) for item in everything[:most])
     return text + (f" and {len(everything) - most} more" if len(everything) > most else "")
+
+
+def withheld(error: BaseException) -> str:
+    """What a log may say of any exception: types and places, without the texts, which hold cells.
+
+    >>> try:
+    ...     int("Alice")
+    ... except ValueError as error:
+    ...     withheld(error)
+    'ValueError at <doctest ...>:2'
+    """
+    said: list[str] = []
+    one: BaseException | None = error
+    while one is not None and len(said) < 10:
+        places = [
+            f"{frame.f_code.co_filename}:{line}"
+            for frame, line in traceback.walk_tb(one.__traceback__)
+        ]
+        said.append(" ".join([type(one).__name__, *(["at", " > ".join(places)] if places else [])]))
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    return ", after ".join(said)
 
 
 class KanonError(Exception):

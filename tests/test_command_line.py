@@ -100,6 +100,18 @@ def check_failure(said: Said, status: int, parts: list[str]) -> None:
         assert part in said.err
 
 
+def test_a_mistake_of_its_own_is_told_without_its_text(kanon, monkeypatch):
+    """The text of an exception can hold a cell."""
+    monkeypatch.delenv("KANON_TRACEBACK", raising=False)
+    monkeypatch.setattr("kanon.__main__.run", lambda *_: int("SECRET"))
+    said = kanon(*RUN)
+    check_failure(said, 1, ["ValueError at ", "test_command_line.py:", "report this line"])
+    assert "SECRET" not in said.err
+    monkeypatch.setenv("KANON_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="SECRET"):
+        kanon(*RUN)
+
+
 RUN = ("run", "plan.json", "--table", "people.csv", "--out", "released.csv")
 
 
