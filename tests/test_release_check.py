@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,10 @@ from kanon.privacy.t_closeness import HIGHEST
 from kanon.release_check import check_files, check_release, require
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
+from kanon.sources.addresses import Address
 from kanon.sources.missing import mark_missing
+from kanon.sources.reading import read_table
+from kanon.values import canonical_texts
 
 COLUMNS = {
     "name": {"role": "identifier"},
@@ -419,3 +423,26 @@ def test_a_file_that_is_not_as_written_is_not_given_out(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ReleaseError, match="could not be checked, so it is not given out"):
         check_files(path, "csv", plan(K2))
+
+
+@pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
+@pytest.mark.parametrize("role", ["insensitive", "sensitive"])
+@pytest.mark.parametrize(
+    ("kind", "most", "texts"),
+    [
+        (pa.float16(), 1.5, ["1", "1.5"]),
+        (pa.decimal256(60, 0), 10**50, ["1", "1" + 50 * "0"]),
+        (pa.decimal256(60, 0), 7, ["1", "7"]),
+    ],
+)
+def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, texts, role):
+    columns = {"age": ["x"] * 4, "n": pa.array([1, 1, most, None], kind)}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    asked = plan({"model": "k-anonymity", "k": 2}, columns={"age": quasi, "n": {"role": role}})
+    read = read_table(tmp_path / "t.parquet").table
+    from_pandas = pd.DataFrame({"age": ["x"] * 4, "n": columns["n"].to_pandas()})
+    for given_table in (read, from_pandas):
+        run(asked, given_table).write(Address(str(tmp_path / "out.parquet")))
+        found = read_table(tmp_path / "out.parquet").table["n"]
+        assert canonical_texts(found)[1] == texts and found.isna().tolist() == [False] * 3 + [True]

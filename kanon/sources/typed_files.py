@@ -181,6 +181,8 @@ def typed_column(column: Any, name: str) -> pd.Series:
     try:
         if any(test(column.type) for test in text):
             column = column.cast(pa.large_string())
+        if kinds.is_float16(column.type):  # which pandas can neither group nor look up
+            column = column.cast(pa.float32())
         if column.null_count and kinds.is_integer(column.type):
             unsigned = column.type == pa.uint64()
             whole = column.cast(pa.uint64() if unsigned else pa.int64())

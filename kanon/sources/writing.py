@@ -114,9 +114,9 @@ def table_bytes(
     A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
     is for CSV only. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
     formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
-    stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
-    become text in Parquet and Feather, and whatever Excel would change (long numbers, dates before
-    March 1900) becomes text in XLSX.
+    stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types and
+    numbers of 39 digits or more become text in Parquet and Feather, and whatever Excel would change
+    (long numbers, dates before March 1900) becomes text in XLSX.
 
     Raises
     ------
@@ -193,9 +193,15 @@ def _arrow(column: pd.Series) -> Any:
             column = _as_text(column)
     column = bare_column(column)
     try:
-        return pa.array(column, from_pandas=True)
+        found = pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):  # whole numbers beyond 64 bits, periods, …
+        found = None
+    # Neither DuckDB, which checks the release, nor others read half floats and 39 digits or more.
+    if found is not None and pa.types.is_float16(found.type):
+        return found.cast(pa.float32())
+    if found is None or pa.types.is_decimal256(found.type):
         return pa.array(_as_text(column), from_pandas=True)
+    return found
 
 
 def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
