@@ -41,7 +41,7 @@ from kanon.sources.reading import ReadSettings, kind_of
 from kanon.sources.stored import ENGINES, StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
-from kanon.sources.writing import write_whole
+from kanon.sources.writing import check_replaceable, write_whole
 from kanon.sweep import sweep
 from kanon.words import counted, thin
 
@@ -428,6 +428,7 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     named = [each.hierarchy for each in plan.columns.values() if isinstance(each.hierarchy, str)]
     known = [given.plan.parent / name for name in named]  # columns may share one
     for path in outputs:
+        check_replaceable(path)
         if not _writable(path):
             raise PlanError(
                 f"{quoted(path.name)} cannot be written there: the folder around it has to exist "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -669,6 +670,14 @@ def test_no_name_of_an_output_is_a_traceback(kanon, folder, name):
     said = kanon("sweep", "plan.json", "--table", "people.csv", "--k", "2", "--out", name)
     check_failure(said, 2, ["different files" if name == "linked.csv" else "cannot be written"])
     assert (folder / "people.csv").read_text("utf-8") == TABLE
+
+
+@pytest.mark.parametrize("option", ["--out", "--measures", "--pin"])
+def test_a_pipe_is_no_place_for_a_file(kanon, folder, option):
+    os.mkfifo(folder / "pipe.csv")
+    said = kanon(*RUN, option, "pipe.csv")
+    check_failure(said, 2, ["'pipe.csv' is a pipe or a device, not a file"])
+    assert (folder / "pipe.csv").is_fifo()
 
 
 # remarks, and next month's table

@@ -397,6 +397,19 @@ def test_what_appears_meanwhile_is_not_replaced_unasked(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["out.csv", "t.parquet"]
 
 
+def test_a_file_that_an_engine_replaces_keeps_its_rights(tmp_path):
+    table = open_stored(in_parquet(tmp_path / "t.parquet", a=["x", "x"]))
+    done, path = run(plan_with(a=QUASI), table), tmp_path / "out.csv"
+    path.write_text("old")
+    path.chmod(0o600)
+    done.write(Address(str(path)))
+    assert path.read_text() == "a\nx\nx\n" and path.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(TableError, match="is a pipe or a device, not a file"):
+        done.write(Address(str(tmp_path / "pipe.csv")))
+    assert (tmp_path / "pipe.csv").is_fifo()
+
+
 def test_a_new_file_that_gets_no_table_does_not_stay(tmp_path):
     folder = tmp_path / "a [1] folder"
     in_parquet(folder / "parts" / "1.parquet", a=["x"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -195,6 +196,33 @@ def test_nothing_half_written_stays(tmp_path, monkeypatch):
         write_table(pd.DataFrame({"a": [1]}), path)
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["released.csv"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_is_replaced_keeps_its_rights(tmp_path, mode, monkeypatch):
+    """Whoever shut a file for others has its new content shut too, from the first byte on."""
+    path = tmp_path / "released.csv"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    seen, chmod = [], Path.chmod
+
+    def watched(part: Path, wanted: int) -> None:
+        seen.append(part.stat().st_size)
+        chmod(part, wanted)
+
+    monkeypatch.setattr(Path, "chmod", watched)
+    write_table(pd.DataFrame({"a": ["x"]}), path)
+    assert path.read_bytes() == b"a\nx\n" and path.stat().st_mode & 0o777 == mode
+    assert seen == [0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="such a system has no pipes with names")
+def test_a_pipe_is_not_replaced(tmp_path):
+    path = tmp_path / "a.csv"
+    os.mkfifo(path)
+    with pytest.raises(TableError, match="a pipe or a device, not a file: give"):
+        write_table(pd.DataFrame({"a": [1]}), path)
+    assert path.is_fifo() and [file.name for file in tmp_path.iterdir()] == ["a.csv"]
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a", "folder/a.csv"])

@@ -30,6 +30,7 @@ from kanon.sources.memory import check_covered, require_records, with_missing_le
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt
+from kanon.sources.writing import check_replaceable, keep_mode
 from kanon.values import MISSING_LABEL, canonical_texts
 
 if TYPE_CHECKING:
@@ -252,6 +253,7 @@ class StoredSource:
         """
         kind, path = kind_written(target), target.path
         check_outside(target, self._table.address)
+        check_replaceable(path)
         table = self._table.writing_in(path.parent)
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
@@ -270,6 +272,7 @@ class StoredSource:
                 if kind == "duckdb":
                     import_module("kanon.sources.engines.duckdb").add_table(beside, target)
                 elif replaces or written == "folder":
+                    keep_mode(beside, path)
                     os.replace(beside, path)
                 else:
                     _put_new(beside, path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import stat
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,6 +31,8 @@ __all__ = [
     "KINDS",
     "MIME",
     "arrow_table",
+    "check_replaceable",
+    "keep_mode",
     "misread_bare",
     "table_bytes",
     "why_not",
@@ -86,16 +89,20 @@ def write_table(
 def write_whole(content: bytes, path: Path) -> None:
     """Write a file that appears complete or not at all; one that stood there is replaced.
 
+    The new file may be read and written by whom the old one allowed it, never by more.
+
     Raises
     ------
     TableError
-        If the place cannot be written to.
+        If the place cannot be written to, or is a pipe or a device.
     """
+    check_replaceable(path)
     # In the same folder, so that the last step cannot stop halfway.
     beside = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         try:
             with beside.open("xb") as file:
+                keep_mode(beside, path)
                 file.write(content)
             os.replace(beside, path)
         finally:
@@ -104,6 +111,36 @@ def write_whole(content: bytes, path: Path) -> None:
         raise TableError(
             f"{quoted(path)} cannot be written: {(error.strerror or 'no reason given').lower()}."
         ) from None
+
+
+def check_replaceable(path: Path) -> None:
+    """Check that what stands at a path, if anything, is a file that another one may replace.
+
+    Raises
+    ------
+    TableError
+        It is a pipe or a device.
+    """
+    try:
+        found = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there, or writing will say what is wrong
+        return
+    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):
+        raise TableError(
+            f"{quoted(path, 200)} is a pipe or a device, not a file: give another name."
+        )
+
+
+def keep_mode(part: Path, path: Path) -> None:
+    """Let the same people read and write a file as the one that it will replace, if there is one.
+
+    Raises
+    ------
+    OSError
+        The rights cannot be set.
+    """
+    if path.is_file():
+        part.chmod(path.stat().st_mode & 0o777)
 
 
 def table_bytes(
