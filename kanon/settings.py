@@ -97,17 +97,17 @@ def bytes_of(name: str) -> int:
 def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
     """The content of a file and its size; no more of it is read than one byte too many.
 
-    The size of a pipe or a device is not known before: of those it is what was read.
-
     Raises
     ------
     OSError, ValueError
-        The file cannot be opened.
+        The file cannot be opened, or is a pipe or a device, which may have nothing to say for ever.
 
     >>> content, size = read_up_to(5, DEFAULTS)
     >>> len(content), size == DEFAULTS.stat().st_size
     (6, True)
     """
+    if path.exists() and not path.is_file():
+        raise OSError("it is no file")
     with path.open("rb") as file:
         content = file.read(most + 1)
         return content, max(len(content), os.fstat(file.fileno()).st_size)

@@ -165,6 +165,8 @@ def file_content(path: Path) -> bytes:
     """
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
+        if not (path.is_file() or path.is_dir()):
+            raise TableError(f"{quoted(path, 200)} is a pipe or a device, not a file.")
         return path.read_bytes()
     except FileNotFoundError:
         reason = "does not exist"
