@@ -140,7 +140,10 @@ def _parser() -> argparse.ArgumentParser:
     together = commands.add_parser(
         "combine", help="what somebody learns who holds the releases of several plans"
     )
-    together.add_argument("plans", type=Path, nargs="+", metavar="PLAN.json")
+    together.add_argument(
+        "plans", type=Path, nargs="+", metavar="PLAN.json",
+        help="the plans of two or more releases of the table",
+    )  # fmt: skip
     _takes_table(together)
     together.add_argument("--json", action="store_true", help="print the numbers as JSON")
     together.add_argument("--progress", action="store_true", help="show a bar")

@@ -193,7 +193,8 @@ def release_remarks(
 ) -> tuple[Remark, ...]:
     """What a release tells beside what its models look at.
 
-    All of :func:`table_remarks`, and beside them:
+    All of :func:`table_remarks`, but that a quasi-identifier is *almost unique* only if some of its
+    values are released as they were; and beside them:
 
     - Of the persons whose records pseudonyms *link*: how many share the combination of their
       released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
@@ -265,7 +266,7 @@ def _of_columns(
         if role is Role.IDENTIFIER:
             yield from _linked(column, often, table.n_records, k, released)
         elif role is Role.QUASI_IDENTIFIER:
-            yield from _almost_unique(column, often)
+            yield from _almost_unique(column, often, released)
         elif role is Role.SENSITIVE:
             yield from _known_outside(column, often, sample[column], released)
         else:
@@ -301,17 +302,34 @@ def _linked(
 
 
 # --- a quasi-identifier ---------------------------------------------------------------------
-def _almost_unique(column: str, often: Frequencies) -> Iterator[Remark]:
+def _almost_unique(column: str, often: Frequencies, released: _Released | None) -> Iterator[Remark]:
     values, records = often.distinct.values, often.distinct.filled
-    if tells_apart(values, records):
-        alone = often.rarer_than(2) / records
-        yield Remark(
-            "almost-unique",
-            column,
-            alone,
-            f"{quoted(column)} is almost unique: {thin(values)} values in {thin(records)} records, "
-            f"and alone it singles out {percent(100 * alone)} of them.",
-        )
+    if not tells_apart(values, records):
+        return
+    alone = often.rarer_than(2) / records
+    where, shown = "", ""
+    if released is not None:
+        cells = _as_they_were(column, released[1])
+        if not cells:
+            return  # the hierarchy was given, or the column lost
+        where = " in the table"
+        share = percent(100 * cells / released[1].classes.n_records)
+        shown = f" The release shows it as it was in {counted(cells, 'record')}, {share}."
+    yield Remark(
+        "almost-unique",
+        column,
+        alone,
+        f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
+        f"records, and alone it singles out {percent(100 * alone)} of them.{shown}",
+    )
+
+
+def _as_they_were(column: str, recoding: Recoding) -> int:
+    """In how many records of a release a quasi-identifier is as it was."""
+    classes = recoding.classes
+    place = classes.attributes.index(column)
+    same = recoding.targets[:, place] == classes.nodes[:, place]
+    return int(classes.counts[same & (recoding.assigned >= 0)].sum())
 
 
 # --- a sensitive column ---------------------------------------------------------------------

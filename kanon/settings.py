@@ -126,7 +126,8 @@ def exceeded(name: str, what: str) -> str:
     >>> exceeded("kept_sessions", "There are 21 closed sessions")
     'There are 21 closed sessions; the most allowed is 20 (kept_sessions, see docs/limits.md).'
     """
-    most = thin(getattr(settings(), name))
+    allowed = getattr(settings(), name)
+    most = thin(allowed) if allowed >= 1 else f"{allowed:g}"
     unit = " MB" if name.endswith("_megabytes") else ""
     return f"{what}; the most allowed is {most}{unit} ({name}, see docs/limits.md)."
 

@@ -177,7 +177,9 @@ def download_release(result, done, k, stale, name, about, problem):
             )
         ),
         disabled=obstacle is not None,
-        file_name=file_name(f"released-{name}", kind, f"{about}|{neutral}"),
+        file_name=file_name(
+            f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}"
+        ),
         mime=MIME[kind],
         icon=":material/download:",
         on_click="ignore",
@@ -258,7 +260,11 @@ if result is not None:
             place.metric(label, number.value, help=number.help)
         *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
         for place, number in zip(places, worst(done, focus), strict=True):
-            place.metric(number.label, number.value, help=number.help)
+            # A column with a long name leaves no room for the word; the arrow stays.
+            label = (
+                number.label if len(number.label) <= 24 else number.label.removesuffix(" better")
+            )
+            place.metric(label, number.value, help=number.help)
         text.markdown(what_was_checked(done))
         text.markdown(state.remembered("leaves", (result, k), lambda: what_leaves(done)))
         for said in filter(

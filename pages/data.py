@@ -74,7 +74,8 @@ upload, samples, adult, *places = st.tabs(ways, default=way)
 with upload:
     upload_field(
         "CSV, TSV, Parquet, Feather or XLSX, up to "
-        f"{thin(settings().upload_megabytes)} MB. It stays in this computer's memory.",
+        f"{thin(settings().upload_megabytes)} MB. It stays in the memory of the machine that runs "
+        "kanon.",
         key=f"upload-{version}",
         on_change=take_upload,
     )

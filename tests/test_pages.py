@@ -203,6 +203,21 @@ def test_cancel_ends_a_calculation_under_way(start, workers):
     assert "There is no result for this table yet" in at.info[1].value
 
 
+@pytest.mark.parametrize("ended", ["done", "cancelled"])
+def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
+    """The first upload of a session often meets the end of the sample's own run."""
+    with held_worker():
+        at = go(press(start(), "Anonymise"), DATA)
+        job = work(at).job
+        if ended == "cancelled":
+            job.cancel()
+    assert job.wait(60) and work(at).job is job, "nothing was drawn since"
+    upload(at, "people.xlsx", b"no workbook")
+    (said,) = problems(at)
+    assert "'people.xlsx'" in said and work(at).job is None
+    assert (work(at).result is not None) == (ended == "done")
+
+
 def test_another_table_ends_the_run_on_the_old_one(start):
     with held_worker():
         at = start(sample=None)

@@ -142,6 +142,31 @@ BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
 """Two columns with either separator."""
 
 
+def test_a_delivery_without_an_identifier_takes_the_project():
+    """No release has that column; what the table cannot do without is still asked for."""
+    project = saved_project(people()).encode()
+    assert people().roles["name"] is Role.IDENTIFIER
+    after = opened_project(
+        people(PEOPLE.drop(columns="name").to_csv(index=False).encode()), project
+    )
+    assert "The table lacks 'name', which no release has." in after.notice
+    without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
+    with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
+        opened_project(without, project)
+
+
+def test_the_notice_names_the_hierarchies_that_lack_a_value():
+    before = with_tree_drawn(people(), "zip", people().choices["zip"].tree)
+    later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]]).to_csv(index=False).encode()
+    after = opened_project(people(later), saved_project(before).encode())
+    assert "To be mended on the page Hierarchies: 'zip'." in after.notice
+
+
+def test_a_project_is_no_plan_to_be_imported():
+    with pytest.raises(KanonError, match="open it under Project, below the navigation"):
+        imported(people(), saved_project(people()).encode(), "mine")
+
+
 def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
     project = saved_project(people(BOTH, separator=";")).encode()
     wrong = people(BOTH, separator=",")
@@ -203,6 +228,10 @@ def changed(parts):
         ),
         ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "is not valid text: half of a"),
         ({"kept__0__title": "\ud800"}, "is not valid text: half of a character"),
+        (
+            plan_of(people()).to_json().encode(),
+            "This is a plan, not a project: import it on the page Compare, under Keep.",
+        ),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
         ({"kept": {}}, "The project file: the key kept has to be a list."),
         ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),

@@ -82,6 +82,21 @@ def test_a_date_of_birth_in_a_table_of_a_thousand_is_almost_unique():
     )
 
 
+def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
+    """Of thirty dates, two records keep theirs, as they share it; the others are blurred."""
+    born = ["1990-01-01", "1990-01-01", *(f"19{n}-05-06" for n in range(50, 78))]
+    done, _ = released(pd.DataFrame({"born": born}), born="qi")
+    kept = int((done.released()["born"] == "1990-01-01").sum())
+    found = [one.found for one in done.remarks if one.kind == "almost-unique"]
+    assert kept == 2 and found == [
+        "'born' is almost unique in the table: 29 values in 30 records, and alone it singles out "
+        "93.3 % of them. The release shows it as it was in 2 records, 6.7 %."
+    ]
+    none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
+    assert all(one.kind != "almost-unique" for one in none.remarks)
+    assert set(none.released()["born"]) == {"*"}
+
+
 def test_an_age_is_not_almost_unique_whatever_k_is_asked_for():
     ages = [n % 80 for n in range(1000)]
     assert on_table({"age": ages}, k=500, age="qi") == {}

@@ -126,7 +126,7 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     (listed,) = [one for one in said if "hierarchy lacks" in one]
     assert listed.startswith("- 'zip' has 1 value"), "what stops the plan comes first"
     assert all(one.sentence in listed for one in kept.findings)
-    assert any("is left out: the table does not fit its plan" in one for one in captions(at))
+    assert any("is left out: its plan does not fit this table" in one for one in captions(at))
     shown = " ".join([*said, *captions(at), *(one.value for one in at.info)])
     assert "99999" not in shown and "scurvy" not in shown
     (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]

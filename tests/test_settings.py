@@ -11,9 +11,10 @@ from dashboard import APP, WORK
 from streamlit.testing.v1 import AppTest
 
 from kanon.__main__ import main
-from kanon.errors import SettingsError
+from kanon.errors import SettingsError, TableError
 from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
 from kanon.studio import shared
+from kanon.studio.starting import sample_work, uploaded_work
 from kanon.studio.text import plain
 
 
@@ -165,6 +166,19 @@ def test_the_page_on_limits_has_every_limit_with_its_default_and_sentence(monkey
     rows += [line for line in lines if line.startswith(("| `rows`", "| `columns`", "| `cells`"))]
     rows += [line for line in lines if line.startswith("| `classes`")]
     assert sorted(rows) == sorted(row_of(each.name) for each in fields(Settings))
+
+
+def test_a_limit_below_one_is_told_as_it_is(limits):
+    limits(job_minutes=0.01)
+    assert "the most allowed is 0.01 (job_minutes" in exceeded("job_minutes", "It took more")
+
+
+def test_samples_are_there_however_small_a_table_may_be(limits):
+    limits(rows=150, columns=2, cells=300)
+    work = sample_work("census")
+    assert work.table.n_records == 30_000
+    with pytest.raises(TableError, match="the most allowed is 2 "):
+        uploaded_work(work.content, "census.csv", 1)
 
 
 def test_a_limit_that_is_hit_says_what_is_allowed_and_where_that_is_set(limits):

@@ -93,7 +93,7 @@ def test_nothing_is_said_before_a_second_release(hospital, download):
 def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download):
     at = at_k(download(hospital), 5)
     assert told(at) == (
-        "You have released this table 1 time in this session. One who holds all of them and this "
+        "You have released this table once in this session. One who holds that release and this "
         "one can put them together:"
     )
     result = work(at).result
@@ -128,10 +128,13 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
 def test_a_release_that_nobody_got_can_be_left_out(hospital, download):
     at = at_k(download(hospital), 5)
     (box,) = boxes(at)
-    assert box.label.replace("\\", "") == "k2-gaa-nllm (1)" and box.value
+    quasi = ", ".join(work(at).quasi_identifiers)
+    assert box.label.replace("\\", "") == f"k2-gaa-nllm (1), of {quasi}" and box.value
     box.uncheck()
     go(at)
-    assert told(at).endswith("0 times in this session. Nobody holds another release.")
+    assert told(at).endswith(
+        "once in this session; 0 of these count. Nobody holds another release."
+    )
     assert "Smallest group" not in numbers(at)
     boxes(at)[0].check()
     go(at)

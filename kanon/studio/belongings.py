@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from kanon.errors import KanonError
@@ -64,13 +66,18 @@ def _open(key: str) -> None:
     given = state.typed(key)
     if given is not None:
         made = given.getvalue()
-        state.attempt(lambda: opened_project(state.work(), made), at=_FILE, carry=False)
+        state.attempt(
+            lambda: replace(opened_project(state.work(), made), problem_at=_FILE),
+            at=_FILE, carry=False,
+        )  # fmt: skip
 
 
 def _forget() -> None:
     stays = f"stay {desks().lasting} after" if desks().seconds else "go when"
     st.write(
-        "Your table, hierarchies, runs and downloads are in the memory of this server alone, "
-        f"and {stays} this page is closed. Forgetting wipes them now; it cannot be undone."
+        "Your table, hierarchies, runs and what you could download are in the memory of the "
+        f"machine that runs kanon, and {stays} this page is closed. Forgetting wipes them now, in "
+        "this tab and in closed ones; it cannot be undone. Another open tab forgets by its own "
+        "button, and files that you saved stay where they are."
     )
     st.button("Forget now", on_click=state.forget_everything, type="primary")

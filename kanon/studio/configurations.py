@@ -233,7 +233,7 @@ def incomparable(work: Work, each: Pinned) -> str:
     or other records, they are shares of something else.
     """
     if not each.fits:
-        return "the table does not fit its plan"
+        return "its plan does not fit this table"
     if each.plan.algorithm.name not in algorithms_offered():
         return "its levels were chosen for one k, and a comparison runs over many"
     own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers

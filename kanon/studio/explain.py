@@ -303,7 +303,8 @@ def what_was_checked(done: Run) -> str:
     return (
         f"**Checked in every class:** {plain('; '.join(checked))}. "
         "**Not considered:** what is known about these persons from elsewhere, releases of this "
-        "table that were not made in this session, and columns that are left as they are."
+        "table that were made elsewhere or before it was loaded here, and columns that are left as "
+        "they are."
     )
 
 

@@ -12,7 +12,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.next_table import Finding, found_next
-from kanon.plan import Plan
+from kanon.plan import Plan, read_json
 from kanon.run import Prepared, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
@@ -131,7 +131,12 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PlanError("The file is no plan: it is not text in UTF-8.") from None
-    plan = Plan.from_json(text)
+    given = read_json(text)
+    if isinstance(given, dict) and "project" in given:
+        raise PlanError(
+            "This is a project, not a plan: open it under Project, below the navigation."
+        )
+    plan = Plan.from_content(given)
     check_whole(plan)
     for name, part in plan.metrics.items():
         if name in work.composed and work.composed[name] != part:

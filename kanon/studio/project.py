@@ -106,6 +106,8 @@ def opened_project(work: Work, content: bytes) -> Work:
         given = read_json(content.decode("utf-8-sig"), _WHOLE)
     except UnicodeDecodeError:
         raise PlanError(f"{_WHOLE} is not text in UTF-8.") from None
+    if isinstance(given, dict) and "project" not in given and "algorithm" in given:
+        raise PlanError("This is a plan, not a project: import it on the page Compare, under Keep.")
     if not isinstance(given, dict) or given.get("project") != _FORMAT:
         raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
@@ -120,13 +122,23 @@ def opened_project(work: Work, content: bytes) -> Work:
         kept.append(_pinned(part, [each.title for each in kept]))
     opened = _with_choices_of(work, given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
-    return carried(replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, plan)))
+    return carried(
+        replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, opened, plan))
+    )
 
 
-def _said(work: Work, plan: Plan) -> str:
+def _said(work: Work, opened: Work, plan: Plan) -> str:
     beyond = [name for name in work.roles if name not in plan.columns]
-    stay = f" It says nothing of {listing(beyond)}." if beyond else ""
-    return f"The project was opened on this table.{stay}"
+    gone = [name for name in plan.columns if name not in work.roles]
+    lacking = [name for name in opened.quasi_identifiers if opened.choices[name].plan is None]
+    said = ["The project was opened on this table."]
+    if beyond:
+        said.append(f"It says nothing of {listing(beyond)}.")
+    if gone:
+        said.append(f"The table lacks {listing(gone)}, which no release has.")
+    if lacking:
+        said.append(f"To be mended on the page Hierarchies: {listing(lacking)}.")
+    return " ".join(said)
 
 
 def _plan(content: Any, where: str) -> Plan:
@@ -226,7 +238,11 @@ def _read_as(work: Work, plan: Plan) -> Work:
     )
     if differ and work.content is not None:
         work = reread(replace(work, asked=wanted))
-    missing = [name for name in plan.columns if name not in work.roles]
+    missing = [
+        name
+        for name, column in plan.columns.items()
+        if name not in work.roles and column.role is not Role.IDENTIFIER  # which no release has
+    ]
     if missing:
         raise PlanError(
             f"The project is about {listing(missing)}, which this table lacks: load the table it "

@@ -392,20 +392,21 @@ def collect() -> None:
         except KanonError as error:  # the table has changed meanwhile
             state.change(**idle, **_failed(work, error.sentence))
             return
-        state.put(replace(found, **idle, problem=None, notice=None))
+        state.put(replace(found, **idle))  # with what was said while it ran
     elif job.parts:  # of a study, what was found so far stays
         kept = f"{job.error or 'The study was cancelled.'} What was found so far is kept."
-        problem, notice = (kept, None) if job.error else (None, kept)
+        problem, notice = (kept, None) if job.error else (work.problem, kept)
         state.put(replace(then(work, None), **idle, problem=problem, notice=notice))
     elif job.state == "cancelled" and work.doing == "writing" and _complete(work):
         late = "The release was complete before it could be cancelled."
-        state.put(replace(then(work, None), **idle, problem=None, notice=late))
+        state.put(replace(then(work, None), **idle, notice=late))
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands
         what = {"opening": "Opening", "reading": "Reading", "writing": "Writing"}
         notice = f"{what.get(work.doing, 'The run')} was cancelled; nothing was changed."
-        state.change(**idle, bands=bands, notice=notice)
+        said = {"problem": work.problem, "problem_at": work.problem_at}
+        state.change(**idle, bands=bands, notice=notice, **said)
     else:
         state.change(**idle, **_failed(work, job.error or ""))
 
@@ -425,7 +426,7 @@ def _failed(work: Work, sentence: str) -> dict[str, Any]:
         return {"place": replace(work.place, problem=sentence)}
     if work.doing == "writing":
         return {"destination": replace(work.destination, problem=sentence)}
-    return {"problem": sentence}
+    return {"problem": " ".join(filter(None, [work.problem, sentence]))}
 
 
 def outdated(work: Work) -> bool:

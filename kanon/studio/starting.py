@@ -8,6 +8,7 @@ from dataclasses import replace
 from kanon.errors import quoted
 from kanon.schema import SUPPRESSED, Role, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
+from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.samples import SAMPLES
@@ -28,7 +29,8 @@ def sample_work(name: str, version: int = 0) -> Work:
     """The work on a table that comes with kanon, with its roles and hierarchies."""
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
-    file = read_table(content, sample.path.name)
+    with of_our_own():
+        file = read_table(content, sample.path.name)
     work = replace(_work(file, content, sample.title, name, version), k=sample.k)
     reasons = dict.fromkeys(sample.roles, "")
     return with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)

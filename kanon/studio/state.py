@@ -129,9 +129,14 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 
 
 def said_here(at: str) -> None:
-    """Say what went wrong at a control, where that one hides what is said above it."""
-    if work().problem and work().problem_at == at:
-        st.error(plain(work().problem or ""), icon=":material/error:")
+    """Say what went wrong or happened at a control, where that one hides what is said above it."""
+    now = work()
+    if now.problem_at != at:
+        return
+    if now.problem:
+        st.error(plain(now.problem), icon=":material/error:")
+    elif now.notice:
+        st.success(plain(now.notice), icon=":material/check:")
 
 
 def seeded(key: str, value: object) -> str:

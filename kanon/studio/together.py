@@ -74,15 +74,7 @@ def together(settings: str, done: Run) -> None:
     others = [each for each in before if each.counts]
     out = len(before) < len(work.handed)
     with st.container(border=True, key="together"):
-        st.markdown(
-            f"You have released this table **{counted(len(others) + out, 'time')}** in this "
-            f"session{', as it is here among them' if out else ''}. "
-            + (
-                f"One who holds all of them{'' if out else ' and this one'} can put them together:"
-                if others
-                else "Nobody holds another release."
-            )
-        )
+        st.markdown(_how_often(len(work.handed), len(others) + out, out, len(others)))
         if others:
             called = [*(names[each.key] for each in others), "this release"]
             _findings(work, [*others, now], called)
@@ -90,6 +82,33 @@ def together(settings: str, done: Run) -> None:
             _boxes(work, before, names)
         with st.expander("How releases are combined"):
             st.markdown(_HOW)
+
+
+def _how_often(released: int, counting: int, this: bool, others: int) -> str:
+    """How often the table was released, how many of these releases count, and to whom.
+
+    Parameters
+    ----------
+    released, counting
+        How many releases there were in the session, and how many of them somebody may have got.
+    this
+        Whether the one on screen is among them.
+    others
+        How many others count.
+    """
+    often = "once" if released == 1 else f"{thin(released)} times"
+    said = [f"You have released this table **{often}** in this session"]
+    if this:
+        said.append(", as it is here among them")
+    said.append(". " if counting == released else f"; {thin(counting)} of these count. ")
+    if not others:
+        said.append("Nobody holds another release.")
+    elif this:
+        said.append("One who holds all of them can put them together:")
+    else:
+        those = "that release" if others == 1 else "those releases"
+        said.append(f"One who holds {those} and this one can put them together:")
+    return "".join(said)
 
 
 def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
@@ -190,8 +209,9 @@ def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> No
     st.caption("Leave out a release that was never given to anybody.")
     for each in before:
         box = f"handed-{work.version}-{each.key[:12]}"
+        blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
         st.checkbox(
-            plain(names[each.key]),
+            plain(f"{names[each.key]}, of {blurred}"),
             key=state.seeded(box, each.counts),
             on_change=_count,
             args=(each.key, box),

@@ -168,6 +168,12 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
             "Every released record in its order: its columns, then those of the matrix.",
             width="content",
         )
+    values = sum(tree.n_leaves for tree in recoding.hierarchies)
+    st.caption(
+        f"**The names of the matrix's columns list all {counted(values, 'value')} of the "
+        "hierarchies**, those that the release has blurred too: keep the file as safe as the "
+        "hierarchies, where a value alone says something about a person."
+    )
     if clashes:
         old, new = next(iter(clashes.items()))
         others = f", and {counted(len(clashes) - 1, 'more')}".replace("mores", "more")
