@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from random_tables import examples
 
 from kanon.errors import TableError
-from kanon.sources.arrow_sizes import arrow_size, parquet_size
+from kanon.sources import typed_files
+from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
 from kanon.sources.reading import read_table
 from kanon.sources.shared_texts import copied_size, text_sizes
 from kanon.sources.sheets import extent
@@ -107,7 +108,7 @@ def test_the_pages_of_a_parquet_file_have_what_its_footer_says_if_that_is_true(
     about = pyarrow.parquet.ParquetFile(out).metadata
     groups = [about.row_group(i) for i in range(about.num_row_groups)]
     footer = sum(group.column(j).total_uncompressed_size for group in groups for j in range(2))
-    unpacked, reach = parquet_size(out.getvalue(), about)
+    unpacked, reach = parquet_size(out.getvalue())
     # A page has a cell at least, and its header the least and the greatest of its cells.
     assert unpacked <= footer <= unpacked + 600 * len(cells) * len(groups)
     assert (reach > 0) == (encoding in (None, "DELTA_BYTE_ARRAY") and unpacked > 0)
@@ -139,6 +140,35 @@ def test_the_size_of_an_arrow_file_is_known_before_it_is_unpacked(compression):
     assert 500 * 108 + 501 * 4 <= size <= 500 * 108 + 502 * 8
     assert arrow_size(bombs.stream(table)) == (rows, arrow_size(bombs.stream(table))[1])
     assert len(read_table(data, "a.feather").table) == 500
+
+
+@pytest.mark.parametrize("change", [lambda byte: byte ^ 1, lambda byte: byte + 19, lambda _: 0])
+def test_no_byte_of_a_footer_ends_the_process(change):
+    """pyarrow aborted where what a footer says of a column does not fit its schema."""
+    data = bombs.parquet(pa.table({"a": ["x", "y", None] * 20, "n": range(60)}))
+    for place in range(len(data) - 8 - footer_length(data), len(data)):
+        broken = bytearray(data)
+        broken[place] = change(data[place]) % 256
+        with contextlib.suppress(TableError):
+            read_table(bytes(broken), "t.parquet")
+
+
+def test_a_footer_that_names_a_field_twice_is_refused():
+    """One reader goes by the first, another by the second."""
+    data = bombs.parquet(pa.table({"a": ["x", "y"]}))
+    length = footer_length(data)
+    body = data[-8 - length : -9]  # without the end of the structure
+    twice = body + b"\x09\x08\x0c" + b"\x00"  # field 4 once more: no groups of rows
+    again = data[: -8 - length] + twice + len(twice).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(ValueError, match="stands twice"):
+        parquet_size(again)
+
+
+def test_a_footer_beyond_all_tables_is_told_of(monkeypatch):
+    data = bombs.parquet(pa.table({"a": ["x", "y"]}))
+    monkeypatch.setattr(typed_files, "LONGEST_FOOTER", footer_length(data) - 1)
+    with pytest.raises(TableError, match="write it with larger groups of rows"):
+        read_table(data, "t.parquet")
 
 
 @examples(300)

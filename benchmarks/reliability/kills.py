@@ -235,7 +235,11 @@ def _remove_release(scene: _Scene) -> None:
 def _children() -> set[int]:
     """The processes that this one has started and that are not gone. Linux only."""
     listed = Path("/proc/self/task").glob("*/children")
-    return {int(pid) for file in listed for pid in file.read_text().split()}
+    found: set[int] = set()
+    for file in listed:
+        with contextlib.suppress(OSError):  # that thread has ended meanwhile
+            found |= set(map(int, file.read_text().split()))
+    return found
 
 
 def _until_dead(process: int) -> None:

@@ -19,21 +19,32 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["arrow_size", "expanded_size", "parquet_size"]
+__all__ = ["LONGEST_FOOTER", "arrow_size", "expanded_size", "footer_length", "parquet_size"]
+
+LONGEST_FOOTER = 5_000_000
+"""So many bytes of a Parquet file's footer are read: some 50,000 columns times groups of rows."""
 
 _MOST_PAGES = 1_000_000  # each takes two microseconds to walk past
 _DICTIONARY_PAGE, _DELTA_BYTE_ARRAY = 2, 7
 
+_I32, _I64, _LIST, _STRUCT = 5, 6, 9, 12
+_Wanted = int | dict[int, Any] | list[Any] | None
+"""What is kept of a value: a number of that kind, fields of a structure, structures of a list."""
 
-def parquet_size(data: bytes, metadata: Any) -> tuple[int, int]:
+_FOOTER: _Wanted = {4: [{1: [{3: {5: _I64, 7: _I64, 9: _I64, 11: _I64}}]}]}
+_PAGE: _Wanted = {1: _I32, 2: _I32, 3: _I32, 5: {2: _I32}, 8: {4: _I32}}
+
+
+def parquet_size(data: bytes) -> tuple[int, int]:
     """How large a Parquet file is.
+
+    The footer is read here and not by pyarrow, which ends the whole process where what it says of
+    a column does not fit together.
 
     Parameters
     ----------
     data
         The file.
-    metadata
-        Its footer, as pyarrow has read it.
 
     Returns
     -------
@@ -49,12 +60,11 @@ def parquet_size(data: bytes, metadata: Any) -> tuple[int, int]:
         The file is damaged.
     """
     unpacked = pages = 0
-    reach = [0] * metadata.num_columns
-    for group in range(metadata.num_row_groups):
-        for column in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(column)
+    reach: dict[int, int] = {}
+    for group in _footer(data):
+        for column, chunk in enumerate(group):
             sizes, repeated, delta = 0, 0, False
-            if not chunk.num_values:  # then no page of it is read
+            if not chunk[5]:  # then no page of it is read
                 continue
             for kind, size, encoding in _pages(data, chunk):
                 pages += 1
@@ -64,24 +74,38 @@ def parquet_size(data: bytes, metadata: Any) -> tuple[int, int]:
                 repeated = max(repeated, size if kind == _DICTIONARY_PAGE else 0)
                 delta = delta or encoding == _DELTA_BYTE_ARRAY
             unpacked += sizes
-            reach[column] = max(reach[column], sizes if delta else repeated)
-    return unpacked, sum(reach)
+            reach[column] = max(reach.get(column, 0), sizes if delta else repeated)
+    return unpacked, sum(reach.values())
 
 
-def _pages(data: bytes, chunk: Any) -> Iterator[tuple[int, int, int]]:
+def footer_length(data: bytes) -> int:
+    """How many bytes the footer of a Parquet file has, by its own word."""
+    return int.from_bytes(data[-8:-4], "little")
+
+
+def _footer(data: bytes) -> list[list[dict[int, int]]]:
+    """Per group of rows what is said of each column: values, and where its pages are."""
+    length = footer_length(data)
+    if data[-4:] != b"PAR1" or not 0 < length <= len(data) - 8:
+        raise ValueError("no footer")
+    found, _ = _value(data[-8 - length : -8], 0, _STRUCT, _FOOTER)
+    groups = [[chunk.get(3) for chunk in group.get(1, [])] for group in found.get(4, [])]
+    for chunk in (chunk for group in groups for chunk in group):
+        if chunk is None or not {5, 7, 9} <= set(chunk):
+            raise ValueError("a column of which nothing is said")
+    return groups
+
+
+def _pages(data: bytes, chunk: dict[int, int]) -> Iterator[tuple[int, int, int]]:
     """Per page its type, its bytes unpacked, and the encoding of its values."""
-    at = chunk.data_page_offset
-    if chunk.dictionary_page_offset:
-        at = min(at, chunk.dictionary_page_offset)
-    end = at + chunk.total_compressed_size
+    at = min(chunk[9], chunk.get(11) or chunk[9])
+    end = at + chunk[7]
     if not 0 <= at <= end <= len(data):
         raise ValueError("a column lies outside the file")
     while at < end:
-        header, at = _thrift(data, at)
+        header, at = _value(data, at, _STRUCT, _PAGE)
         kind, unpacked, packed = (_size(header.get(field)) for field in (1, 2, 3))
         about = header.get(5) or header.get(8) or {}
-        if not isinstance(about, dict):
-            raise ValueError("a number where a page says how it is written")
         yield kind, unpacked, about.get(4 if 8 in header else 2, 0)
         at += packed
 
@@ -92,29 +116,98 @@ def _size(number: object) -> int:
     return number
 
 
-def _thrift(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """The numbers and structures of a structure by their field, and where it ends."""
-    found: dict[int, Any] = {}
-    field = 0
+# --- the compact protocol of Thrift ---------------------------------------------------------
+def _value(data: bytes, at: int, kind: int, wanted: _Wanted, depth: int = 0) -> tuple[Any, int]:
+    """What is wanted of a value, and where it ends; None of what is not.
+
+    A field of another kind than the wanted one is none, as to every reader. One that stands twice
+    is refused: readers differ in what they make of it.
+    """
+    if depth > 32:
+        raise ValueError("deeper than any footer is")
     try:
-        while head := data[at]:
-            at += 1
-            field += head >> 4
-            kind = head & 15
-            if not head >> 4:
-                field, at = _signed(data, at)
-            if kind in (3, 4, 5, 6):
-                found[field], at = (data[at], at + 1) if kind == 3 else _signed(data, at)
-            elif kind == 8:
-                length, at = _varint(data, at)
-                at += length
-            elif kind == 12 and depth < 8:
-                found[field], at = _thrift(data, at, depth + 1)
-            elif kind not in (1, 2):
-                raise ValueError("a kind of field that no page header has")
+        if kind == _STRUCT:
+            return _structure(data, at, wanted if isinstance(wanted, dict) else None, depth)
+        if kind in (_LIST, 10):
+            return _listed(data, at, wanted if isinstance(wanted, list) else None, depth)
+        if kind in (4, _I32, _I64):
+            number, at = _signed(data, at)
+            return (number if wanted == kind else None), at
+        if kind == 8:
+            length, at = _varint(data, at)
+            return None, at + length
+        if kind == 11:
+            return _mapped(data, at, depth)
+        if kind in (1, 2, 3, 7):
+            return None, at + {1: 0, 2: 0, 3: 1, 7: 8}[kind]
     except IndexError:
-        raise ValueError("a page header outside the file") from None
-    return found, at + 1
+        raise ValueError("a value outside the file") from None
+    raise ValueError("a kind of value that there is not")
+
+
+def _structure(
+    data: bytes, at: int, wanted: dict[int, Any] | None, depth: int
+) -> tuple[dict[int, Any] | None, int]:
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    field = 0
+    while head := data[at]:
+        at += 1
+        field += head >> 4
+        if not head >> 4:
+            field, at = _signed(data, at)
+        inner = wanted.get(field) if wanted else None
+        value, at = _value(data, at, head & 15, inner, depth + 1)
+        if inner is not None:
+            if field in seen:
+                raise ValueError("a field that stands twice")
+            seen.add(field)
+            if value is not None:
+                found[field] = value
+    return (None if wanted is None else found), at + 1
+
+
+def _listed(
+    data: bytes, at: int, wanted: list[Any] | None, depth: int
+) -> tuple[list[Any] | None, int]:
+    size, kind = data[at] >> 4, data[at] & 15
+    at += 1
+    if size == 15:
+        size, at = _varint(data, at)
+    if kind in (4, _I32, _I64) and wanted is None:
+        return None, _past(data, at, size)
+    found = []
+    for _ in range(size):
+        if at >= len(data):
+            raise ValueError("a list outside the file")
+        if kind in (1, 2):  # in a list, each has a byte
+            at += 1
+            continue
+        value, at = _value(data, at, kind, wanted[0] if wanted else None, depth + 1)
+        if wanted is not None:
+            found.append(value if value is not None else {})
+    return (None if wanted is None else found), at
+
+
+def _past(data: bytes, at: int, size: int) -> int:
+    """Where so many numbers end that nobody wants."""
+    ends = np.flatnonzero(np.frombuffer(data[at : at + 10 * size], np.uint8) < 128)
+    if len(ends) < size:
+        raise ValueError("a list outside the file")
+    return at + int(ends[size - 1]) + 1 if size else at
+
+
+def _mapped(data: bytes, at: int, depth: int) -> tuple[None, int]:
+    size, at = _varint(data, at)
+    if size:
+        kinds = data[at]
+        at += 1
+        for _ in range(size):
+            for kind in (kinds >> 4, kinds & 15):
+                at = at + 1 if kind in (1, 2) else _value(data, at, kind, None, depth + 1)[1]
+                if at > len(data):
+                    raise ValueError("a map outside the file")
+    return None, at
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -14,7 +14,13 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of
-from kanon.sources.arrow_sizes import arrow_size, expanded_size, parquet_size
+from kanon.sources.arrow_sizes import (
+    LONGEST_FOOTER,
+    arrow_size,
+    expanded_size,
+    footer_length,
+    parquet_size,
+)
 from kanon.sources.days import check_days, far_days
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
@@ -75,12 +81,17 @@ def _parquet(data: bytes, name: str) -> Any:
     """The table in a Parquet file, whose size is known before anything is unpacked."""
     file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
     about, schema = file.metadata, file.schema_arrow
+    if footer_length(data) > LONGEST_FOOTER:
+        raise TableError(
+            f"{quoted(name)} has very many columns in very many groups of rows: write it with "
+            "larger groups of rows."
+        )
     groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
     rows = max(about.num_rows, sum(groups))
     check_size(name, rows, len(schema))
     for field in schema:
         _check_single(field.type, field.name)
-    unpacked, reach = parquet_size(data, about)
+    unpacked, reach = parquet_size(data)
     check_unpacked(name, unpacked)
     most = bytes_of("unpacked_megabytes")
     if unpacked + rows * reach <= most:
