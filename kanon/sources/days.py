@@ -25,10 +25,7 @@ def check_days(column: pd.Series, name: str) -> None:
     kanon.errors.TableError: Column 'born' holds a date outside of the years 1 to 9999: ...
     """
     if isinstance(column.dtype, pd.DatetimeTZDtype):
-        told = [
-            column.dt.tz_convert(None),
-            column.dt.tz_localize(None),
-        ]  # as UTC has them, and here
+        told = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
     elif isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
         told = [column]
     else:

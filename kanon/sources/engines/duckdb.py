@@ -154,10 +154,9 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
         connection.con.register(f"{name}, given", given)
         cells = [f'"{column}"' for column in given.column_names]
         for j, kind in enumerate(given.schema.types):
-            # Its values are those that occur: a type with others would take them into the release.
-            if pa.types.is_dictionary(kind) and len(
-                given
-            ):  # joined and written as numbers, not as texts
+            # Joined and written as numbers, not as texts. Its values are those that occur: a type
+            # with others would take them into the release.
+            if pa.types.is_dictionary(kind) and len(given):
                 cell, labels = cells[j], f'"{name}, labels {j}"'
                 connection.raw_sql(
                     f'CREATE TYPE {labels} AS ENUM (SELECT DISTINCT {cell} FROM "{name}, given")'
