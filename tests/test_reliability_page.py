@@ -81,7 +81,7 @@ def test_aims_are_judged_by_the_figures():
 def test_what_parts_find_can_be_kept(monkeypatch):
     """Counters among it: they have to come out as they went in."""
     monkeypatch.setattr(parts, "feed_all", lambda inputs, seed: {"csv": Fed(inputs, seed)})
-    killed = Killed(during=Counter({"merging": 2}), too_late=1)
+    killed = Killed(during=Counter({"merging": 2}), spared=1)
     monkeypatch.setattr(parts, "kill_workers", lambda *_: killed)
     soaked = Soaked(20, steps=Counter({"reload": 4}), memory=[(2.0 * at, 1.0) for at in range(31)])
     monkeypatch.setattr(parts, "soak", lambda *_: soaked)
