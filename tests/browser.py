@@ -22,9 +22,9 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     Download,
+    Error,
     Locator,
     Page,
-    TimeoutError,
     expect,
     sync_playwright,
 )
@@ -294,8 +294,15 @@ def named(page: Page, role: str, name: str, column: str) -> Locator:
 
 
 def _chosen(control: Locator, option: str) -> bool:
-    """Whether the option is chosen, and not only typed to look for it."""
-    return control.input_value() == option and control.get_attribute("aria-expanded") == "false"
+    """Whether the option is chosen, and not only typed to look for it.
+
+    While a page is drawn anew, the control that is going stands beside the one that is coming.
+    """
+    expect(control).to_have_count(1)
+    with contextlib.suppress(Error):  # two again: ask once more
+        value, opened = control.evaluate("e => [e.value, e.getAttribute('aria-expanded')]")
+        return bool(value == option and opened == "false")
+    return False
 
 
 def choose(page: Page, control: Locator, option: str) -> None:
@@ -308,7 +315,7 @@ def choose(page: Page, control: Locator, option: str) -> None:
             assert time.monotonic() < end, f"{option} cannot be chosen"
             # A list that has just opened closes when the answer to an earlier choice arrives, and
             # scrolls to what the pointer reaches: the option may be gone when it is let go.
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(Error):
                 control.click()
                 if tried:  # of a long list only what is in sight exists: look for it by typing
                     control.fill(option)

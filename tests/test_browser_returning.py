@@ -58,7 +58,7 @@ def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
     other = open_window()
     open_data(other, server)
     expect(loaded(other)).to_have_count(0)
-    assert other.evaluate(WORD) not in (None, word)
+    other.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
     other.evaluate("sessionStorage.setItem('kanon-desk', 'a guess')")
     other.reload()
     expect(other.get_by_text("This tab's earlier work is gone")).to_be_visible()
