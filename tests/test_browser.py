@@ -254,6 +254,7 @@ def test_what_was_typed_at_the_top_does_not_come_back(server, page):
     expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
     """Laid over the drawing, the dots lie on the lines: by the chart's own scales."""
     by.open_start(page, server)
@@ -563,6 +564,7 @@ def test_a_file_above_the_limit_is_refused_and_the_app_goes_on(server, page, tmp
     by.anonymise(page)
 
 
+@pytest.mark.nightly
 def test_cancel_is_quick_and_the_old_result_stays(server, page):
     # All different, and any two as different as any others: no branch can be cut.
     lines = "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(20_000))

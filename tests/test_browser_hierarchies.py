@@ -318,6 +318,7 @@ def keyed_choice(page, combobox, text):
         page.keyboard.press("Enter")
 
 
+@pytest.mark.nightly
 def test_education_drawn_with_the_keyboard_only(server, page):
     keys = page.keyboard
     open_data(page, server, educated())
@@ -429,6 +430,7 @@ def test_education_drawn_with_the_keyboard_only(server, page):
 
 
 # --- what was done and said stays -----------------------------------------------------------
+@pytest.mark.nightly
 def test_undo_survives_a_page_change_and_quick_fingers(server, page):
     open_flat_education(page, server)
     flat = drawn(page)
@@ -456,6 +458,7 @@ def test_undo_survives_a_page_change_and_quick_fingers(server, page):
     expect(page.locator('[data-do="undo"]')).to_be_disabled()
 
 
+@pytest.mark.nightly
 def test_an_operation_sent_twice_is_done_once(server, page):
     open_flat_education(page, server)
     whole(page)
@@ -860,6 +863,7 @@ def view(page, name):
         page.get_by_role("radio", name=name, exact=True).click()
 
 
+@pytest.mark.nightly
 def test_the_tree_as_a_table(server, page):
     open_data(page, server, educated())
     look_at_hierarchies(page)

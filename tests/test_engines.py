@@ -630,6 +630,7 @@ def test_large_files_stay_where_they_are(tmp_path, limits):
     assert isinstance(open_address(addresses[0]), MemoryTable)
 
 
+@pytest.mark.nightly
 def test_nothing_is_spilled_unless_a_folder_is_named(tmp_path, monkeypatch):
     """What does not fit into the memory that is allowed ends in a sentence, or in that folder."""
     with duckdb.connect() as connection:

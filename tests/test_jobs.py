@@ -272,6 +272,7 @@ def test_a_job_that_was_begun_is_not_begun_again(tmp_path):
         assert trace.read_text() == "begun "
 
 
+@pytest.mark.nightly
 def test_workers_killed_at_random_moments_leave_nothing():
     """One per stage of a run; ``make reliability`` kills many more."""
     found = kill_workers(len(STAGES), seed=1, records=1_500)

@@ -457,6 +457,7 @@ def test_a_name_without_a_folder_is_in_that_of_the_tables(start, people, folder)
     assert (folder / "released.csv").is_file()
 
 
+@pytest.mark.nightly
 def test_a_killed_writer_leaves_nothing(start, folder):
     wide = folder / "wide.parquet"
     many(400_000).to_parquet(wide)
