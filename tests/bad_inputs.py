@@ -372,7 +372,7 @@ TREES = [
     Case("A negative weight", TreeFile("sex.json", nodes(("*",), ("F", "*", -1))),
          "The weight '-1' above 'F' is not allowed; it has to be a number of at least 0 and at most 1e+15."),
     Case("A weight that is text", TreeFile("sex.json", nodes(("*",), ("F", "*", "2"))),
-         "The weight '2' above 'F' is not allowed; it has to be a number of at least 0 and at most 1e+15."),
+         "What stands as weight above 'F' is not allowed; it has to be a number of at least 0 and at most 1e+15."),
     Case("A weight beyond all numbers", TreeFile("sex.json", nodes(("*",), ("F", "*", float("inf")))),
          "The weight 'inf' above 'F' is not allowed; it has to be a number of at least 0 and at most 1e+15."),
     Case("Weights on some edges only", TreeFile("sex.json", nodes(("*",), ("F", "*", 1), ("M", "*"))),

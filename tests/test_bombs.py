@@ -228,6 +228,27 @@ def test_a_sheet_that_is_large_and_honest_is_read(limits):
         read_table(table_bytes(pd.concat([table, table[:20]]), "xlsx"), "a.xlsx")
 
 
+def test_a_sheet_has_no_more_columns_than_its_letters_can_name():
+    """A reader makes room for a cell called ``nullB1``, in column 6,775,186."""
+    data = table_bytes(pd.DataFrame({"a": [1], "b": [2]}), "xlsx")
+    beyond = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as book, zipfile.ZipFile(beyond, "w") as broken:
+        for part in book.namelist():
+            broken.writestr(part, book.read(part).replace(b'r="B1"', b'r="nullB1"'))
+    with pytest.raises(TableError, match=r"over 6.775.186 columns; an XLSX has at most 16.384"):
+        read_table(beyond.getvalue(), "a.xlsx")
+
+
+def test_the_records_and_columns_of_a_sheet_are_limited(limits):
+    data = table_bytes(pd.DataFrame({"a": range(9), "b": 1, "c": 2}), "xlsx")
+    limits(rows=8)
+    with pytest.raises(TableError, match=r"'a.xlsx' has 9 records; the most allowed is 8"):
+        read_table(data, "a.xlsx")
+    limits(columns=2)
+    with pytest.raises(TableError, match=r"'a.xlsx' has 3 columns; the most allowed is 2"):
+        read_table(data, "a.xlsx")
+
+
 @examples(100)
 @given(st.lists(st.sampled_from(["short", "x" * 9_000, "é", "<&'", "b\n "]), min_size=1))
 def test_the_texts_of_a_sheet_are_counted_once_per_cell(cells):

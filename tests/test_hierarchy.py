@@ -317,12 +317,12 @@ BAD_NODES = {
         ["edge above 'b' has no weight", "at least 0, or none"],
     ),
     "negative weight": (with_weight(-1), ["weight '-1' above 'b'", "at least 0"]),
-    "weight as text": (with_weight("2"), ["weight '2' above 'b'"]),
+    "weight as text": (with_weight("2"), ["What stands as weight above 'b'"]),
     "weight yes": (with_weight(True), ["weight 'True' above 'b'"]),
     "weight NaN": (with_weight(math.nan), ["weight 'nan' above 'b'"]),
     "weight infinite": (with_weight(math.inf), ["weight 'inf' above 'b'"]),
     "weight too long for a number": (with_weight(10**400), ["weight", "above 'b'"]),
-    "weight is a list": (with_weight([1]), ["weight '[1]' above 'b'"]),
+    "weight is a list": (with_weight([1]), ["What stands as weight above 'b'"]),
 }
 
 

@@ -348,7 +348,9 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
         )
     number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
     if not number or not 0 <= weight <= LARGEST_WEIGHT:
-        raise HierarchyError(f"The weight {quoted(weight)} is not allowed; {_ALLOWED}.")
+        plain = isinstance(weight, int | float | np.number)
+        found = f"The weight {quoted(weight)}" if plain else "What stands as weight"
+        raise HierarchyError(f"{found} is not allowed; {_ALLOWED}.")
     drawn = tree.weight.copy()
     drawn[node] = weight
     return with_weights(tree, drawn)

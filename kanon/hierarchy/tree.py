@@ -337,9 +337,11 @@ def _weights(
         value = weights[index]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
+            plain = isinstance(value, int | float)  # whatever else it is could hold a cell
+            found = f"The weight {quoted(value)}" if plain else "What stands as weight"
             raise HierarchyError(
-                f"The weight {quoted(value)} above {{cells}} is not allowed; it has to be a number "
-                f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
+                f"{found} above {{cells}} is not allowed; it has to be a number of at least 0 and "
+                f"at most {LARGEST_WEIGHT:g}.",
                 [listed[index]],
             )
         array[index] = value

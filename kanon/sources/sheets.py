@@ -21,6 +21,9 @@ from kanon.words import thin
 __all__ = ["checked_book"]
 
 _MOST_MEMBERS = 10_000
+_MOST_COLUMNS = 16_384
+"""The last column of a sheet is XFD; a reader believes whatever letters stand before a row."""
+
 _PIECE = 1 << 20
 _PLACE = re.compile(rb"""[\s"']r\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
 _TEXTS = re.compile(rb"""uniqueCount\s*=\s*["']([0-9]+)""")
@@ -72,6 +75,11 @@ def _check_extent(content: bytes, name: str) -> None:
         if len(told[1]) > 18 or int(told[1]) > settings().cells:
             raise TableError(exceeded("cells", f"{quoted(name)} promises {told[1].decode()} texts"))
     rows, columns = extent(content)
+    if columns > _MOST_COLUMNS:
+        raise TableError(
+            f"A sheet of {quoted(name)} has cells over {thin(columns)} columns; an XLSX has at "
+            f"most {thin(_MOST_COLUMNS)}."
+        )
     if rows * columns > settings().cells:
         reach = f"{thin(rows)} rows and {thin(columns)} columns"
         raise TableError(exceeded("cells", f"A sheet of {quoted(name)} has cells over {reach}"))

@@ -167,9 +167,8 @@ def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
-    width = len(header)
-    while not any(row[width - 1] != "" for row in (header, *records)):
-        width -= 1  # formatted, but never filled in
+    width = max(map(_width, (header, *records)))  # further columns may be formatted
+    check_size(name, len(records), width)
     names = column_names((canonical_text(cell) for cell in header[:width]), name)
     return pd.DataFrame(
         {n: _cells([row[i] for row in records]) for i, n in enumerate(names)}
@@ -221,6 +220,15 @@ def _check_single(kind: Any, name: str) -> None:
 
 def _filled(row: Sequence[Any]) -> bool:
     return any(cell != "" for cell in row)
+
+
+def _width(row: Sequence[Any]) -> int:
+    """The place of the last filled cell of a row, counted from 1; 0 if none is.
+
+    >>> _width(["a", "", "b", "", ""]), _width([""])
+    (3, 0)
+    """
+    return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
 
 
 def _cells(cells: Sequence[Any]) -> pd.Series:
