@@ -292,6 +292,7 @@ def test_a_column_called_suppressed_is_refused_in_a_sentence(start):
 
 
 # --- hierarchies ----------------------------------------------------------------------------
+@pytest.mark.nightly  # tests/test_bad_inputs.py goes through such a list in every run
 @pytest.mark.parametrize(
     ("column", "builder", "typed", "sentence"),
     [
@@ -387,6 +388,7 @@ def test_a_hierarchy_file_without_a_value_names_it_with_its_records(start):
     assert number(numbers(anonymised(at))["Minimum k"]) >= 5
 
 
+@pytest.mark.nightly  # tests/test_bad_inputs.py goes through such a list in every run
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
@@ -547,6 +549,7 @@ def test_reading_again_keeps_roles_and_hierarchies(start):
     assert at.number_input(key=frame_k(at)).value == 3
 
 
+@pytest.mark.nightly  # tests/test_bad_inputs.py goes through such a list in every run
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
