@@ -43,6 +43,7 @@ def test_what_does_not_and_numbers_stay(text):
 @given(st.text(st.sampled_from([*SIGNS, *"'5.a;,|\""]), max_size=8))
 @example("'=1")
 @example("'-5")
+@example("\r'\r")
 @example("x;'=1;-5;\t=1")
 def test_what_was_neutralised_can_be_undone(text):
     changed = neutral_text(text)

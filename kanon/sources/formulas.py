@@ -49,12 +49,19 @@ def neutral_text(text: str) -> str:
     found = _neutral(text)
     for split in _SPLITS:
         first, *others = found.split(split)
-        found = split.join([first, *map(_neutral, others)])
+        last = len(others) - 1
+        parts = [_neutral(part, split if i < last else "") for i, part in enumerate(others)]
+        found = split.join([first, *parts])
     return found
 
 
-def _neutral(part: str) -> str:
-    return f"'{part}" if is_formula(part) else part
+def _neutral(part: str, after: str = "") -> str:
+    """The part with an apostrophe in front, if one is needed; ``after`` is what cut it off.
+
+    An apostrophe of its own before a line end or a tab would look like one that was put there.
+    """
+    own = part[:1] == "'" and not part.strip("'\"") and after != "" and after in SIGNS
+    return f"'{part}" if own or is_formula(part) else part
 
 
 def neutralised(table: pd.DataFrame) -> pd.DataFrame:
