@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
+from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, named_weight
 from kanon.values import canonical_text, numbers
 from kanon.words import thin
 
@@ -348,9 +348,7 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
         )
     number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
     if not number or not 0 <= weight <= LARGEST_WEIGHT:
-        plain = isinstance(weight, int | float | np.number)
-        found = f"The weight {quoted(weight)}" if plain else "What stands as weight"
-        raise HierarchyError(f"{found} is not allowed; {_ALLOWED}.")
+        raise HierarchyError(f"{named_weight(weight)} is not allowed; {_ALLOWED}.")
     drawn = tree.weight.copy()
     drawn[node] = weight
     return with_weights(tree, drawn)

@@ -12,7 +12,7 @@ import numpy as np
 from kanon.errors import HierarchyError, quoted
 from kanon.values import canonical_text
 
-__all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy"]
+__all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy", "named_weight"]
 
 ROOT_LABEL = "*"
 """The usual label of a root: total loss."""
@@ -317,6 +317,16 @@ def _depth_first(root: int, children: list[list[int]]) -> list[int]:
     return order[::-1]
 
 
+def named_weight(value: object) -> str:
+    """How an error names a weight: what is no number could be a cell, and is not repeated.
+
+    >>> named_weight(-1), named_weight("Doe")
+    ("The weight '-1'", 'What stands as weight')
+    """
+    plain = isinstance(value, int | float | np.number)
+    return f"The weight {quoted(value)}" if plain else "What stands as weight"
+
+
 def _weights(
     listed: list[str], parents: list[str | None], weights: list[float | None]
 ) -> np.ndarray | None:
@@ -337,11 +347,9 @@ def _weights(
         value = weights[index]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
-            plain = isinstance(value, int | float)  # whatever else it is could hold a cell
-            found = f"The weight {quoted(value)}" if plain else "What stands as weight"
             raise HierarchyError(
-                f"{found} above {{cells}} is not allowed; it has to be a number of at least 0 and "
-                f"at most {LARGEST_WEIGHT:g}.",
+                f"{named_weight(value)} above {{cells}} is not allowed; it has to be a number "
+                f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
                 [listed[index]],
             )
         array[index] = value

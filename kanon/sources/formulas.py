@@ -60,7 +60,7 @@ def _neutral(part: str, after: str = "") -> str:
 
     An apostrophe of its own before a line end or a tab would look like one that was put there.
     """
-    own = part[:1] == "'" and not part.strip("'\"") and after != "" and after in SIGNS
+    own = part[:1] == "'" and not part.strip("'\"") and after in SIGNS
     return f"'{part}" if own or is_formula(part) else part
 
 
