@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,21 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     compare.add_argument("--progress", action="store_true", help="show a bar")
     compare.set_defaults(command=_sweep)
+
+    file = commands.add_parser("report", help="write the report of a release, for the file")
+    file.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(file)
+    file.add_argument("--out", type=Path, required=True, metavar="REPORT.html")
+    file.add_argument(
+        "--words", type=Path, metavar="WORDS.json",
+        help="purpose, responsible person, recipient, legal basis and such, in your own words",
+    )  # fmt: skip
+    file.add_argument(
+        "--public", action="store_true", help="the form for publication: no values of the table"
+    )
+    file.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    file.add_argument("--progress", action="store_true", help="show a bar")
+    file.set_defaults(command=_report)
 
     measure = commands.add_parser("measure", help="measure a table as it is")
     _takes_table(measure)
@@ -271,6 +287,29 @@ def _sweep(given: argparse.Namespace) -> None:
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
+
+
+def _report(given: argparse.Namespace) -> None:
+    # Here, as no other command draws: Plotly takes its time to be imported.
+    from kanon.report.gathering import gather
+    from kanon.report.origin import origin_of_file
+    from kanon.report.public import for_publication
+    from kanon.report.rendering import rendered
+    from kanon.report.words import read_words
+
+    if given.out.suffix.lower() not in (".html", ".htm"):
+        raise PlanError("--out: a report is a page; end its name in .html.")
+    plan = _plan(given)
+    _check_files(given, plan, given.out)
+    words = None if given.words is None else read_words(given.words)
+    table = _records(given, plan)
+    origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
+    report = gather(
+        plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
+        progress=_told(given),
+    )  # fmt: skip
+    write_whole(rendered(for_publication(report) if given.public else report), given.out)
+    print(report.verdict)
 
 
 def _plan(given: argparse.Namespace) -> Plan:
@@ -438,7 +477,8 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
                 "and to allow writing, and a folder of that name has to be empty."
             )
     tables = [] if given.table.is_url else [given.table.path]
-    for path in [given.plan, *tables, *outputs]:
+    words = [given.words] if getattr(given, "words", None) is not None else []
+    for path in [given.plan, *tables, *words, *outputs]:
         if any(_one_file(path, other) for other in known):
             raise PlanError(
                 f"{quoted(path.name)} is named for two things; the plan, the table, hierarchies "

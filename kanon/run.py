@@ -245,6 +245,18 @@ class Run:
         plan = self.prepared.plan
         return release_remarks(self.prepared.source, plan.roles.roles, self.recoding, plan.k)
 
+    @property
+    def about_unnamed(self) -> str:
+        """Which columns the plan does not name, in a sentence; nothing if it names them all."""
+        columns, plan = self.prepared.source.table.columns, self.prepared.plan
+        unnamed = [str(column) for column in columns if column not in plan.columns]
+        if not unnamed:
+            return ""
+        return (
+            f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
+            "release unchanged."
+        )
+
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
@@ -702,14 +714,8 @@ def run(
     started = time.perf_counter()
     recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
     done = finished(prepared, recoding, time.perf_counter() - started)
-    unnamed = [str(column) for column in as_table(table).columns if column not in plan.columns]
-    if unnamed:
-        warnings.warn(
-            f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
-            "release unchanged.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
+    if done.about_unnamed:
+        warnings.warn(done.about_unnamed, PrivacyWarning, stacklevel=2)
     for sentence in sentences(done.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return done

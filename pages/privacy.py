@@ -15,6 +15,7 @@ from kanon.charts.privacy import (
     level_chart,
 )
 from kanon.errors import KanonError
+from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
 from kanon.sources.opening import open_table
@@ -36,7 +37,6 @@ from kanon.studio.disclosure import (
     THRESHOLDS,
     class_named,
     class_sentence,
-    levels_along,
     levels_offered,
     of_attribute,
     of_population,

@@ -65,10 +65,10 @@ LEVELS = {
     "charts": 8,
     "report": 9,
     "warm": 8,
-    "__main__": 9,
-    "studio": 9,
-    "pages": 10,
-    "app": 10,
+    "__main__": 10,
+    "studio": 10,
+    "pages": 11,
+    "app": 11,
 }
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
 # room in several files.

@@ -22,7 +22,7 @@ from kanon.charts.privacy import (
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
-from kanon.measures.along import Curves, Points
+from kanon.measures.along import Curves, Points, levels_along
 from kanon.metrics import metric_named
 from kanon.privacy.model import rounded
 from kanon.sensitive import Sensitive
@@ -31,7 +31,6 @@ from kanon.studio.disclosure import (
     LEVELS,
     class_named,
     class_sentence,
-    levels_along,
     levels_offered,
     released_tuple,
     what_it_means,

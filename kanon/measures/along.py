@@ -23,7 +23,15 @@ from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["Curves", "Points", "curves_along", "numbers_table", "points_of", "privacy_column"]
+__all__ = [
+    "Curves",
+    "Points",
+    "curves_along",
+    "levels_along",
+    "numbers_table",
+    "points_of",
+    "privacy_column",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +199,27 @@ def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
     'entropy_l_disease'
     """
     return what if len(columns) == 1 else f"{what}_{column}"
+
+
+def levels_along(
+    curves: Curves | Points, column: str, columns: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """l and t of the worst class in each row of some curves; t as total variation distance.
+
+    Parameters
+    ----------
+    curves
+        The criteria along a path, or at some k.
+    column
+        The sensitive column.
+    columns
+        All sensitive columns.
+    """
+    found = curves.columns() if isinstance(curves, Curves) else curves.numbers
+    diverse, distance = (
+        found[privacy_column(what, column, columns)] for what in ("entropy_l", "t_norm1")
+    )
+    return diverse, distance / 2
 
 
 def _columns(

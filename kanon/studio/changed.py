@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
-from kanon.measures import association_change, c_avg, distribution_change, query_error
+from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, How, strongest
 from kanon.measures.distribution_change import Distribution
-from kanon.measures.overview import Measured, all_at_root, identity, overview
+from kanon.measures.overview import Measured
 from kanon.measures.query_error import QueryStudy, study
-from kanon.measures.summary import summary
-from kanon.run import Prepared, Run, measured_metrics
+from kanon.run import Run
 from kanon.studio.numbers import Number
 from kanon.studio.text import percent, plain
 from kanon.words import counted, thin
 
 __all__ = [
     "Changed",
-    "Ends",
     "association_sentence",
     "changed_by",
     "changed_most",
     "distribution_sentence",
-    "ends_of",
     "left_out_sentence",
     "of_change",
-    "overview_of",
     "overview_table",
     "query_sentence",
 ]
@@ -186,39 +181,6 @@ def of_change(done: Run, changed: Changed) -> list[Number]:
 
 
 # --- the table of all measures ----------------------------------------------------------------
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """The measures of the two ends between which every release lies.
-
-    Attributes
-    ----------
-    before, at_root
-        Of the table as it is, and with every quasi-identifier at its root, for k = 1.
-    """
-
-    before: Mapping[str, Any]
-    at_root: Mapping[str, Any]
-
-
-def ends_of(prepared: Prepared) -> Ends:
-    """The measures of the original table and of losing everything; they do not depend on k."""
-    metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
-    classes = prepared.classes
-    return Ends(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
-
-
-def overview_of(done: Run, ends: Ends) -> tuple[Measured, ...]:
-    """All measures of a release, beside those of both ends."""
-    plan, classes = done.prepared.plan, done.prepared.classes
-    name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
-    before, at_root = (
-        {**found, name: found[name] / plan.k} for found in (ends.before, ends.at_root)
-    )
-    metrics = measured_metrics(plan, [plan.metric.name])
-    columns = [each.name for each in classes.sensitive]
-    return overview(before, done.measures, at_root, metrics, columns)
-
-
 WAY = "Of the way to all at root"
 """The column that measures of different units can be sorted by."""
 

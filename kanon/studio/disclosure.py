@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import pandas as pd
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.along import Curves, Points, privacy_column
 from kanon.privacy import (
     alpha_k_anonymity,
     basic_beta_likeness,
@@ -36,7 +35,6 @@ __all__ = [
     "Level",
     "class_named",
     "class_sentence",
-    "levels_along",
     "levels_offered",
     "of_attribute",
     "of_population",
@@ -124,27 +122,6 @@ LEVELS: Mapping[str, Level] = {
     ),
 }  # fmt: skip
 """What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
-
-
-def levels_along(
-    curves: Curves | Points, column: str, columns: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray]:
-    """l and t of the worst class in each row of some curves; t as total variation distance.
-
-    Parameters
-    ----------
-    curves
-        The criteria along a path, or at some k.
-    column
-        The sensitive column.
-    columns
-        All sensitive columns.
-    """
-    found = curves.columns() if isinstance(curves, Curves) else curves.numbers
-    diverse, distance = (
-        found[privacy_column(what, column, columns)] for what in ("entropy_l", "t_norm1")
-    )
-    return diverse, distance / 2
 
 
 def levels_offered(sensitive: Sensitive) -> list[str]:

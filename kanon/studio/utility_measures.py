@@ -15,6 +15,7 @@ from kanon.charts.distributions import (
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.charts.style import escaped
 from kanon.measures.distribution_change import Distribution
+from kanon.report.lost import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio import state
 from kanon.studio.changed import (
@@ -24,10 +25,8 @@ from kanon.studio.changed import (
     changed_by,
     changed_most,
     distribution_sentence,
-    ends_of,
     left_out_sentence,
     of_change,
-    overview_of,
     overview_table,
     query_sentence,
 )

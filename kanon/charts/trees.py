@@ -1,0 +1,162 @@
+"""A hierarchy drawn once, for paper: where each node stands and what is written beside it.
+
+Places and texts alone; whoever shows them makes SVG of them, and escapes the texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.errors import on_one_line
+from kanon.hierarchy import Hierarchy
+from kanon.words import counted
+
+__all__ = ["ROWS", "Spot", "TreeDrawing", "tree_drawing"]
+
+ROWS = 44
+"""The most lines of a drawing: those of a printed page."""
+
+_LINE, _WIDTH, _STEP, _CHARACTER = 17, 680, 190, 6.2
+"""A line's height, a page's width, the widest step between depths, and a character: in pixels."""
+
+_DEEPEST = 7
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A node of a drawing.
+
+    Attributes
+    ----------
+    x, y
+        Where it stands, in pixels.
+    text
+        What is written beside it, as far as there is room.
+    whole
+        The same in full.
+    above
+        Where the line to its parent ends; None for the root, and for what is no node.
+    """
+
+    x: float
+    y: float
+    text: str
+    whole: str
+    above: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """A drawing: its size in pixels, and its nodes, parents first.
+
+    Attributes
+    ----------
+    width, height
+        In pixels.
+    spots
+        The nodes.
+    complete
+        Whether every node is drawn.
+    """
+
+    width: int
+    height: int
+    spots: tuple[Spot, ...]
+    complete: bool
+
+
+def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
+    """Draw a tree from its root, on the left, to as many depths as there is room for.
+
+    What lies deeper is counted beside the group that holds it. Where the root alone has more
+    values than there are lines, the first of them are drawn.
+
+    Parameters
+    ----------
+    tree
+        The hierarchy.
+    rows
+        The most lines.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> drawing = tree_drawing(suppression(["F", "M"]))
+    >>> [(spot.text, spot.x) for spot in drawing.spots], drawing.complete
+    ([('*', 6), ('F', 196), ('M', 196)], True)
+    >>> [spot.text for spot in tree_drawing(suppression(["a", "b", "c", "d"]), rows=3).spots]
+    ['*', 'a', 'b', '… 2 others']
+    """
+    depth = np.zeros(tree.n_nodes, dtype=np.int64)
+    for node in range(tree.root - 1, -1, -1):  # parents have larger numbers
+        depth[node] = depth[tree.parent[node]] + 1
+    deepest = _deepest(tree, depth, rows)
+    step = min(_STEP, (_WIDTH - 10) // (deepest + 1))
+    room = int((step - 16) / _CHARACTER)
+    spots: dict[int, Spot] = {}
+    left_out: list[Spot] = []
+    line = 0
+
+    def place(node: int) -> float:
+        """Give a node its place, after all that lies below it; returns its height."""
+        nonlocal line
+        x, below = _x(int(depth[node]), step), tree.children[node]
+        shown = below if depth[node] < deepest else ()
+        cut = shown[: rows - 1] if len(shown) > rows else shown
+        label = on_one_line(tree.labels[node])
+        if below and not shown:
+            label = f"{label} ({counted(int(tree.leaves_below[node]), 'value')})"
+        if cut:
+            heights = [place(child) for child in cut]
+            y = (heights[0] + heights[-1]) / 2
+        else:
+            y = _LINE * (line + 0.7)
+            line += 1
+        if len(cut) < len(shown):
+            said = f"… {counted(len(shown) - len(cut), 'other')}"
+            left_out.append(
+                Spot(_x(int(depth[node]) + 1, step), _LINE * (line + 0.7), said, said, None)
+            )
+            line += 1
+        # What has no line to its right may go on to the edge of the page.
+        most = room if cut else int((_WIDTH - x - 10) / _CHARACTER)
+        spots[node] = Spot(x, y, _shortened(label, most), label, None)
+        return y
+
+    place(tree.root)
+    joined = [
+        Spot(spot.x, spot.y, spot.text, spot.whole, _above(tree, node, spots))
+        for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y))
+    ]
+    complete = len(spots) == tree.n_nodes
+    return TreeDrawing(_WIDTH, _LINE * line + 6, (*joined, *left_out), complete)
+
+
+def _deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
+    """The largest depth at which a drawing still has room for its lines; 1 at least, if any."""
+    inner = tree.leaves_below > 1
+    has_children = np.zeros(tree.n_nodes, dtype=bool)
+    has_children[tree.parent[: tree.root]] = True
+    inner |= has_children
+    deepest = 0
+    for wanted in range(1, min(int(depth[: tree.root + 1].max()), _DEEPEST) + 1):
+        ends = int(((depth == wanted) | (~inner & (depth < wanted)))[: tree.root + 1].sum())
+        if ends > rows and wanted > 1:
+            break
+        deepest = wanted
+    return deepest
+
+
+def _x(depth: int, step: int) -> int:
+    return 6 + depth * step
+
+
+def _above(tree: Hierarchy, node: int, spots: dict[int, Spot]) -> tuple[float, float] | None:
+    if node == tree.root:
+        return None
+    parent = spots[int(tree.parent[node])]
+    return parent.x, parent.y
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"

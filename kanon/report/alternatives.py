@@ -1,0 +1,181 @@
+"""What else could have been released for the same table and the same models, in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.task import Progress
+from kanon.errors import KanonError
+from kanon.measures import alteration
+from kanon.metrics import PUBLISHED, metric_named
+from kanon.plan import AlgorithmPlan
+from kanon.recoding import Recoding
+from kanon.run import Prepared, Run, algorithm_named, measured_metrics, short_title, uses
+from kanon.words import counted, thin
+
+__all__ = ["ALGORITHMS", "Alternative", "Alternatives", "alternatives", "too_long"]
+
+ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
+"""The algorithms that a report considers beside the plan's: of each family one that is quick."""
+
+_MOST_CLASSES, _MOST_CLUSTERED, _MOST_NODES = 50_000, 2_000, 100_000
+"""Up to so many classes of the table (for clustering), and nodes of the lattice, others are run."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A release that could have been made, or why not.
+
+    Attributes
+    ----------
+    title
+        What was done otherwise.
+    chosen
+        Whether it is the release of the report itself.
+    alteration, mean_alteration
+        In percent: as the plan's metric counts, and the mean of the seven published ones.
+    classes, min_k, suppressed
+        Classes, records of the smallest one, and suppressed records.
+    refused
+        Why there are no figures; empty if there are.
+    withheld
+        The same without values of the table.
+    """
+
+    title: str
+    chosen: bool = False
+    alteration: float | None = None
+    mean_alteration: float | None = None
+    classes: int | None = None
+    min_k: int | None = None
+    suppressed: int | None = None
+    refused: str = ""
+    withheld: str = ""
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """The alternatives that were considered.
+
+    Attributes
+    ----------
+    metrics
+        The same plan, guided by each of the seven published metrics.
+    metrics_note
+        Why there are none of these; empty if there are.
+    algorithms
+        Other algorithms for the same models, guided by the plan's metric if they take one.
+    """
+
+    metrics: tuple[Alternative, ...]
+    metrics_note: str
+    algorithms: tuple[Alternative, ...]
+
+
+def alternatives(done: Run, progress: Progress) -> Alternatives:
+    """Make other releases of the same table for the same models, and measure them alike.
+
+    Everything follows from the plan and the table. What would take long is not run, which goes by
+    the size of the table and not by a clock: two reports of one release consider the same.
+
+    Parameters
+    ----------
+    done
+        The release of the report.
+    progress
+        Told how far the work is.
+    """
+    plan = done.prepared.plan
+    chosen = plan.algorithm
+    metrics_note = ""
+    metrics = list(dict.fromkeys([*PUBLISHED, chosen.metric]))
+    if not uses(chosen.name, "metric"):
+        metrics_note = f"{short_title(chosen.name)} goes by no metric, so none would change it."
+    elif said := too_long(done.prepared):
+        metrics_note = f"Not run: {said}."
+    if metrics_note:
+        metrics = []
+    titles = [metric_named(name, plan.composed_metrics).card.title for name in metrics]
+    works: list[Callable[[Progress], Alternative]] = [
+        _own(done, title) if name == chosen.metric else partial(_guided, done, title, name)
+        for name, title in zip(metrics, titles, strict=True)
+    ]
+    others = [name for name in ALGORITHMS if name != chosen.name]
+    works.append(_own(done, short_title(chosen.name)))
+    works += [partial(_by_algorithm, done, name) for name in others]
+    found = side_by_side(works, progress, "alternative")
+    return Alternatives(tuple(found[: len(metrics)]), metrics_note, tuple(found[len(metrics) :]))
+
+
+def too_long(prepared: Prepared) -> str:
+    """Why running a plan's algorithm once more would take long; nothing if it would not.
+
+    For the end of a sentence.
+    """
+    module = algorithm_named(prepared.plan.algorithm.name)
+    classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
+    most = _MOST_CLUSTERED if module.FAMILY == "clusters" else _MOST_CLASSES
+    if classes > most:
+        return (
+            f"the table has {counted(classes, 'class', 'classes')}, and beside a report up to "
+            f"{thin(most)} are tried"
+        )
+    if module.FAMILY == "levels" and nodes > _MOST_NODES:
+        return (
+            f"the lattice has {counted(nodes, 'node')}, and beside a report up to "
+            f"{thin(_MOST_NODES)} are searched"
+        )
+    return ""
+
+
+def _own(done: Run, title: str) -> Callable[[Progress], Alternative]:
+    return lambda progress: replace(_figures(done, title, done.recoding), chosen=True)
+
+
+def _guided(done: Run, title: str, metric: str, progress: Progress) -> Alternative:
+    """The same plan under another metric."""
+    return _tried(done, title, done.prepared.guided_by(metric=metric), progress)
+
+
+def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
+    """Another algorithm for the same models, as it is by itself."""
+    plan = done.prepared.plan
+    other = AlgorithmPlan(
+        name=name,
+        metric=plan.algorithm.metric,
+        attribute_weights=plan.algorithm.attribute_weights,
+        seed=plan.algorithm.seed,
+    )
+    prepared = replace(done.prepared, plan=plan.model_copy(update={"algorithm": other}))
+    return _tried(done, short_title(name), prepared, progress)
+
+
+def _tried(done: Run, title: str, prepared: Prepared, progress: Progress) -> Alternative:
+    """The figures of another release, or the sentence why there is none."""
+    if said := too_long(prepared):
+        return Alternative(title, refused=f"Not run: {said}.", withheld=f"Not run: {said}.")
+    try:
+        task = prepared.check()
+        recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
+    except KanonError as error:
+        return Alternative(title, refused=error.sentence, withheld=str(error))
+    return _figures(done, title, recoding)
+
+
+def _figures(done: Run, title: str, recoding: Recoding) -> Alternative:
+    """A release, measured as the plan's metric counts, whatever guided it."""
+    plan = done.prepared.plan
+    metrics = measured_metrics(plan, [plan.metric.name])
+    altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
+    return Alternative(
+        title,
+        alteration=altered[plan.metric.name],
+        mean_alteration=alteration.mean_of(altered),
+        classes=recoding.n_classes,
+        min_k=recoding.min_k,
+        suppressed=recoding.suppressed_records,
+    )

@@ -1,0 +1,387 @@
+"""All that a report says, as data: what it is rendered from, and what tests compare."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms.task import Progress, no_progress
+from kanon.charts.trees import TreeDrawing, tree_drawing
+from kanon.errors import TableError, on_one_line
+from kanon.measures.overview import Measured
+from kanon.measures.privacy import risk_summary, sensitive_measures
+from kanon.plan import Plan
+from kanon.progress import stretch
+from kanon.release_check import require
+from kanon.remarks import Remark
+from kanon.report.along import Curve, curves_of, found_by
+from kanon.report.alternatives import Alternatives, alternatives
+from kanon.report.lost import ends_of, overview_of
+from kanon.report.origin import Origin, hashes_of, origin_of_table, versions
+from kanon.report.said import (
+    LEVELS,
+    Guarantee,
+    Level,
+    fates,
+    guarantees,
+    plan_in_words,
+    verdict_sentence,
+    what_leaves,
+)
+from kanon.report.words import Words
+from kanon.run import Run, finished, prepare
+from kanon.schema import SUPPRESSED, Role
+from kanon.sources.memory import MemoryTable, as_table
+from kanon.sources.tables import Table
+from kanon.words import counted
+
+__all__ = ["ColumnProfile", "Drawn", "Example", "Made", "Report", "Risk", "gather"]
+
+_EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
+"""So many records are shown before and after; columns at most, and characters of a cell."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What differs between two reports of one release: when it was made, and how fast.
+
+    Attributes
+    ----------
+    date
+        The day.
+    seconds
+        How long the algorithm took.
+    """
+
+    date: datetime.date
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """A column of the original table: its role, what becomes of it, and how many values it has."""
+
+    name: str
+    role: str
+    fate: str
+    distinct: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A hierarchy in numbers, and as a drawing.
+
+    Attributes
+    ----------
+    column
+        Its column.
+    n_nodes, height
+        Its nodes, and its levels.
+    levels
+        Per level its nodes, from the values upwards.
+    drawing
+        The drawing; None in the form for publication.
+    """
+
+    column: str
+    n_nodes: int
+    height: int
+    levels: tuple[int, ...]
+    drawing: TreeDrawing | None
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A number about the table as it was and as it is released; None stands for infinite."""
+
+    level: Level
+    column: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """Some records before and after: the names of their columns, and their cells as texts."""
+
+    columns: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...]
+    after: tuple[tuple[str, ...], ...]
+    left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a report says.
+
+    Attributes
+    ----------
+    words
+        What the people behind the release say.
+    made
+        When it was made and how fast: all that differs between two reports of one release.
+    verdict
+        What was checked, what was reached and what was not considered.
+    records, dropped
+        Records that were anonymised, and those left out before for missing values.
+    profile
+        The columns of the original table.
+    hierarchies
+        The hierarchies of the quasi-identifiers.
+    plan_said
+        The plan in words.
+    plan
+        The plan as JSON; in the form for publication without values.
+    guarantees
+        Each model, and what the independent check found.
+    risks
+        The risk of being found and of values being learnt, before and after.
+    leaves
+        What the release protects and what it does not, by columns.
+    remarks
+        What no model looks at.
+    unnamed
+        Which columns the plan does not name; or nothing.
+    lost
+        All measures of what was lost.
+    curves, about_k
+        Pictures over k, and which k are known.
+    alternatives
+        What else could have been released.
+    measures
+        The measures as ``kanon run --measures`` writes them, but for the seconds.
+    versions
+        Of kanon, Python and the libraries.
+    hashes
+        The fingerprints of the input, the plan, the hierarchies and the release; of the last alone
+        in the form for publication.
+    name
+        What the input is called; empty in the form for publication.
+    example
+        Some records before and after; None in the form for publication.
+    public
+        Whether this is that form: see :func:`kanon.report.public.for_publication`.
+    """
+
+    words: Words
+    made: Made
+    verdict: str
+    records: int
+    dropped: int
+    profile: tuple[ColumnProfile, ...]
+    hierarchies: tuple[Drawn, ...]
+    plan_said: tuple[tuple[str, str], ...]
+    plan: str
+    guarantees: tuple[Guarantee, ...]
+    risks: tuple[Risk, ...]
+    leaves: str
+    remarks: tuple[Remark, ...]
+    unnamed: str
+    lost: tuple[Measured, ...]
+    curves: tuple[Curve, ...]
+    about_k: str
+    alternatives: Alternatives
+    measures: Mapping[str, Any]
+    versions: tuple[tuple[str, str], ...]
+    hashes: tuple[tuple[str, str], ...]
+    name: str
+    example: Example | None
+    public: bool = False
+
+    @property
+    def title(self) -> str:
+        """What was released: in the user's words, or by the name of the input."""
+        if self.words.title:
+            return self.words.title
+        if self.name:
+            return f"Release of {self.name}"
+        return f"Release of a table of {counted(self.records, 'record')}"
+
+
+def gather(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    *,
+    date: datetime.date,
+    words: Words | None = None,
+    origin: Origin | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Make the release of a plan, check it, and gather all that its report says.
+
+    Nothing is asked but the plan and the table, so that the dashboard and the command line say the
+    same. Two calls differ in the date and the seconds alone.
+
+    Parameters
+    ----------
+    plan, table, folder
+        See :func:`kanon.run.prepare`; the table has to be in memory.
+    date
+        The day of the report.
+    words
+        What the people behind the release say.
+    origin
+        Where the table came from; by default its cells are its fingerprint.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    TableError
+        The rows are in an engine.
+    Unsatisfiable
+        No release can meet the plan.
+    ReleaseError
+        The release does not meet the plan, by the independent check.
+    KanonError
+        See :func:`kanon.run.prepare`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
+    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> report = gather(plan, table, date=datetime.date(2026, 1, 31))
+    >>> report.guarantees[0].required, report.guarantees[0].reached
+    ('k-anonymity with k = 2', '3')
+    """
+    original = as_table(table)
+    if not isinstance(original, MemoryTable):
+        raise TableError(
+            "A report checks the released rows again, for which the table has to be in memory; add "
+            "--engine memory, or make the report of a smaller table."
+        )
+    progress(0.0, "reading the plan")
+    prepared = prepare(plan, original, folder)
+    found = found_by(prepared, stretch(progress, 0.05, 0.4))
+    done = finished(prepared, found.recoding, found.seconds)
+    progress(0.4, "checking the release")
+    require(done.verdicts)
+    progress(0.45, "measuring what was lost")
+    lost = overview_of(done, ends_of(prepared))
+    others = alternatives(done, stretch(progress, 0.6, 0.95))
+    reached = guarantees(done)
+    origin = origin or origin_of_table(original)
+    report = Report(
+        words=words or Words(),
+        made=Made(date, found.seconds),
+        verdict=verdict_sentence(done, reached),
+        records=prepared.classes.n_records,
+        dropped=prepared.dropped,
+        profile=_profile(done, original),
+        hierarchies=_hierarchies(done),
+        plan_said=plan_in_words(done),
+        plan=plan.to_json(),
+        guarantees=reached,
+        risks=_risks(done),
+        leaves=what_leaves(done),
+        remarks=done.remarks,
+        unnamed=done.about_unnamed,
+        lost=lost,
+        curves=curves_of(prepared, found),
+        about_k=found.about,
+        alternatives=others,
+        measures={name: value for name, value in done.measures.items() if name != "seconds"},
+        versions=versions(),
+        hashes=hashes_of(done, origin),
+        name=origin.name,
+        example=_example(done),
+    )
+    progress(1.0, "done")
+    return report
+
+
+def _profile(done: Run, original: Table) -> tuple[ColumnProfile, ...]:
+    """Roles and counts of the columns, of identifiers too; no values."""
+    roles, fate = done.prepared.plan.roles.roles, fates(done)
+    found = []
+    for column in original.columns:
+        distinct = original.distinct_of(column)
+        role = roles.get(column, Role.INSENSITIVE)
+        missing = original.n_records - distinct.filled
+        found.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
+    return tuple(found)
+
+
+def _hierarchies(done: Run) -> tuple[Drawn, ...]:
+    classes = done.prepared.classes
+    return tuple(
+        Drawn(
+            column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
+            tree_drawing(tree),
+        )
+        for column, tree in zip(classes.attributes, classes.hierarchies, strict=True)
+    )  # fmt: skip
+
+
+_FOUND = {
+    "highest": Level(
+        "Highest risk of being found", "0 to 1", "lower",
+        "Who knows that somebody is in the table picks the right record with at most this chance.",
+    ),
+    "mean": Level(
+        "Mean risk of being found", "0 to 1", "lower",
+        "The share of the records that would be recognised on average.",
+    ),
+    "share_above": Level(
+        "Records with a risk above 0.2", "0 to 1", "lower",
+        "The share of the records in classes of fewer than five: a round number to begin with, and "
+        "no norm.",
+    ),
+}  # fmt: skip
+
+
+def _risks(done: Run) -> tuple[Risk, ...]:
+    """The risks before and after; of a release without classes, none."""
+    before, after = done.prepared.classes, done.recoding.released
+    if not after.n_classes:
+        return ()
+    alone = Level(
+        "Unique records", "records", "lower",
+        "Records that share all quasi-identifiers with no other one.",
+    )  # fmt: skip
+    found = [Risk(alone, "", before.unique_records, after.unique_records)]
+    prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
+    found += [
+        Risk(level, "", *(each[name] for each in prosecutors)) for name, level in _FOUND.items()
+    ]
+    for old, new in zip(before.sensitive, after.sensitive, strict=True):
+        levels = [sensitive_measures(old), sensitive_measures(new)]
+        found += [
+            Risk(level, old.name, *(each[name] for each in levels))
+            for name, level in LEVELS.items()
+            if name in levels[0]
+        ]
+    return tuple(found)
+
+
+def _example(done: Run) -> Example:
+    """The first records before and after: quasi-identifiers first, never an identifier."""
+    prepared = done.prepared
+    seen = prepared.source.excerpt(done.recoding, _EXAMPLES)
+    hidden = {*prepared.plan.roles.columns(Role.IDENTIFIER), SUPPRESSED}
+    first = [*prepared.classes.attributes, *prepared.plan.roles.columns(Role.SENSITIVE)]
+    others = [name for name in seen.after.columns if name not in {*first, *hidden}]
+    columns = [*first, *others]
+    shown = columns[:_WIDEST]
+    return Example(
+        tuple(shown), _cells(seen.before, shown), _cells(seen.after, shown),
+        len(columns) - len(shown),
+    )  # fmt: skip
+
+
+def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...]:
+    def text(cell: object, missing: bool) -> str:
+        return "" if missing else on_one_line(cell)[:_LONGEST]
+
+    found = [map(text, rows[column], rows[column].isna()) for column in columns]
+    return tuple(zip(*found, strict=True))

@@ -1,0 +1,47 @@
+"""All measures of what a release lost, beside those of both ends between which it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kanon.measures import c_avg
+from kanon.measures.overview import Measured, all_at_root, identity, overview
+from kanon.measures.summary import summary
+from kanon.run import Prepared, Run, measured_metrics
+
+__all__ = ["Ends", "ends_of", "overview_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The measures of the two ends between which every release lies.
+
+    Attributes
+    ----------
+    before, at_root
+        Of the table as it is, and with every quasi-identifier at its root, for k = 1.
+    """
+
+    before: Mapping[str, Any]
+    at_root: Mapping[str, Any]
+
+
+def ends_of(prepared: Prepared) -> Ends:
+    """The measures of the original table and of losing everything; they do not depend on k."""
+    metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
+    classes = prepared.classes
+    return Ends(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
+
+
+def overview_of(done: Run, ends: Ends) -> tuple[Measured, ...]:
+    """All measures of a release, beside those of both ends."""
+    plan, classes = done.prepared.plan, done.prepared.classes
+    name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
+    before, at_root = (
+        {**found, name: found[name] / plan.k} for found in (ends.before, ends.at_root)
+    )
+    metrics = measured_metrics(plan, [plan.metric.name])
+    columns = [each.name for each in classes.sensitive]
+    return overview(before, done.measures, at_root, metrics, columns)

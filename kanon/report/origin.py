@@ -1,0 +1,103 @@
+"""By which fingerprints the input, the plan and the output of a release are known again."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from kanon import __version__
+from kanon.errors import TableError, quoted
+from kanon.hierarchy.files import to_nodes
+from kanon.plan import Plan
+from kanon.run import Run
+from kanon.sources.tables import Table
+from kanon.sources.writing import table_bytes
+
+__all__ = ["Origin", "hashes_of", "origin_of_file", "origin_of_table", "plan_hash", "versions"]
+
+_LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
+"""What a release depends on, and its check and pictures."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table came from.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    sha256
+        Its fingerprint.
+    of
+        What that is the SHA-256 of.
+    """
+
+    name: str
+    sha256: str
+    of: str
+
+
+def origin_of_file(path: Path) -> Origin:
+    """The fingerprint of a file, by its bytes.
+
+    Raises
+    ------
+    TableError
+        It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        reason = (error.strerror or "no reason given").lower()
+        raise TableError(f"{quoted(path.name)} cannot be read: {reason}.") from None
+    return Origin(path.name, digest, "the bytes of the input file")
+
+
+def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:
+    """The fingerprint of a table that has no file of its own, by its cells as CSV."""
+    cells = table_bytes(table.head(table.n_records), "csv")
+    return Origin(name, _sha256(cells), "the cells of the table in memory, as CSV")
+
+
+def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
+    """What each fingerprint is of, and the fingerprint: of the input, the plan and the release.
+
+    Pseudonyms are drawn anew in every run, so the fingerprint of a release leaves them out.
+    """
+    plan = done.prepared.plan
+    pseudonyms = list(done.prepared.source.pseudonyms)
+    released = done.released().drop(columns=pseudonyms)
+    without = ", without its columns of pseudonyms, which are drawn anew each time"
+    classes = done.prepared.classes
+    trees = zip(classes.attributes, classes.hierarchies, strict=True)
+    nodes = json.dumps({column: to_nodes(tree) for column, tree in trees}, sort_keys=True)
+    return (
+        (f"Input: {origin.of}", origin.sha256),
+        ("Plan: as kanon writes it", plan_hash(plan)),
+        ("Hierarchies: their nodes as JSON", _sha256(nodes.encode())),
+        (
+            f"Release: the bytes of its CSV{without if pseudonyms else ''}",
+            _sha256(table_bytes(released, "csv")),
+        ),
+    )
+
+
+def plan_hash(plan: Plan) -> str:
+    """The SHA-256 of a plan as kanon writes it: however its file was laid out."""
+    return _sha256(plan.to_json().encode("utf-8"))
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """The versions of kanon, Python, and the libraries that a release depends on."""
+    libraries = [(name, importlib.metadata.version(name)) for name in _LIBRARIES]
+    return (("kanon", __version__), ("Python", platform.python_version()), *libraries)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,157 @@
+"""A report as one HTML page that needs nothing but itself: no host is asked when it is opened."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+from plotly.io import to_json
+from plotly.offline import get_plotlyjs
+
+from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
+from kanon.errors import on_one_line
+from kanon.remarks import KINDS, by_kind
+from kanon.report.gathering import Report
+from kanon.report.said import shown
+from kanon.report.words import TERMS
+from kanon.sources.writing import table_bytes
+from kanon.words import counted, percent, thin
+
+__all__ = ["numbers", "rendered"]
+
+
+def rendered(report: Report) -> bytes:
+    """The report as HTML, in UTF-8.
+
+    Everything from the table and everything typed is escaped. A policy in the page lets nothing be
+    fetched and no script run but the two that are meant: Plotly, once, and the one that draws.
+
+    Parameters
+    ----------
+    report
+        What it says, in either form.
+    """
+    library = get_plotlyjs()
+    drawing = _drawing(report)
+    page = _environment().get_template("report.html.jinja").render(
+        report=report,
+        terms=[(term, getattr(report.words, name)) for name, term in TERMS.items()],
+        remarks=[(KINDS[kind], found) for kind, found in by_kind(report.remarks).items()],
+        kinds={"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
+        library=Markup(library),
+        drawing=Markup(drawing),
+        policy=" ".join([_allowed(library), _allowed(drawing)]),
+        numbers_csv=_data("text/csv", _lost_csv(report)),
+        numbers_json=_data("application/json", _json_bytes(numbers(report))),
+    )  # fmt: skip
+    return page.encode("utf-8", "replace")  # a name may hold half of a character
+
+
+def numbers(report: Report) -> dict[str, Any]:
+    """The figures of a report as JSON: all but the date and the seconds."""
+    return {
+        "title": report.title,
+        "verdict": report.verdict,
+        "form": "publication" if report.public else "internal",
+        "records": report.records,
+        "dropped": report.dropped,
+        "measures": report.measures,
+        "guarantees": [asdict(one) for one in report.guarantees],
+        "profile": [asdict(one) for one in report.profile],
+        "curves": [
+            {"title": one.title, "head": one.head, "rows": one.rows} for one in report.curves
+        ],
+        "alternatives": [
+            {name: value for name, value in asdict(one).items() if name != "withheld"}
+            for one in (*report.alternatives.metrics, *report.alternatives.algorithms)
+        ],
+        "plan": json.loads(report.plan),
+        "versions": dict(report.versions),
+        "sha256": dict(report.hashes),
+    }
+
+
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("kanon.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "flat": on_one_line,
+        "thin": thin,
+        "percent": percent,
+        "level": shown,
+        "measure": _measure,
+    }
+    made.globals["counted"] = counted
+    return made
+
+
+def _drawing(report: Report) -> str:
+    """The script that draws all pictures, each in a place with a number of its own."""
+    calls = [
+        f'Plotly.newPlot("curve-{place}",{to_json(one, engine="json")},{{displayModeBar:false}});'
+        for place, one in enumerate(figure for each in report.curves for figure in each.figures)
+    ]
+    return _inert("\n".join(calls))
+
+
+def _inert(script: str) -> str:
+    """A script in which no text can end it: JSON may write a sign by its number."""
+    return script.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _allowed(script: str) -> str:
+    """What a policy names a script by: the hash of its text."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _data(kind: str, content: bytes) -> str:
+    """A file within the page, as the address of a link."""
+    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
+
+
+def _json_bytes(found: Mapping[str, Any]) -> bytes:
+    return (json.dumps(found, indent=2) + "\n").encode("ascii")
+
+
+def _lost_csv(report: Report) -> bytes:
+    """All measures of what was lost; a spreadsheet runs none of the texts."""
+    rows = [
+        {
+            "measure": one.card.title,
+            "column": one.column,
+            "before": one.before,
+            "after": one.after,
+            "all at root": one.at_root,
+            "of the way, %": one.way,
+            "unit": one.card.unit,
+            "better": one.card.direction,
+            "meaning": one.card.summary,
+        }
+        for one in report.lost
+    ]
+    return table_bytes(pd.DataFrame(rows), "csv", neutral=True)
+
+
+def _measure(number: float | None) -> str:
+    """A measure of any unit with four digits; a dash where it is not defined.
+
+    >>> _measure(12.3456), _measure(None), _measure(0.0)
+    ('12.35', '–', '0')
+    """
+    if number is None:
+        return "–"
+    return thin(number) if abs(number) >= 10_000 else f"{number:.4g}"

@@ -1,0 +1,271 @@
+"""A plan, its verdict and its risks, in plain words for who has to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kanon.errors import quoted
+from kanon.plan import Plan, RecordsPlan, parameters_of
+from kanon.privacy.model import Model, rounded
+from kanon.release_check import Verdict
+from kanon.run import Run, algorithm_named, uses
+from kanon.schema import Role
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.words import counted, percent, thin
+
+__all__ = [
+    "LEVELS",
+    "NOT_CONSIDERED",
+    "Guarantee",
+    "Level",
+    "fates",
+    "guarantees",
+    "plan_in_words",
+    "shown",
+    "verdict_sentence",
+    "what_leaves",
+]
+
+NOT_CONSIDERED = (
+    "what is known about these persons from elsewhere, other releases of the same table, and what "
+    "columns tell that are left as they are"
+)
+"""What no model of a release looks at; a verdict always says so."""
+
+
+# --- guarantees -----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Guarantee:
+    """A model of the plan, and what the independent check found in the released rows.
+
+    Attributes
+    ----------
+    required
+        The model with its parameters.
+    reached
+        The level of the worst class, never rounded to the better side.
+    unit, arrow
+        Of that level.
+    holds
+        Whether the release meets the model.
+    summary, source
+        What the model says, and where it comes from.
+    """
+
+    required: str
+    reached: str
+    unit: str
+    arrow: str
+    holds: bool
+    summary: str
+    source: str
+
+
+def guarantees(done: Run) -> tuple[Guarantee, ...]:
+    """What a release reaches of each model, as the check of its rows found it."""
+    pairs = zip(done.prepared.plan.models, done.verdicts, strict=True)
+    return tuple(_guarantee(model, verdict) for model, verdict in pairs)
+
+
+def _guarantee(model: Model, verdict: Verdict) -> Guarantee:
+    card = model.card
+    if verdict.level is None:
+        reached = "no class is left"
+    elif verdict.level == float("inf"):
+        reached = "∞"
+    else:
+        reached = rounded(verdict.level, up=card.direction == "lower")
+    return Guarantee(
+        model.sentence, reached, card.unit, card.arrow, verdict.holds, card.summary, card.source
+    )
+
+
+def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
+    """What was checked, what was reached and what was not considered, in one sentence.
+
+    It names models and levels, and never calls a release safe.
+    """
+    if not done.recoding.n_classes:
+        return "Nothing is released: every record is suppressed, so there is no class to check."
+    met = " and ".join(f"{one.required} (reached: {one.reached})" for one in found)
+    asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
+    free = [each.name for each in done.recoding.released.sensitive if each.name not in asked]
+    nothing = f"nothing was required of {_listed(free)}, so " if free else ""
+    whole = "a whole class may share one value there; " if free else ""
+    return (
+        f"Counted again from the released rows alone, every class meets {met}; {nothing}{whole}not "
+        f"considered were {NOT_CONSIDERED}."
+    )
+
+
+# --- the plan -------------------------------------------------------------------------------
+def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
+    """What was chosen, as pairs of a term and what it means here."""
+    plan = done.prepared.plan
+    chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
+    options = [
+        f"{each.title}: {each.choices[chosen.options.get(each.name, each.default)]}"
+        for each in parameters_of(chosen.name)
+    ]
+    said = {
+        "Algorithm": f"{module.CARD.title}. {module.HOW} {module.GUARANTEES} Source: "
+        f"{module.CARD.source}.",
+        "Its own choices": "; ".join(options),
+        "Metric": _metric(plan),
+        "Strategy": _strategy(plan),
+        "Weights of columns": ", ".join(
+            f"{column}: {weight:g}" for column, weight in chosen.attribute_weights.items()
+        ),
+        "Required": " ".join(f"{model.sentence}: {model.card.summary}" for model in plan.models),
+        "Suppression": _suppression(done),
+        "Missing values": _missing(done),
+        "Levels": _levels(done),
+        "Parts": done.about_parts,
+    }
+    return tuple((term, text) for term, text in said.items() if text)
+
+
+def _metric(plan: Plan) -> str:
+    card = plan.metric.card
+    what = f"{card.title}. {card.summary} Source: {card.source}."
+    if uses(plan.algorithm.name, "metric"):
+        return what
+    return f"{what} The algorithm does not go by it; it counts what was lost."
+
+
+def _strategy(plan: Plan) -> str:
+    chosen = plan.algorithm
+    if not uses(chosen.name, "strategy"):
+        return ""
+    card = STRATEGIES[chosen.strategy]
+    scope = f" {SCOPES[chosen.scope].summary}" if LOOKS_AT[chosen.strategy] else ""
+    seed = chosen.tie_seed
+    ties = "in the order of the hierarchies" if seed is None else f"by tie seed {seed}"
+    return f"{card.title}. {card.summary}{scope} Ties are broken {ties}. Source: {card.source}."
+
+
+def _suppression(done: Run) -> str:
+    plan = done.prepared.plan
+    limit, gone = plan.suppression_limit, done.recoding.suppressed_records
+    if limit is None:
+        allowed = "The plan sets no limit."
+    elif isinstance(limit, RecordsPlan):
+        allowed = f"At most {counted(limit.records, 'record')} may be suppressed."
+    else:
+        allowed = f"At most {percent(100 * limit)} of the records may be suppressed."
+    share = percent(100 * gone / done.prepared.classes.n_records)
+    were = f"{counted(gone, 'record')} ({share}) {'was' if gone == 1 else 'were'} suppressed"
+    stays = "; their rows stay, blanked" if gone and plan.suppressed == "keep" else ""
+    return f"{allowed} {were}{stays}."
+
+
+def _missing(done: Run) -> str:
+    if done.prepared.dropped:
+        return (
+            f"{counted(done.prepared.dropped, 'record')} with a quasi-identifier missing left the "
+            "table before."
+        )
+    if done.prepared.plan.read.missing == "as-value":
+        return "A missing quasi-identifier counts as a value of its own."
+    return ""
+
+
+def _levels(done: Run) -> str:
+    node, classes = done.recoding.trace.node, done.prepared.classes
+    if node is None:
+        return ""
+    pairs = zip(classes.attributes, node, classes.hierarchies, strict=True)
+    listed = [f"{column} to level {level} of {tree.height - 1}" for column, level, tree in pairs]
+    return f"Every record was raised to the same levels: {', '.join(listed)}."
+
+
+# --- what leaves ----------------------------------------------------------------------------
+def fates(done: Run) -> dict[str, str]:
+    """What happens to each column on its way into the release."""
+    plan, pseudonyms = done.prepared.plan, done.prepared.source.pseudonyms
+    found = {}
+    for column in done.prepared.source.table.columns:
+        role = plan.roles.roles.get(column, Role.INSENSITIVE)
+        if role is Role.QUASI_IDENTIFIER:
+            found[column] = "generalised"
+        elif role is not Role.IDENTIFIER:
+            found[column] = "left as it is"
+        else:
+            found[column] = "pseudonyms drawn at random" if column in pseudonyms else "left out"
+    return found
+
+
+def what_leaves(done: Run) -> str:
+    """What the release protects and what it does not, by columns."""
+    passed = done.prepared.source.passed_through()
+    said = f"The records are alike in {_listed(done.prepared.classes.attributes)} only."
+    return f"{said} Left as they are: {_listed(passed)}." if passed else said
+
+
+def _listed(columns: tuple[str, ...] | list[str]) -> str:
+    *most, last = map(quoted, columns)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+# --- levels of sensitive columns --------------------------------------------------------------
+@dataclass(frozen=True)
+class Level:
+    """A number about a sensitive column, of the worst class: its title, unit and meaning."""
+
+    title: str
+    unit: str
+    direction: Literal["lower", "higher"]
+    meaning: str
+
+
+LEVELS: Mapping[str, Level] = {
+    "entropy_l": Level(
+        "Entropy l-diversity", "values", "higher",
+        "So many equally frequent values would be as hard to guess as those in the worst class; 1: "
+        "somebody's value is certain.",
+    ),
+    "distinct_l": Level(
+        "Distinct l-diversity", "values", "higher",
+        "The fewest different values in a class, however rare.",
+    ),
+    "t_variational": Level(
+        "t-closeness, total variation", "0 to 1", "lower",
+        "So large a share of the worst class would need another value for it to be mixed as the "
+        "whole table is.",
+    ),
+    "t_emd_ordered": Level(
+        "t-closeness, ordered earth mover's distance", "0 to 1", "lower",
+        "The same where values count as nearer if they are nearer in size.",
+    ),
+    "alpha": Level(
+        "Largest share of one value", "0 to 1", "lower",
+        "How often who knows somebody's class guesses the value, at most.",
+    ),
+    "recursive_c": Level(
+        "c of recursive (c, 2)-diversity", "ratio", "lower",
+        "How many times as often as all other values together the most frequent one occurs in a "
+        "class.",
+    ),
+    "delta": Level(
+        "δ-disclosure", "logarithm of a ratio", "lower",
+        "How far a share in a class is from that in the table; ∞: some class lacks a value.",
+    ),
+    "basic_beta": Level(
+        "β-likeness", "ratio", "lower",
+        "By how much of itself a value's share grows at most in a class.",
+    ),
+}  # fmt: skip
+"""What is said of a sensitive column, by the names in ``M.json``."""
+
+
+def shown(level: float | None, direction: str) -> str:
+    """A level as it is shown: never rounded to the better side; None is infinite.
+
+    >>> shown(1.7581, "higher"), shown(None, "lower")
+    ('1.75', '∞')
+    """
+    if level is None:
+        return "∞"
+    return thin(level) if level >= 1000 else rounded(float(level), up=direction == "lower")

@@ -1,0 +1,121 @@
+"""What only the people behind a release can say of it: why, for whom, on which ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from kanon.errors import PlanError, quoted
+from kanon.plan import read_json
+from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
+from kanon.words import thin
+
+__all__ = ["LONGEST", "TERMS", "Words", "parse_words", "read_words"]
+
+LONGEST = 5000
+"""The most characters of one text."""
+
+TERMS: Mapping[str, str] = {
+    "purpose": "Purpose",
+    "responsible": "Responsible person",
+    "recipient": "Recipient",
+    "legal_basis": "Legal basis",
+    "retention": "Kept for",
+    "remarks": "Further remarks",
+}
+"""What each text is called in a report, in its order; the title stands at its head."""
+
+_Text = Annotated[str, Field(max_length=LONGEST)]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True))
+class Words:
+    """The texts of a report that no calculation knows; each may be left out.
+
+    Attributes
+    ----------
+    title
+        What is released, such as "Patients of 2024, for the registry".
+    purpose
+        What the release is for.
+    responsible
+        Who answers for it.
+    recipient
+        Who gets it.
+    legal_basis
+        What allows it.
+    retention
+        How long it is kept.
+    remarks
+        Whatever else belongs on file.
+
+    >>> Words(purpose="teaching").purpose
+    'teaching'
+    """
+
+    title: _Text = ""
+    purpose: _Text = ""
+    responsible: _Text = ""
+    recipient: _Text = ""
+    legal_basis: _Text = ""
+    retention: _Text = ""
+    remarks: _Text = ""
+
+
+_KEYS = ", ".join(part.name for part in fields(Words))
+
+
+def read_words(path: Path) -> Words:
+    """Read the words of a report from a JSON file.
+
+    Raises
+    ------
+    PlanError
+        The file cannot be read, is too large, or is not what :func:`parse_words` takes.
+    """
+    try:
+        content, size = read_up_to(bytes_of("plan_megabytes"), path)
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise PlanError(f"The file of words {quoted(path.name)} cannot be read.") from None
+    if size > bytes_of("plan_megabytes"):
+        has = f"The file of words has {thin(size / MEGABYTE)} MB"
+        raise PlanError(exceeded("plan_megabytes", has))
+    return parse_words(read_json(text, "The file of words"))
+
+
+def parse_words(content: Any) -> Words:
+    """Check words that were parsed from JSON.
+
+    Raises
+    ------
+    PlanError
+        They are no object, a key is unknown, or a text is none or too long.
+
+    >>> parse_words({"purpose": "teaching"}).recipient
+    ''
+    >>> parse_words({"purpos": "teaching"})
+    Traceback (most recent call last):
+    kanon.errors.PlanError: The file of words: the key 'purpos' is unknown; known are title, ...
+    """
+    if not isinstance(content, dict):
+        raise PlanError(
+            f"The file of words has to be an object with texts; known keys are {_KEYS}."
+        )
+    unknown = [key for key in content if key not in _KEYS.split(", ")]
+    if unknown:
+        raise PlanError(
+            f"The file of words: the key {quoted(unknown[0])} is unknown; known are {_KEYS}."
+        )
+    try:
+        return TypeAdapter(Words).validate_python(content)
+    except ValidationError as error:
+        key = error.errors(include_url=False)[0]["loc"][0]
+        raise PlanError(
+            f"The file of words: {key} has to be text of at most {thin(LONGEST)} characters."
+        ) from None
