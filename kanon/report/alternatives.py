@@ -9,12 +9,20 @@ from functools import partial
 from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress
-from kanon.errors import KanonError
+from kanon.errors import KanonError, listing
 from kanon.measures import alteration
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import Recoding
-from kanon.run import Prepared, Run, algorithm_named, measured_metrics, short_title, uses
+from kanon.run import (
+    Prepared,
+    Run,
+    algorithm_named,
+    measured_metrics,
+    needs_hierarchies,
+    short_title,
+    uses,
+)
 from kanon.words import counted, thin
 
 __all__ = ["ALGORITHMS", "Alternative", "Alternatives", "alternatives", "too_long"]
@@ -144,6 +152,12 @@ def _guided(done: Run, title: str, metric: str, progress: Progress) -> Alternati
 def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
     """Another algorithm for the same models, as it is by itself."""
     plan = done.prepared.plan
+    bare = [
+        column for column in plan.roles.quasi_identifiers if plan.columns[column].hierarchy is None
+    ]
+    if bare and needs_hierarchies(name):
+        said = f"It needs a hierarchy for every quasi-identifier, and {listing(bare)} has none."
+        return Alternative(short_title(name), refused=said, withheld=said)
     other = AlgorithmPlan(
         name=name,
         metric=plan.algorithm.metric,
