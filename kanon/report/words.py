@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from kanon.errors import PlanError, quoted
@@ -113,7 +113,7 @@ def parse_words(content: Any) -> Words:
             f"The file of words: the key {quoted(unknown[0])} is unknown; known are {_KEYS}."
         )
     try:
-        return TypeAdapter(Words).validate_python(content)
+        return Words(**content)
     except ValidationError as error:
         key = error.errors(include_url=False)[0]["loc"][0]
         raise PlanError(
