@@ -31,7 +31,7 @@ from kanon.plan import Plan
 from kanon.report import alternatives as considered
 from kanon.report.along import near
 from kanon.report.gathering import gather
-from kanon.report.origin import plan_hash
+from kanon.report.origin import canonical_plan
 from kanon.report.public import for_publication
 from kanon.report.rendering import numbers, rendered
 from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
@@ -256,7 +256,15 @@ def test_fingerprints_are_those_of_the_files(folder):
     plan = Plan.load(folder / "plan.json")
     assert found["Plan: as kanon writes it"] == hashlib.sha256(plan.to_json().encode()).hexdigest()
     (folder / "plan.json").write_text(json.dumps(content(), indent=7), "utf-8")
-    assert plan_hash(Plan.load(folder / "plan.json")) == plan_hash(plan)
+    assert canonical_plan(Plan.load(folder / "plan.json")) == canonical_plan(plan)
+
+
+def test_a_hierarchy_that_an_identifier_once_had_is_not_in_the_report():
+    plan = content()
+    plan["columns"]["name"]["hierarchy"] = {"nodes": [{"name": "Ana"}]}
+    report = report_of(plan)
+    assert "Ana" not in page_of(report)
+    assert report.hashes == report_of().hashes
 
 
 def sha256(path):

@@ -23,7 +23,7 @@ from kanon.remarks import Remark
 from kanon.report.along import Curve, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
 from kanon.report.lost import ends_of, overview_of
-from kanon.report.origin import Origin, hashes_of, origin_of_table, versions
+from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_table, versions
 from kanon.report.said import (
     LEVELS,
     Guarantee,
@@ -280,7 +280,7 @@ def gather(
         profile=_profile(done, original),
         hierarchies=_hierarchies(done),
         plan_said=plan_in_words(done),
-        plan=plan.to_json(),
+        plan=canonical_plan(plan),
         guarantees=reached,
         risks=_risks(done),
         leaves=what_leaves(done),

@@ -14,10 +14,11 @@ from kanon.errors import TableError, quoted
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
 from kanon.run import Run
+from kanon.schema import Role
 from kanon.sources.tables import Table
 from kanon.sources.writing import table_bytes
 
-__all__ = ["Origin", "hashes_of", "origin_of_file", "origin_of_table", "plan_hash", "versions"]
+__all__ = ["Origin", "canonical_plan", "hashes_of", "origin_of_file", "origin_of_table", "versions"]
 
 _LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
 """What a release depends on, and its check and pictures."""
@@ -79,7 +80,7 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
     nodes = json.dumps({column: to_nodes(tree) for column, tree in trees}, sort_keys=True)
     return (
         (f"Input: {origin.of}", origin.sha256),
-        ("Plan: as kanon writes it", plan_hash(plan)),
+        ("Plan: as kanon writes it", _sha256(canonical_plan(plan).encode("utf-8"))),
         ("Hierarchies: their nodes as JSON", _sha256(nodes.encode())),
         (
             f"Release: the bytes of its CSV{without if pseudonyms else ''}",
@@ -88,9 +89,19 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
     )
 
 
-def plan_hash(plan: Plan) -> str:
-    """The SHA-256 of a plan as kanon writes it: however its file was laid out."""
-    return _sha256(plan.to_json().encode("utf-8"))
+def canonical_plan(plan: Plan) -> str:
+    """A plan as kanon writes it, however its file was laid out.
+
+    A hierarchy of a column that is no quasi-identifier decides nothing and is left out: it might
+    list the values of an identifier.
+    """
+    columns = {
+        name: column
+        if column.role is Role.QUASI_IDENTIFIER
+        else column.model_copy(update={"hierarchy": None})
+        for name, column in plan.columns.items()
+    }
+    return plan.model_copy(update={"columns": columns}).to_json()
 
 
 def versions() -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -78,7 +79,9 @@ def numbers(report: Report) -> dict[str, Any]:
     }
 
 
+@cache
 def _environment() -> jinja2.Environment:
+    """The templates, compiled once."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("kanon.report", "."),
         autoescape=True,
