@@ -185,6 +185,17 @@ def test_a_report_worked_by_hand():
     assert report.example.before[1] == ("34", "F", "flu", "")
 
 
+def test_a_release_of_nobody_is_no_success():
+    report = report_of(content(**PLANS["everybody is suppressed"]))
+    assert report.verdict == (
+        "Nothing is released: every record is suppressed, so there is no class to check."
+    )
+    assert report.guarantees[0].reached == "no class is left"
+    assert (report.risks, report.curves, report.example.before) == ((), (), ())
+    assert report.about_k.startswith("Nothing is released for the chosen k")
+    assert STUB not in page_of(report)  # nothing is drawn
+
+
 def test_alternatives_are_runs_of_their_own():
     plan = content()
     found = report_of(plan).alternatives

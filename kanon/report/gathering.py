@@ -271,6 +271,7 @@ def gather(
     others = alternatives(done, stretch(progress, 0.6, 0.95))
     reached = guarantees(done)
     origin = origin or origin_of_table(original)
+    nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
     report = Report(
         words=words or Words(),
         made=Made(date, found.seconds),
@@ -288,7 +289,7 @@ def gather(
         unnamed=done.about_unnamed,
         lost=lost,
         curves=curves_of(prepared, found),
-        about_k=found.about,
+        about_k=found.about if done.recoding.n_classes else nothing,
         alternatives=others,
         measures={name: value for name, value in done.measures.items() if name != "seconds"},
         versions=versions(),
