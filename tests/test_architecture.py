@@ -50,6 +50,7 @@ LEVELS = {
     "algorithms": 5,
     "sources": 5,
     "learning": 6,
+    "lessons": 6,
     "remarks": 6,
     "plan": 7,
     "run": 7,

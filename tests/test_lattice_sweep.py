@@ -176,7 +176,7 @@ def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
     task = chosen_task(problem, chosen, k)
     cost = integer_cost(problem, scaled(problem, chosen))
     by_groups = in_group_order(problem, cost, k)
-    found = lattice_sweep._finished(task, order.in_group_order(task))
+    found = lattice_sweep.finished(task, order.in_group_order(task))
     assert result(problem, found) == released_tuples(problem, by_groups)
     assert found.trace.steps == sum(len(released) for _, released in by_groups.visits)
     releases = [released_tuples(problem, each) for each in (swept(problem, cost, k), by_groups)]

@@ -7,10 +7,10 @@ from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
-from kanon.recoding import Recoding
+from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
 
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
+__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check", "merged"]
 
 CARD = Card(
     name="gaa-small",
@@ -55,6 +55,18 @@ def check(task: Task) -> None:
         )
 
 
+def merged(task: Task, progress: Progress = no_progress) -> MergePath:
+    """All merges for ``task.k``, in their order; for this k alone.
+
+    Raises
+    ------
+    PlanError, Unsatisfiable
+        See :func:`anonymise`.
+    """
+    check(task)
+    return merge_greedily(task, first_below_k=True, progress=progress)
+
+
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """Run the variant for ``task.k``.
 
@@ -70,6 +82,5 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Unsatisfiable
         The table has fewer than k records.
     """
-    check(task)
-    path = merge_greedily(task, first_below_k=True, progress=progress)
+    path = merged(task, progress)
     return repaired(path.after(len(path.parts)), task, progress)

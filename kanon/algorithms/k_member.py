@@ -18,7 +18,17 @@ from kanon.kernels.clustering import ALL, CLUSTERS, LEFT, Clusters, Growing, Tab
 from kanon.recoding import Recoding
 from kanon.words import thin
 
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "made_clusters"]
+__all__ = [
+    "CARD",
+    "FAMILY",
+    "GUARANTEES",
+    "HOW",
+    "SLOW",
+    "USES",
+    "anonymise",
+    "grown_clusters",
+    "made_clusters",
+]
 
 CARD = Card(
     name="k-member",
@@ -81,12 +91,29 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
     Source: Byun, Kamra, Bertino, Li 2007, the greedy k-member clustering algorithm.
     """
     table = table_of(task)
-    generator = np.random.default_rng(task.seed)
-    clusters = _grown(table, drawn_class(table.counts, generator), stretch(progress, 0.0, 0.95))
-    left = np.flatnonzero(clusters.of < 0)
-    left = left[drawn_order(table.counts[left], generator)]
+    _, clusters, left = grown_clusters(task, table, stretch(progress, 0.0, 0.95))
     join_nearest(table, clusters, left, ALL, stretch(progress, 0.95, 1.0))
     return clusters
+
+
+def grown_clusters(
+    task: Task, table: Table, progress: Progress = no_progress
+) -> tuple[int, Clusters, np.ndarray]:
+    """The clusters before the classes that are left over join them.
+
+    Returns
+    -------
+    drawn : int
+        The class of the record that was drawn at first.
+    clusters : Clusters
+    left : numpy.ndarray of int64
+        The classes that are left over, in the order in which they are going to join.
+    """
+    generator = np.random.default_rng(task.seed)
+    drawn = drawn_class(table.counts, generator)
+    clusters = _grown(table, drawn, progress)
+    left = np.flatnonzero(clusters.of < 0)
+    return drawn, clusters, left[drawn_order(table.counts[left], generator)]
 
 
 def _grown(table: Table, drawn: int, progress: Progress) -> Clusters:

@@ -28,7 +28,9 @@ __all__ = [
     "SLOW",
     "USES",
     "anonymise",
+    "by_least_k",
     "check",
+    "finished",
     "lower_bound",
 ]
 
@@ -153,13 +155,13 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     (3, 2)
     """
     check(task)
-    task = replace(task, k=_least_k(task))
+    task = by_least_k(task)
     if task.option(EFFORT) == "fast":
         swept = walked(task, stretch(progress, 0, _WALKED))
-        return _finished(task, swept, stretch(progress, _WALKED, 1))
+        return finished(task, swept, stretch(progress, _WALKED, 1))
     first, second = _SHARES
-    walk = _finished(task, walked(task, stretch(progress, 0, first)))
-    order = _finished(task, in_group_order(task, stretch(progress, first, second)))
+    walk = finished(task, walked(task, stretch(progress, 0, first)))
+    order = finished(task, in_group_order(task, stretch(progress, first, second)))
     best = min(walk, order, key=lambda each: total_loss(task, each))
     grouped = walk.trace.evaluated + order.trace.evaluated
     best = replace(best, trace=replace(best.trace, evaluated=grouped))
@@ -203,7 +205,12 @@ def lower_bound(task: Task, progress: Progress = no_progress) -> int:
         See :func:`check`.
     """
     check(replace(task, options={}))
-    return least_loss(replace(task, k=_least_k(task)), progress)
+    return least_loss(by_least_k(task), progress)
+
+
+def by_least_k(task: Task) -> Task:
+    """The task with the k that every class has to reach: its own, or more if a model says so."""
+    return replace(task, k=_least_k(task))
 
 
 def _least_k(task: Task) -> int:
@@ -211,7 +218,7 @@ def _least_k(task: Task) -> int:
     return max([task.k, *(model.k for model in task.models if isinstance(model, KAnonymity))])
 
 
-def _finished(task: Task, swept: Swept, progress: Progress = no_progress) -> Recoding:
+def finished(task: Task, swept: Swept, progress: Progress = no_progress) -> Recoding:
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=swept.visited, steps=swept.released)
     return with_the_rest(task, swept.targets, swept.remain, trace, progress)

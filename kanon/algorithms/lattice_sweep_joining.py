@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,30 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 from kanon.words import counted
 
-__all__ = ["with_the_rest"]
+__all__ = ["Joined", "joined_one_by_one", "merging_on", "with_the_rest"]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """What came of the classes that a sweep left over.
+
+    Attributes
+    ----------
+    before
+        What was released before, and the classes that were left over as suppressed ones.
+    into : numpy.ndarray, shape (E,), int64
+        Per class the released class that it is part of now, as a position in ``before``; -1 for
+        one that no class could take.
+    nodes : numpy.ndarray, shape (R, m)
+        What each released class was raised to.
+    made
+        The classes that joined, in their order, each with the released class that it joined.
+    """
+
+    before: Recoding
+    into: np.ndarray
+    nodes: np.ndarray
+    made: tuple[tuple[int, int], ...]
 
 
 def with_the_rest(
@@ -49,6 +72,28 @@ def with_the_rest(
     classes = task.classes
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
+    joined = joined_one_by_one(task, targets, remain, progress)
+    aside = np.flatnonzero(joined.into < 0)
+    final = joined.nodes[joined.into]
+    final[aside] = classes.nodes[aside]
+    release = Recoding.from_targets(classes, final, trace=trace)
+    return repaired(release, merging_on(task), progress) if len(aside) else release
+
+
+def merging_on(task: Task) -> Task:
+    """The task by which is merged on what no class could take: by cost, with k as a model."""
+    models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
+    return replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
+
+
+def joined_one_by_one(
+    task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
+) -> Joined:
+    """Let every class that is left over join a released one, where one can take it.
+
+    Takes what :func:`with_the_rest` does.
+    """
+    classes = task.classes
     before = Recoding.from_targets(classes, targets, suppressed=remain)
     given = np.array(classes.nodes, dtype=np.int32, order="C")
     nodes, counts = before.nodes.copy(), before.counts.copy()
@@ -56,7 +101,7 @@ def with_the_rest(
     parents, depths = in_one_width(task)
     joined, costs = np.empty_like(nodes), np.empty_like(counts)
     told = now_and_then(progress)
-    aside = []
+    made = []
     left = np.flatnonzero(remain).tolist()
     for done, each in enumerate(left):
         joining_costs(
@@ -72,22 +117,14 @@ def with_the_rest(
                 counts[same] = 0
                 counts[chosen] = classes.counts[members].sum()
                 into[members] = chosen
+                made.append((each, chosen))
                 break
-        else:
-            aside.append(each)
         waiting = len(left) - done - 1
         told(
             (done + 1) / len(left),
             f"{counted(waiting, 'class', 'classes')} left over to join others",
         )
-    final = nodes[into]
-    final[aside] = classes.nodes[aside]
-    release = Recoding.from_targets(classes, final, trace=trace)
-    if not aside:
-        return release
-    models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
-    whole = replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
-    return repaired(release, whole, progress)
+    return Joined(before, into, nodes, tuple(made))
 
 
 def _meet(task: Task, members: np.ndarray) -> bool:

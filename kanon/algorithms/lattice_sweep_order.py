@@ -104,9 +104,8 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> Swept:
     state = ordered.state
     while not order_some(lattice, halves, table, losses, ordered, task.k, _CHUNK):
         told(1 - (1 - _KEYS) * state[RECORDS] / n, f"{counted(int(state[RECORDS]), 'record')} left")
-    remain = ordered.at < 0
-    targets = targets_at(classes.nodes, ordered.at, raised, remain)
-    return Swept(targets, remain, len(key) + int(state[4]), int(state[STEPS]))
+    targets = targets_at(classes.nodes, ordered.at, raised, ordered.at < 0)
+    return Swept(targets, ordered.at, len(key) + int(state[4]), int(state[STEPS]))
 
 
 def least_loss(task: Task, progress: Progress = no_progress) -> int:

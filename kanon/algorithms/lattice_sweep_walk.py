@@ -57,8 +57,9 @@ class Swept:
     ----------
     targets : numpy.ndarray, shape (E, m), int32
         Per class the tuple it was released as; its own as long as it remains.
-    remain : numpy.ndarray, shape (E,), bool
-        The classes that were not released.
+    at : numpy.ndarray, shape (E,), int64
+        Per class the node at which it was released, by its place in canonical order; negative for
+        one that was not.
     visited
         How many nodes were grouped.
     released
@@ -66,9 +67,14 @@ class Swept:
     """
 
     targets: np.ndarray
-    remain: np.ndarray
+    at: np.ndarray
     visited: int
     released: int
+
+    @property
+    def remain(self) -> np.ndarray:
+        """Which classes were not released. Shape (E,), bool."""
+        return self.at < 0
 
 
 def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray]]:
@@ -220,9 +226,8 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
             f"{counted(int(state[NEXT]), 'node')} of {thin(len(order))}, "
             f"{counted(int(state[RECORDS]), 'record')} left",
         )
-    remain = walk.at < 0
-    targets = targets_at(classes.nodes, walk.at, raised, remain)
-    return Swept(targets, remain, int(state[NEXT]), int(state[STEPS]))
+    targets = targets_at(classes.nodes, walk.at, raised, walk.at < 0)
+    return Swept(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
 def _refuse(task: Task, walk: Walk, table: Grouping, groups: int) -> None:

@@ -30,9 +30,12 @@ __all__ = [
     "PARAMETERS",
     "SLOW",
     "USES",
+    "Column",
     "anonymise",
     "check",
+    "columns_of",
     "partition",
+    "released",
 ]
 
 CARD = Card(
@@ -76,7 +79,7 @@ _MOST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class Column:
     """One quasi-identifier as whole numbers.
 
     Attributes
@@ -87,12 +90,16 @@ class _Column:
         (value - lowest) * unit of each class.
     lowest, unit
         How to read them.
+    weight
+        What a squared difference of them is multiplied by: 1 / variance; 0 of a column with one
+        value.
     """
 
     line: Line
     values: np.ndarray
     lowest: Fraction
     unit: Fraction
+    weight: float
 
     @property
     def span(self) -> Fraction:
@@ -167,6 +174,25 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     ['[12, 21], mean 17.67', '[1, 11], mean 5.4']
     """
     columns, group = _grouped(task, progress)
+    return released(task, columns, group, progress)
+
+
+def released(
+    task: Task, columns: list[Column], group: np.ndarray, progress: Progress = no_progress
+) -> Recoding:
+    """The release in which every group is one class, with its ranges and means.
+
+    Parameters
+    ----------
+    task
+        The classes.
+    columns
+        See :func:`columns_of`.
+    group : numpy.ndarray, shape (E,)
+        The group of each class: every number from 0 on.
+    progress
+        Told for how many columns the values were found.
+    """
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(group.max() + 1))
     counts = task.classes.counts
@@ -175,15 +201,15 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     trees: list[Hierarchy] = []
     for j, column in enumerate(columns):
         sums = np.add.reduceat((counts * column.values)[order], starts).tolist()
-        released, low, high = column.line.spans(task.classes.nodes[order, j], starts)
-        ranged = np.flatnonzero(released < 0)
+        raised, low, high = column.line.spans(task.classes.nodes[order, j], starts)
+        ranged = np.flatnonzero(raised < 0)
         means = {g: column.lowest + sums[g] / (records[g] * column.unit) for g in ranged.tolist()}
         wanted = [
             (int(low[g]), int(high[g]), f", mean {_plain(mean, column.span)}")
             for g, mean in means.items()
         ]
-        tree, released[ranged] = ranges_beside(column.line, wanted)
-        targets[:, j] = released[group]
+        tree, raised[ranged] = ranges_beside(column.line, wanted)
+        targets[:, j] = raised[group]
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} groups, values of {j + 1} columns of {len(columns)}")
     trace = Trace(steps=len(starts))
@@ -219,17 +245,22 @@ def partition(task: Task, progress: Progress = no_progress) -> np.ndarray:
     return _grouped(task, progress)[1]
 
 
-def _grouped(task: Task, progress: Progress) -> tuple[list[_Column], np.ndarray]:
+def columns_of(classes: EquivalenceClasses) -> list[Column]:
+    """The quasi-identifiers as whole numbers, with what their squared differences count."""
+    return [_column(classes, j) for j in range(len(classes.attributes))]
+
+
+def _grouped(task: Task, progress: Progress) -> tuple[list[Column], np.ndarray]:
     """The columns as numbers, and the group of each class."""
     check(task)
     classes = task.classes
     size, n = classes.n_classes, classes.n_records
-    columns = [_column(classes, j) for j in range(len(classes.attributes))]
+    columns = columns_of(classes)
     values = np.stack([column.values for column in columns], axis=1)
     counts = classes.counts
     run = Grouping(
         values,
-        weights=np.array([_weight(column.values, counts) for column in columns]),
+        weights=np.array([column.weight for column in columns]),
         counts=counts,
         live=np.arange(size),
         sums=(counts[:, None] * values).sum(axis=0),
@@ -248,7 +279,7 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[_Column], np.ndarray]
     return columns, run.group
 
 
-def _column(classes: EquivalenceClasses, j: int) -> _Column:
+def _column(classes: EquivalenceClasses, j: int) -> Column:
     """A quasi-identifier as whole numbers.
 
     They are exact unless a sum over all records would not fit into 62 bits; then they are rounded
@@ -268,7 +299,8 @@ def _column(classes: EquivalenceClasses, j: int) -> _Column:
     scaled = np.zeros(line.tree.n_nodes, dtype=np.int64)
     for node, value in middle.items():
         scaled[node] = int((value - lowest) * unit)
-    return _Column(line, scaled[nodes], lowest, unit)
+    values = scaled[nodes]
+    return Column(line, values, lowest, unit, _weight(values, classes.counts))
 
 
 def _exact(label: str) -> Fraction:

@@ -44,6 +44,7 @@ __all__ = [
     "anonymise",
     "check",
     "cuts",
+    "released",
 ]
 
 CARD = Card(
@@ -227,6 +228,34 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     lines = _lines(task.classes)
     order, starts, made = _partition(task, lines, progress)
+    return released(task, lines, order, starts, Trace(steps=len(made.told)), progress)
+
+
+def released(
+    task: Task,
+    lines: list[Line],
+    order: np.ndarray,
+    starts: np.ndarray,
+    trace: Trace,
+    progress: Progress = no_progress,
+) -> Recoding:
+    """The release in which every region is one class.
+
+    Parameters
+    ----------
+    task
+        The classes, and the option ``release``.
+    lines
+        Per quasi-identifier where its values stand.
+    order : numpy.ndarray, shape (E,)
+        The classes, region after region.
+    starts : numpy.ndarray, shape (R,)
+        Where each region starts.
+    trace
+        What was done.
+    progress
+        Told for how many columns the values were found.
+    """
     by_groups = task.option(RELEASE) == "hierarchy"
     targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
     trees: list[Hierarchy] = []
@@ -234,10 +263,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     for j, line in enumerate(lines):
         nodes = task.classes.nodes[order, j]
         if by_groups and not is_flat(line.tree):
-            tree, released = line.tree, common_ancestors(line.tree.parent, nodes, starts)
+            tree, raised = line.tree, common_ancestors(line.tree.parent, nodes, starts)
         else:
-            tree, released = _as_ranges(line, nodes, starts)
-        targets[order, j] = np.repeat(released, lengths)
+            tree, raised = _as_ranges(line, nodes, starts)
+        targets[order, j] = np.repeat(raised, lengths)
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
     ranged = any(map(operator.is_not, trees, task.classes.hierarchies))
@@ -245,7 +274,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         task.classes,
         targets,
         hierarchies=tuple(trees) if ranged else None,
-        trace=Trace(steps=len(made.told)),
+        trace=trace,
     )
 
 

@@ -133,8 +133,14 @@ def given_away(table: Table, clusters: Clusters, progress: Progress = no_progres
     return np.flatnonzero(clusters.of < 0)
 
 
-def merged_small(table: Table, clusters: Clusters, progress: Progress = no_progress) -> None:
-    """Merge every cluster below k, in the order in which they were begun, with the nearest."""
+def merged_small(table: Table, clusters: Clusters, progress: Progress = no_progress) -> np.ndarray:
+    """Merge every cluster below k, in the order in which they were begun, with the nearest.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K,), int64
+        Per cluster the one that it was merged into; itself if it was not.
+    """
     into = np.arange(len(clusters.records))
     meeting, done = meeting_of(table), False
     while not done:
@@ -145,6 +151,7 @@ def merged_small(table: Table, clusters: Clusters, progress: Progress = no_progr
             f"{thin(seen)} of {thin(len(into))} clusters hold k records or were merged",
         )
     clusters.of[:] = ends(into)[clusters.of]
+    return into
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

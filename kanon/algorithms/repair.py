@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kanon.algorithms.merging import begin
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.merge import LIVE, merge_chosen
+from kanon.kernels.merge import merge_chosen
 from kanon.privacy.conjunction import broken
-from kanon.recoding import Recoding, Trace, ends
+from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive
 from kanon.words import thin
 
-__all__ = ["repaired"]
+__all__ = ["Continued", "continued", "repaired"]
 
 _OFTEN = 64
 """Merges between two reports of progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """How merging went on for the models of a task.
+
+    Attributes
+    ----------
+    before
+        The R classes that it began with.
+    parts : numpy.ndarray, shape (M, 3)
+        Per merge the class that broke a model, its partner, and a third class that already had the
+        merged tuple (-1 if none). Merge i made the class R + i.
+    nodes : numpy.ndarray, shape (R + M, m)
+        The tuple of every class.
+    counts : numpy.ndarray, shape (R + M,)
+        The number of records of every class.
+    """
+
+    before: EquivalenceClasses
+    parts: np.ndarray
+    nodes: np.ndarray
+    counts: np.ndarray
 
 
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
@@ -47,11 +70,38 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
     Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
     """
     before = recoding.released
+    found = continued(before, task, progress)
+    if not len(found.parts):
+        return recoding
+    size, into = before.n_classes, np.arange(len(found.counts))
+    for made, parts in enumerate(found.parts, start=size):
+        into[parts[parts >= 0]] = made
+    trace = replace(recoding.trace, steps=recoding.trace.steps + len(found.parts))
+    final = found.nodes[ends(into)[:size]]
+    merged = Recoding.from_targets(recoding.classes, final[recoding.assigned], trace=trace)
+    live = len(found.counts) - int((found.parts >= 0).sum())
+    assert merged.n_classes == live, "classes of the same tuple are one class"
+    return merged
+
+
+def continued(
+    before: EquivalenceClasses, task: Task, progress: Progress = no_progress
+) -> Continued:
+    """The merges that :func:`repaired` makes; none where no class breaks a model.
+
+    Parameters
+    ----------
+    before
+        The classes of a release.
+    task, progress
+        See :func:`repaired`.
+    """
     breaks = broken(task.models, before)
     if not breaks.any():
-        return recoding
+        none = np.zeros((0, 3), dtype=np.int32)
+        return Continued(before, none, before.nodes, before.counts)
     work, rules, looking = begin(task, before, any_size=True)
-    size, state = before.n_classes, work.state
+    size = before.n_classes
     histograms: dict[int, list[Sensitive]] = {}
 
     def seen(each: int) -> list[Sensitive]:
@@ -65,7 +115,6 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
 
     heap = [waiting(each) for each in np.flatnonzero(breaks).tolist()]
     heapq.heapify(heap)
-    into = np.arange(2 * size)
     at_first, merges = len(heap), 0
     while heap:
         *_, chosen = heapq.heappop(heap)
@@ -73,7 +122,6 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
             continue
         made = int(merge_chosen(work, rules, looking, chosen))
         parts = [int(part) for part in work.parts[merges] if part >= 0]
-        into[parts] = made
         histograms[made] = [_joined(each) for each in zip(*map(seen, parts), strict=True)]
         now = replace(
             before,
@@ -90,8 +138,8 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
                 max(0.0, 1 - left / at_first),
                 f"{thin(left)} classes left to merge for the other models",
             )
-    trace = replace(recoding.trace, steps=recoding.trace.steps + merges)
-    return _composed(recoding, before, work.nodes, into, int(state[LIVE]), trace)
+    made = size + merges
+    return Continued(before, work.parts[:merges], work.nodes[:made], work.counts[:made])
 
 
 def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
@@ -104,18 +152,3 @@ def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
     return replace(
         parts[0], start=np.array([0, len(values)]), value=values.astype(np.int32), count=summed
     )
-
-
-def _composed(
-    recoding: Recoding,
-    before: EquivalenceClasses,
-    nodes: np.ndarray,
-    into: np.ndarray,
-    live: int,
-    trace: Trace,
-) -> Recoding:
-    """The recoding of the original classes, through the release that was merged on."""
-    top = ends(into)[: before.n_classes]
-    found = Recoding.from_targets(recoding.classes, nodes[top][recoding.assigned], trace=trace)
-    assert found.n_classes == live, "classes of the same tuple are one class"
-    return found

@@ -1,0 +1,632 @@
+"""Lessons of regions: Mondrian's cuts as rectangles, and the groups of a lattice sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kanon.algorithms import lattice_sweep, mondrian
+from kanon.algorithms.lattice import Node, losses_of_nodes, lost_per_level, raised_to
+from kanon.algorithms.lattice_sweep_better import total_loss
+from kanon.algorithms.lattice_sweep_joining import joined_one_by_one, merging_on
+from kanon.algorithms.lattice_sweep_order import in_group_order
+from kanon.algorithms.lattice_sweep_walk import Swept, walked
+from kanon.algorithms.lines import Line
+from kanon.algorithms.mondrian import RELEASE, VARIANT, Cut
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.ranges import is_flat
+from kanon.lessons.blackboard import Blackboard
+from kanon.lessons.lesson import Candidate, Choice, Held, Step, written
+from kanon.lessons.merging import merges_for_models
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding, Trace
+from kanon.words import counted
+
+__all__ = ["REPLAYS", "Axis", "Rectangle", "Regions", "Sweep"]
+
+
+# --- Mondrian ---------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Axis:
+    """A quasi-identifier as an axis.
+
+    Attributes
+    ----------
+    attribute
+        Its name.
+    numeric
+        Whether values stand by their size; if not, in the order of the hierarchy.
+    at
+        Where each original class stands.
+    marks
+        The values of the table as labels, by where they stand, rising.
+    """
+
+    attribute: str
+    numeric: bool
+    at: tuple[float, ...]
+    marks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A region: from where to where it goes on each axis.
+
+    Attributes
+    ----------
+    low, high
+        Its ends on each axis: of the values that it holds.
+    records
+        How many it holds.
+    classes
+        The original classes in it.
+    done
+        Whether it stays as it is.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    records: int
+    classes: tuple[int, ...]
+    done: bool = False
+
+
+@dataclass(frozen=True)
+class Regions:
+    """What a step of Mondrian shows beside its choices.
+
+    Attributes
+    ----------
+    axes
+        The quasi-identifiers.
+    region
+        The region that is looked at.
+    attribute
+        The axis of the cut; None where the region stays.
+    median
+        Where the records of the region are halved on that axis, as a label.
+    regions
+        All regions after the step.
+    parts
+        Of these, the parts of the region; itself where it stays.
+    """
+
+    axes: tuple[Axis, ...]
+    region: Rectangle
+    attribute: int | None
+    median: str
+    regions: tuple[Rectangle, ...]
+    parts: tuple[Rectangle, ...]
+
+
+@dataclass(frozen=True)
+class _Possible:
+    """A cut that is tried: its parts, what it is called, and why it is refused, if it is."""
+
+    name: str
+    parts: tuple[tuple[int, ...], ...]
+    refused: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """The space that Mondrian cuts."""
+
+    board: Blackboard
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Where the values of each quasi-identifier stand."""
+        return [Line.of(tree) for tree in self.board.task.classes.hierarchies]
+
+    @cached_property
+    def at(self) -> list[list[float]]:
+        """Per quasi-identifier where each class stands."""
+        nodes = self.board.task.classes.nodes.T
+        return [line.at[column].tolist() for line, column in zip(self.lines, nodes, strict=True)]
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes."""
+        classes = self.board.task.classes
+        found = []
+        for j, (name, line) in enumerate(zip(classes.attributes, self.lines, strict=True)):
+            labels = line.tree.labels
+            marks = {at: labels[v] for at, v in zip(self.at[j], classes.nodes[:, j], strict=True)}
+            found.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
+        return tuple(found)
+
+    def rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
+        """The region of some classes."""
+        return Rectangle(
+            tuple(min(at[each] for each in members) for at in self.at),
+            tuple(max(at[each] for each in members) for at in self.at),
+            self.records(members),
+            tuple(members),
+            done,
+        )
+
+    def records(self, members: Sequence[int]) -> int:
+        """How many records some classes hold."""
+        return int(self.board.task.classes.counts[list(members)].sum())
+
+    def width(self, members: Sequence[int], j: int) -> float:
+        """(hi - lo) of a region / (hi - lo) of the table; 0 on an axis of one value."""
+        held = [self.at[j][each] for each in members]
+        if max(held) == min(held):
+            return 0.0
+        return (max(held) - min(held)) / (max(self.at[j]) - min(self.at[j]))
+
+    def median(self, members: Sequence[int], j: int) -> float:
+        """The lowest place that at least half of the records do not exceed."""
+        total = self.records(members)
+        return min(
+            place
+            for place in (self.at[j][each] for each in members)
+            if 2 * self.records([each for each in members if self.at[j][each] <= place]) >= total
+        )
+
+    def possible(self, members: Sequence[int], j: int) -> list[_Possible]:
+        """The cuts that are tried on an axis, in their order."""
+        task = self.board.task
+        tree = task.classes.hierarchies[j]
+        if task.option(VARIANT) == "hierarchy" and not is_flat(tree):
+            parts = self._by_children(members, j)
+            return [_Possible("by the groups of the hierarchy", parts, self.refused(parts))]
+        middle = self.median(members, j)
+        label = next(label for at, label in self.axes[j].marks if at == middle)
+        below = [each for each in members if self.at[j][each] < middle]
+        upto = [each for each in members if self.at[j][each] <= middle]
+        firsts = [(f"up to {label}", upto), (f"below {label}", below)]
+        if task.option(VARIANT) == "relaxed":
+            there = [each for each in members if self.at[j][each] == middle]
+            ways = [below + there[:taken] for taken in range(len(there) + 1)]
+            total = self.records(members)
+            most_equal = min(
+                range(len(ways)),
+                key=lambda taken: (abs(2 * self.records(ways[taken]) - total), -taken),
+            )
+            name = f"below {label} and {counted(most_equal, 'class', 'classes')} at it"
+            firsts.insert(0, (name, ways[most_equal]))
+        found = []
+        for name, first in firsts:
+            rest = [each for each in members if each not in first]
+            halves = tuple(sorted(first)), tuple(rest)
+            found.append(_Possible(name, halves, self.refused(halves)))
+        return found
+
+    def _by_children(self, members: Sequence[int], j: int) -> tuple[tuple[int, ...], ...]:
+        """The classes below each child of where all values meet, in the order of the leaves."""
+        tree = self.board.task.classes.hierarchies[j]
+        nodes = self.board.task.classes.nodes[:, j].tolist()
+        above = nodes[members[0]]
+        for each in members:
+            above = tree.lca(above, nodes[each])
+        below: dict[int, list[int]] = {}
+        for each in members:
+            path = tree.path(nodes[each])
+            place = path.index(above)
+            below.setdefault(path[place - 1] if place else above, []).append(each)
+        order = sorted(below, key=lambda node: (node == above, int(tree.first[node])))
+        return tuple(tuple(below[node]) for node in order)
+
+    def refused(self, parts: Sequence[Sequence[int]]) -> str:
+        """Why a cut is not allowed; nothing if it is."""
+        task = self.board.task
+        if len(parts) < 2:
+            return "there would be one part alone"
+        sizes = [self.records(part) for part in parts]
+        if min(sizes) < task.k:
+            return f"a part would hold {counted(min(sizes), 'record')}"
+        if task.others and any(self._breaks(part) for part in parts):
+            return "a part would break another model"
+        return ""
+
+    def _breaks(self, members: Sequence[int]) -> bool:
+        return _break(self.board, members)
+
+    def released(self, regions: Sequence[Sequence[int]]) -> Recoding:
+        """The release in which every region is one class."""
+        order = np.array([each for region in regions for each in region], dtype=np.int64)
+        starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
+        return mondrian.released(self.board.task, self.lines, order, starts, Trace())
+
+
+def _break(board: Blackboard, members: Sequence[int]) -> bool:
+    """Whether some classes, as one, break a model beside k."""
+    classes = board.task.classes
+    group = np.zeros(len(members), dtype=np.int64)
+    chosen = np.array(sorted(members), dtype=np.int64)
+    one = EquivalenceClasses(
+        classes.attributes,
+        classes.hierarchies,
+        classes.nodes[chosen[:1]],
+        classes.counts[chosen].sum(keepdims=True),
+        tuple(
+            replace(each.only(chosen).grouped(group, 1), total=each.total)
+            for each in classes.sensitive
+        ),
+    )
+    return bool(broken(board.task.others, one)[0])
+
+
+def _mondrian(board: Blackboard) -> Iterator[Step]:
+    """The whole table as one region; then every cut, and every region that stays."""
+    space = _Space(board)
+    made = {frozenset(np.concatenate(cut.parts).tolist()): cut for cut in mondrian.cuts(board.task)}
+    everything = tuple(range(board.task.classes.n_classes))
+    regions = [everything]
+    done: set[tuple[int, ...]] = set()
+    value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
+
+    def shown(
+        region: tuple[int, ...], cut: Cut | None, parts: Sequence[tuple[int, ...]]
+    ) -> Regions:
+        every = {each: space.rectangle(each, each in done) for each in regions}
+        names = board.task.classes.attributes
+        axis = None if cut is None else names.index(cut.attribute)
+        return Regions(
+            space.axes,
+            space.rectangle(region),
+            axis,
+            "" if axis is None else _median(space, region, axis),
+            tuple(every.values()),
+            tuple(every[part] for part in parts),
+        )
+
+    yield board.step(
+        "One region",
+        f"All {board.task.classes.n_records} records are one region: each gets, in every column, "
+        f"{value} that holds all values. Cutting it up wins detail back.",
+        space.released(regions),
+        (),
+        shown(everything, None, [everything]),
+    )
+    waiting = [everything]
+    while waiting:
+        region = waiting.pop()
+        cut = made.get(frozenset(region))
+        axes = _which_axis(space, region, cut)
+        if cut is None:
+            done.add(region)
+            why = _why_it_stays(space, region)
+            yield board.step(
+                f"{_records(space, region)} stay",
+                why,
+                space.released(regions),
+                axes,
+                shown(region, None, [region]),
+            )
+            continue
+        parts = [tuple(part.tolist()) for part in cut.parts]
+        place = regions.index(region)
+        regions[place : place + 1] = parts
+        waiting += reversed(parts)
+        how = axes[-1]
+        sizes = " and ".join(str(size) for size in cut.sizes)
+        yield board.step(
+            f"Cut {_records(space, region)} on {cut.attribute}",
+            f"{_why_axis(axes[0], cut)} It is cut {how.chosen.name}: {sizes} records"
+            f"{_passed_over(how)}.",
+            space.released(regions),
+            axes,
+            shown(region, cut, parts),
+        )
+
+
+def _records(space: _Space, region: Sequence[int]) -> str:
+    return counted(space.records(region), "record")
+
+
+def _median(space: _Space, region: Sequence[int], j: int) -> str:
+    middle = space.median(region, j)
+    return next(label for at, label in space.axes[j].marks if at == middle)
+
+
+def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tuple[Choice, ...]:
+    """The choice of an axis, and of a cut on it; nothing where the region stays."""
+    if cut is None:
+        return ()
+    names = space.board.task.classes.attributes
+    candidates = []
+    for j, name in enumerate(names):
+        width = space.width(region, j)
+        tried = space.possible(region, j) if width else []
+        open_to = any(not each.refused for each in tried)
+        note = f"width {written(width)}"
+        if not open_to:
+            note += "; " + (tried[0].refused if tried else "one value alone")
+        candidates.append(
+            Candidate(name, (not open_to, -width, j), name == cut.attribute, note=note)
+        )
+    parts = {frozenset(part.tolist()) for part in cut.parts}
+    tried = space.possible(region, names.index(cut.attribute))
+    # Two candidates may be the same cut: the first of them counts.
+    same = [place for place, each in enumerate(tried) if set(map(frozenset, each.parts)) == parts]
+    return (
+        Choice(
+            "On which axis is the region cut?",
+            "widest, as a share of the whole table, of those that can be cut; of equal ones, the "
+            "first column",
+            tuple(candidates),
+        ),
+        Choice(
+            "Where on that axis?",
+            "the first of these that is allowed",
+            tuple(
+                Candidate(
+                    each.name, (bool(each.refused), place), place == same[0],
+                    classes=each.parts[0], note=each.refused,
+                )
+                for place, each in enumerate(tried)
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _why_axis(choice: Choice, cut: Cut) -> str:
+    """Why this axis, in a sentence."""
+    found = choice.chosen
+    wider = [each for each in choice.candidates if each.key[1] < found.key[1]]
+    equal = sum(each.key[:2] == found.key[:2] for each in choice.candidates)
+    said = f"{cut.attribute} spreads {written(-found.key[1])} of its width in the table"
+    if wider:
+        said += f", the widest that can be cut: {' and '.join(each.name for each in wider)} cannot"
+    else:
+        said += ", and no axis is wider"
+    return said + (f"; of {equal} alike, it is the first." if equal > 1 else ".")
+
+
+def _passed_over(choice: Choice) -> str:
+    """What was tried before, in a few words."""
+    before = [each for each in choice.candidates if each.key[1] < choice.chosen.key[1]]
+    if not before:
+        return ""
+    return f"; {' and '.join(f'{each.name} was refused: {each.note}' for each in before)}"
+
+
+def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:
+    """Why a region is not cut, in a sentence."""
+    task = space.board.task
+    if len(region) == 1:
+        return "They share all quasi-identifiers, and such records stay together."
+    if space.records(region) < 2 * task.k:
+        return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
+    names = task.classes.attributes
+    reasons = [
+        f"{names[j]} {each.name}, as {each.refused}"
+        for j in range(len(names))
+        if space.width(region, j)
+        for each in space.possible(region, j)
+    ]
+    return f"No cut is allowed: not {'; nor '.join(reasons)}."
+
+
+# --- the lattice sweep ------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Sweep:
+    """What a step of the lattice sweep shows beside its choices.
+
+    Attributes
+    ----------
+    node
+        The levels at which the remaining records are grouped; None where one joins a class.
+    loss
+        What raising the whole table to them would cost, in the metric's own unit.
+    groups
+        What is released: the groups of the node, or the class that one was joined to.
+    remaining
+        How many records are left after the step.
+    """
+
+    node: Node | None
+    loss: float | None
+    groups: tuple[Held, ...]
+    remaining: int
+
+
+def _sweep(board: Blackboard) -> Iterator[Step]:
+    """The walk along the nodes, and what is left; with more effort, what was made better."""
+    board.check_lattice()
+    task = lattice_sweep.by_least_k(board.task)
+    board = replace(board, task=task)
+    swept = walked(task)
+    yield from _walk(board, swept)
+    yield from _joining(board, swept)
+    if task.option(lattice_sweep.EFFORT) == "fast":
+        return
+    walk = lattice_sweep.finished(task, swept)
+    order = lattice_sweep.finished(task, in_group_order(task))
+    losses = [total_loss(task, each) for each in (walk, order)]
+    best = min(range(2), key=losses.__getitem__)
+    names = "in the order of the nodes", "in the order of the groups’ cost per record"
+    choice = Choice(
+        "Which sweep is kept?",
+        "least loss; of equal ones, the first",
+        tuple(
+            Candidate(name, (loss, place), place == best, board.cost(loss))
+            for place, (name, loss) in enumerate(zip(names, losses, strict=True))
+        ),
+    )
+    yield board.step(
+        "A second sweep",
+        f"The groups are released one by one, the cheapest per record first. The sweep "
+        f"{names[best]} lost less, {written(board.cost(losses[best]))}, and is kept."
+        if losses[0] != losses[1]
+        else f"The groups are released one by one, the cheapest per record first. Both sweeps lose "
+        f"{written(board.cost(losses[0]))}; the first is kept.",
+        (walk, order)[best],
+        (choice,),
+    )
+    final = lattice_sweep.anonymise(task)
+    won = losses[best] - total_loss(task, final)
+    yield board.step(
+        "Made better",
+        "Classes are dissolved into others, or merged with near ones and split anew, wherever that "
+        f"costs less: {written(board.cost(won))} less in all."
+        if won
+        else "Dissolving a class, or merging and splitting near ones, would cost less nowhere.",
+        final,
+    )
+
+
+def _walk(board: Blackboard, swept: Swept) -> Iterator[Step]:
+    """A step per node at which a group was released, the cheapest first."""
+    task, classes = board.task, board.task.classes
+    raised = [raised_to(tree) for tree in classes.hierarchies]
+    losses = losses_of_nodes(lost_per_level(classes, task.potentials, raised))
+    order = sorted(np.ndindex(losses.shape), key=lambda node: (int(losses[node]), node))
+    at = [
+        tuple(map(int, np.unravel_index(place, losses.shape))) if place >= 0 else None
+        for place in swept.at.tolist()
+    ]
+    releasing = sorted(set(filter(None, at)), key=order.index)
+    left, released, passed = set(range(classes.n_classes)), list[Held](), 0
+    for node in releasing:
+        here = order.index(node)
+        candidates = tuple(
+            Candidate(
+                _levels(board, each),
+                (not _groups(board, raised, each, left), int(losses[each]), each),
+                each == node,
+                board.cost(int(losses[each])),
+            )
+            for each in order[passed : here + 1]
+        )
+        skipped, passed = here - passed, here + 1
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for each in [each for each in sorted(left) if at[each] == node]:
+            groups.setdefault(tuple(swept.targets[each].tolist()), []).append(each)
+        held = tuple(board.held(members, nodes) for nodes, members in groups.items())
+        released += held
+        left -= {each for group in held for each in group.classes}
+        remaining = int(classes.counts[sorted(left)].sum())
+        before = (
+            f" At the {skipped} before it, which would cost less, no such group is left."
+            if skipped > 1
+            else " At the one before it, which would cost less, no such group is left."
+            if skipped
+            else ""
+        )
+        yield board.step(
+            f"Levels {_levels(board, node)}: {counted(len(held), 'group')}",
+            f"The next combination of levels by what it would cost the whole table, "
+            f"{written(board.cost(int(losses[node])))}. Of the records that remain, those that "
+            f"look the same here and are at least k = {task.k} are released so: "
+            f"{', '.join(f'“{group.label}” ({group.records})' for group in held)}.{before}",
+            board.recoded(released),
+            (
+                Choice(
+                    "Which levels are next?",
+                    "least loss of the whole table, of those at which a group can be released",
+                    candidates,
+                ),
+            ),
+            Sweep(node, board.cost(int(losses[node])), held, remaining),
+        )
+
+
+def _groups(board: Blackboard, raised: Sequence[np.ndarray], node: Node, left: set[int]) -> bool:
+    """Whether a group of the remaining classes can be released at a node."""
+    task = board.task
+    found: dict[tuple[int, ...], list[int]] = {}
+    for each in sorted(left):
+        nodes = task.classes.nodes[each].tolist()
+        key = tuple(int(raised[j][level][nodes[j]]) for j, level in enumerate(node))
+        found.setdefault(key, []).append(each)
+    return any(
+        sum(int(task.classes.counts[each]) for each in members) >= task.k
+        and not (task.others and _break(board, members))
+        for members in found.values()
+    )
+
+
+def _levels(board: Blackboard, node: Node) -> str:
+    names = board.task.classes.attributes
+    return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
+
+
+def _joining(board: Blackboard, swept: Swept) -> Iterator[Step]:
+    """What is left joins the classes that it costs least; what none can take is merged on."""
+    task = replace(board.task, weighted=True)
+    board = replace(board, task=task)
+    if not swept.remain.any():
+        return
+    told = joined_one_by_one(task, swept.targets, swept.remain)
+    before, left = told.before, np.flatnonzero(swept.remain).tolist()
+    now = {
+        each: board.held(np.flatnonzero(before.assigned == each), before.nodes[each].tolist())
+        for each in range(before.n_classes)
+    }
+    into = dict(told.made)
+    for each in left:
+        if each not in into:
+            continue
+        left_over, place = board.originals[each], into[each]
+        candidates = tuple(_joinable(board, now, left_over, other, other == place) for other in now)
+        choice = Choice(
+            f"Which class does “{left_over.label}” join?",
+            "least cost, of those that keep every model; of equal ones, the first in the order of "
+            "the hierarchies",
+            candidates,
+        )
+        held = _widened(board, now, left_over, place)
+        now = {
+            number: other
+            for number, other in now.items()
+            if number != place and other.nodes != held.nodes
+        } | {place: held}
+        rest = [one for one in left if one > each or one not in into]
+        remaining = int(task.classes.counts[rest].sum())
+        yield board.step(
+            f"“{left_over.label}” joins",
+            f"{counted(left_over.records, 'record')} of “{left_over.label}” "
+            f"{'is' if left_over.records == 1 else 'are'} left over, and joins the class that it "
+            f"costs least to widen: {written(choice.chosen.cost)}. It becomes “{held.label}”.",
+            board.recoded(now.values()),
+            (choice,),
+            Sweep(None, None, (held,), remaining),
+        )
+    aside = [each for each in left if each not in into]
+    if aside:
+        targets = told.nodes[told.into]
+        targets[aside] = task.classes.nodes[aside]
+        merging = replace(board, task=merging_on(task))
+        yield from merges_for_models(merging, Recoding.from_targets(task.classes, targets))
+
+
+def _widened(board: Blackboard, now: Mapping[int, Held], one: Held, place: int) -> Held:
+    """A released class after another joined it, with all that look the same then."""
+    met = board.meet(now[place].nodes, one.nodes)
+    same = [other for number, other in now.items() if number == place or other.nodes == met]
+    members = [each for other in same for each in other.classes]
+    return board.held([*members, *one.classes], met)
+
+
+def _joinable(
+    board: Blackboard, now: Mapping[int, Held], one: Held, place: int, chosen: bool
+) -> Candidate:
+    """A released class as one that a left-over class may join."""
+    held = _widened(board, now, one, place)
+    refused = bool(board.task.others) and _break(board, held.classes)
+    terms = board.merging(one, now[place])
+    cost = sum(term.exact for term in terms)
+    return Candidate(
+        f"{now[place].label} ({counted(now[place].records, 'record')})",
+        (refused, cost, now[place].nodes),
+        chosen,
+        board.cost(cost),
+        terms,
+        classes=now[place].classes,
+        note="it would break another model" if refused else "",
+    )
+
+
+REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
+    "mondrian": _mondrian,
+    "lattice-sweep": _sweep,
+}
+"""The algorithms of the family that have a lesson."""
