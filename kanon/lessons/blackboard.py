@@ -59,20 +59,21 @@ class Blackboard:
         records = classes.records_below if self.metric.counts_records else None
         real = potentials(self.metric, classes.hierarchies, records)
         weights = self.attribute_weights or (1.0,) * len(real)
-        found = {
-            round(math.log2(whole[node] / (depth[node] * weight)))
-            for whole, depth, weight, nodes in zip(
-                self.task.potentials, real, weights, classes.nodes.T, strict=True
-            )
-            for node in [int(nodes[np.argmax(depth[nodes])])]
-            if depth[node] * weight > 0 and whole[node] > 0
-        }
-        if len(found) > 1:
+        bits = []
+        for whole, depth, weight, nodes in zip(
+            self.task.potentials, real, weights, classes.nodes.T, strict=True
+        ):
+            node = int(nodes[np.argmax(depth[nodes])])
+            if depth[node] * weight > 0:
+                bits.append(math.log2(max(int(whole[node]), 1) / (depth[node] * weight)))
+        if not bits:
+            return 1.0
+        if max(abs(each - round(bits[0])) for each in bits) > 1e-6:
             raise PlanError(
-                f"A lesson has to know what costs are counted in: those of this task are not those "
+                "A lesson has to know what costs are counted in: those of this task are not those "
                 f"of the metric {self.metric.name!r} with the attribute weights that were given."
             )
-        return float(2.0 ** -found.pop()) if found else 1.0
+        return float(2.0 ** -round(bits[0]))
 
     @cached_property
     def sensitive(self) -> str | None:

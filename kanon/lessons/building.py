@@ -109,9 +109,15 @@ def lesson_of(
         release = module.anonymise(task)
     steps.append(_release(board, release, replay is not None))
     return Lesson(
-        module.CARD.name, module.CARD.title, task, metric, board.sensitive, tuple(steps),
-        replay is not None,
-    )  # fmt: skip
+        algorithm=module.CARD.name,
+        title=module.CARD.title,
+        task=task,
+        metric=metric,
+        sensitive=board.sensitive,
+        steps=tuple(steps),
+        unit=board.unit,
+        complete=replay is not None,
+    )
 
 
 def replay_of(module: ModuleType) -> Replay | None:

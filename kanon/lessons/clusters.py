@@ -641,13 +641,11 @@ class _Groups:
         choices: Iterable[Choice] = (),
     ) -> Step:
         """A step: groups as they are now, everything else as it was."""
-        classes = self.board.task.classes
-        group = np.arange(classes.n_classes)
-        for members in self.members:
-            group[members] = members[0]
-        now = mdav.released(
-            self.board.task, self.columns, np.unique(group, return_inverse=True)[1].reshape(-1)
-        )
+        # What is in no group yet is a group of its own: its values stay.
+        group = np.empty(self.board.task.classes.n_classes, dtype=np.int64)
+        for place, members in enumerate([*self.members, *([each] for each in self.left)]):
+            group[members] = place
+        now = mdav.released(self.board.task, self.columns, group)
         held = []
         for members in self.members:
             nodes = now.targets[members[0]].tolist()

@@ -210,6 +210,8 @@ class Lesson:
         The sensitive column whose l and t are followed; None without one.
     steps
         At least two: the table as it is, and the release.
+    unit
+        What 1 of the task's whole numbers is worth, in the metric's own unit.
     complete
         Whether there is a step for everything that the algorithm decided; False where there are
         only the table and the release.
@@ -221,7 +223,21 @@ class Lesson:
     metric: Metric
     sensitive: str | None
     steps: tuple[Step, ...]
+    unit: float
     complete: bool = True
+
+    def paid(self, attribute: int, low: int, high: int) -> float:
+        """What raising one record from a node to one above costs, in the metric's own unit.
+
+        Parameters
+        ----------
+        attribute
+            The position of the quasi-identifier.
+        low, high
+            The nodes of its hierarchy.
+        """
+        depth = self.task.potentials[attribute]
+        return (int(depth[low]) - int(depth[high])) * self.unit
 
 
 def written(number: float | None) -> str:

@@ -23,7 +23,7 @@ from kanon.lessons.lesson import Candidate, Choice, Held, Step, written
 from kanon.lessons.merging import merges_for_models
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, Trace
-from kanon.words import counted
+from kanon.words import counted, percent
 
 __all__ = ["REPLAYS", "Axis", "Rectangle", "Regions", "Sweep"]
 
@@ -169,15 +169,26 @@ class _Space:
             if 2 * self.records([each for each in members if self.at[j][each] <= place]) >= total
         )
 
+    def halved(self, members: Sequence[int], j: int) -> str:
+        """The median as a label; nothing on an axis that is cut by groups."""
+        if self.by_groups(j):
+            return ""
+        middle = self.median(members, j)
+        return next(label for at, label in self.axes[j].marks if at == middle)
+
+    def by_groups(self, j: int) -> bool:
+        """Whether an axis is cut by the groups of its hierarchy."""
+        task = self.board.task
+        return task.option(VARIANT) == "hierarchy" and not is_flat(task.classes.hierarchies[j])
+
     def possible(self, members: Sequence[int], j: int) -> list[_Possible]:
         """The cuts that are tried on an axis, in their order."""
         task = self.board.task
-        tree = task.classes.hierarchies[j]
-        if task.option(VARIANT) == "hierarchy" and not is_flat(tree):
+        if self.by_groups(j):
             parts = self._by_children(members, j)
             return [_Possible("by the groups of the hierarchy", parts, self.refused(parts))]
         middle = self.median(members, j)
-        label = next(label for at, label in self.axes[j].marks if at == middle)
+        label = self.halved(members, j)
         below = [each for each in members if self.at[j][each] < middle]
         upto = [each for each in members if self.at[j][each] <= middle]
         firsts = [(f"up to {label}", upto), (f"below {label}", below)]
@@ -262,17 +273,18 @@ def _mondrian(board: Blackboard) -> Iterator[Step]:
     done: set[tuple[int, ...]] = set()
     value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
 
+    names = board.task.classes.attributes
+
     def shown(
         region: tuple[int, ...], cut: Cut | None, parts: Sequence[tuple[int, ...]]
     ) -> Regions:
         every = {each: space.rectangle(each, each in done) for each in regions}
-        names = board.task.classes.attributes
         axis = None if cut is None else names.index(cut.attribute)
         return Regions(
             space.axes,
             space.rectangle(region),
             axis,
-            "" if axis is None else _median(space, region, axis),
+            "" if axis is None else space.halved(region, axis),
             tuple(every.values()),
             tuple(every[part] for part in parts),
         )
@@ -305,11 +317,12 @@ def _mondrian(board: Blackboard) -> Iterator[Step]:
         place = regions.index(region)
         regions[place : place + 1] = parts
         waiting += reversed(parts)
-        how = axes[-1]
+        how, halved = axes[-1], space.halved(region, names.index(cut.attribute))
+        median = f" Its median is {halved}: half of the records do not exceed it." if halved else ""
         sizes = " and ".join(str(size) for size in cut.sizes)
         yield board.step(
             f"Cut {_records(space, region)} on {cut.attribute}",
-            f"{_why_axis(axes[0], cut)} It is cut {how.chosen.name}: {sizes} records"
+            f"{_why_axis(axes[0], cut)}{median} It is cut {how.chosen.name}: {sizes} records"
             f"{_passed_over(how)}.",
             space.released(regions),
             axes,
@@ -319,11 +332,6 @@ def _mondrian(board: Blackboard) -> Iterator[Step]:
 
 def _records(space: _Space, region: Sequence[int]) -> str:
     return counted(space.records(region), "record")
-
-
-def _median(space: _Space, region: Sequence[int], j: int) -> str:
-    middle = space.median(region, j)
-    return next(label for at, label in space.axes[j].marks if at == middle)
 
 
 def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tuple[Choice, ...]:
@@ -336,7 +344,7 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
         width = space.width(region, j)
         tried = space.possible(region, j) if width else []
         open_to = any(not each.refused for each in tried)
-        note = f"width {written(width)}"
+        note = f"width {percent(100 * width)}"
         if not open_to:
             note += "; " + (tried[0].refused if tried else "one value alone")
         candidates.append(
@@ -372,7 +380,7 @@ def _why_axis(choice: Choice, cut: Cut) -> str:
     found = choice.chosen
     wider = [each for each in choice.candidates if each.key[1] < found.key[1]]
     equal = sum(each.key[:2] == found.key[:2] for each in choice.candidates)
-    said = f"{cut.attribute} spreads {written(-found.key[1])} of its width in the table"
+    said = f"{cut.attribute} spans {percent(-100 * found.key[1])} of its width in the table"
     if wider:
         said += f", the widest that can be cut: {' and '.join(each.name for each in wider)} cannot"
     else:
