@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 
 from kanon.algorithms.lattice import Node, nodes_per_height
 from kanon.charts.drawn import INK, drawn
-from kanon.charts.lattice import edges_between
+from kanon.charts.lattice import DRAWN, edges_between
 from kanon.charts.style import escaped, lay_out, translucent
 from kanon.exploration import ranks
 from kanon.hierarchy import Hierarchy
@@ -23,7 +23,7 @@ from kanon.lessons.lesson import Held, Lesson, Step, written
 from kanon.lessons.levels import Look
 from kanon.lessons.merging import Merge
 from kanon.lessons.regions import Rectangle, Regions
-from kanon.words import counted, percent
+from kanon.words import counted, percent, thin
 
 __all__ = ["lattice_so_far", "meeting_chart", "merge_chart", "regions_chart", "running_chart"]
 
@@ -297,8 +297,8 @@ def _tree(
 
 
 def _lines(
-    pairs: Sequence[tuple[int, int]],
-    at: Mapping[int, tuple[float, float]],
+    pairs: Sequence[tuple[Any, Any]],
+    at: Mapping[Any, tuple[float, float]],
     colour: str,
     width: float,
     dash: str,
@@ -355,14 +355,20 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
         raise ValueError("no node was looked at yet")
     trees = lesson.task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
-    nodes = _every_node(tops)
-    at = _lattice_places(tops, nodes)
     known: dict[Node, tuple[bool, bool]] = {}
     for look in looks:
         known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
         known[look.node] = look.satisfies, True
+    per_height = nodes_per_height(trees)
+    size = sum(per_height)
+    # Of a lattice with more nodes than can be told apart, those that were looked at.
+    nodes = _every_node(tops) if size <= DRAWN else sorted(known)
+    at: dict[Any, tuple[float, float]] = {
+        node: (rank - (per_height[sum(node)] - 1) / 2, float(sum(node)))
+        for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
+    }
     data = [
-        _lines(edges_between(nodes), at, _EDGE, 1, "solid"),  # type: ignore[arg-type]
+        _lines(edges_between(nodes), at, _EDGE, 1, "solid"),
         *_known_nodes(lesson, nodes, at, known),
     ]
     walk = looks[-1].walk
@@ -379,9 +385,8 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
                        "line": {"color": INK, "width": 2}},
         }
     )  # fmt: skip
-    counts = sum(seen for _, seen in known.values()), len(known), len(nodes)
-    title = f"{counts[0]} of {counts[2]} nodes looked at, {counts[1]} known"
-    per_height = nodes_per_height(trees)
+    seen = sum(looked_at for _, looked_at in known.values())
+    title = f"{thin(seen)} of {thin(size)} nodes looked at, {thin(len(known))} known"
     half = max(per_height) / 2
     legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
               "itemclick": False, "itemdoubleclick": False}  # fmt: skip
@@ -401,17 +406,6 @@ def _every_node(tops: Node) -> list[Node]:
     for top in tops:
         found = [(*node, level) for node in found for level in range(top + 1)]
     return found
-
-
-def _lattice_places(tops: Node, nodes: Sequence[Node]) -> dict[Any, tuple[float, float]]:
-    """Where nodes stand: as on the page Lattice, by height and there in canonical order."""
-    sizes: dict[int, int] = {}
-    for node in nodes:
-        sizes[sum(node)] = sizes.get(sum(node), 0) + 1
-    return {
-        node: (rank - (sizes[sum(node)] - 1) / 2, float(sum(node)))
-        for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
-    }
 
 
 def _known_nodes(
