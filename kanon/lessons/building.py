@@ -22,7 +22,7 @@ __all__ = ["FEWEST", "MOST", "MOST_STEPS", "lesson_of", "replay_of"]
 FEWEST, MOST = 2, 30
 """How many records the table of a lesson has."""
 
-MOST_STEPS = 1000
+MOST_STEPS = 300
 """A lesson of more steps is refused: nobody goes through them."""
 
 Replay = Callable[[Blackboard], Iterator[Step]]
@@ -59,7 +59,7 @@ def lesson_of(
     ------
     PlanError
         The table has fewer than 2 or more than 30 records, the lesson would have more than
-        1,000 steps, the costs are not those of the metric, or the algorithm cannot do what the
+        300 steps, the costs are not those of the metric, or the algorithm cannot do what the
         task asks for.
     Unsatisfiable
         No release can meet k or a model.
