@@ -12,7 +12,7 @@ import numpy as np
 
 from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.task import Task
-from kanon.errors import PlanError
+from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.merge import tuple_hashes
 from kanon.lessons.lesson import Choice, Held, Numbers, Step, Term
@@ -71,7 +71,7 @@ class Blackboard:
         if max(abs(each - round(bits[0])) for each in bits) > 1e-6:
             raise PlanError(
                 "A lesson has to know what costs are counted in: those of this task are not those "
-                f"of the metric {self.metric.name!r} with the attribute weights that were given."
+                f"of the metric {quoted(self.metric.name)} with the attribute weights that were given."
             )
         return float(2.0 ** -round(bits[0]))
 
