@@ -23,9 +23,11 @@ from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, Unsatisfiable
+from kanon.exploration import assessed
 from kanon.hierarchy.ranges import flat
 from kanon.lessons.building import lesson_of, replay_of
 from kanon.lessons.lesson import Choice, Lesson, Numbers, Step
+from kanon.lessons.levels import Look
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -153,6 +155,15 @@ def check_arithmetic(
     lesson: Lesson, problem: Problem, metric: str, weights: tuple[float, ...]
 ) -> None:
     """Costs by walking up the plain trees, in fractions."""
+    for step in lesson.steps:
+        met = getattr(step.detail, "met", None)
+        if met is not None:  # what the chosen one pays is what raising both to where they meet does
+            paid = {(term.of, term.attribute, term.low) for term in step.choices[-1].chosen.terms}
+            assert {of for of, _, _ in paid} <= {held.label for held in met}
+            for held in met:
+                assert {low for of, _, low in paid if of == held.label} >= set(
+                    held.label.split(", ")
+                )
     drawn = edge_weights(metric, problem.trees)
     place = {name: j for j, name in enumerate(problem.columns)}
     for candidate in (
@@ -191,6 +202,31 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
                 diverse, close = plain_numbers(ill, group)
                 assert step.numbers.l == pytest.approx(diverse)
                 assert step.numbers.t == pytest.approx(close)
+
+    law()
+
+
+@pytest.mark.parametrize("name", ["mingen", "incognito", "ola", "flash", "optimal"])
+def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
+    module = algorithms()[name]
+
+    @given(cases(name))
+    @examples(20)
+    def law(case):
+        _, _, metric, weights, task = case
+        try:
+            module.check(task)
+            task.check()
+        except (Unsatisfiable, PlanError):
+            assume(False)
+        for step in lesson_of(module, task, metric_named(metric), weights).steps:
+            if isinstance(step.detail, Look):
+                found = assessed(task, [step.detail.node, *step.detail.concluded])
+                assert (found.satisfying == step.detail.satisfies).all()
+                place = found.places[step.detail.node]
+                assert found.reached[place] == step.detail.reached
+                # Where too many break k alone, the search does not ask the other models.
+                assert found.suppressed[place] <= step.detail.too_small
 
     law()
 

@@ -21,7 +21,6 @@ from kanon.exploration import ranks
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.lesson import Held, Lesson, Step, written
 from kanon.lessons.levels import Look
-from kanon.lessons.merging import Merge
 from kanon.lessons.regions import Rectangle, Regions
 from kanon.words import counted, percent, thin
 
@@ -171,23 +170,25 @@ def _axis(shown: Regions, j: int) -> dict[str, Any]:
 
 # --- a merge in the trees ---------------------------------------------------------------------
 def merge_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
-    """The two classes of a merge in the hierarchies, and where they meet.
+    """The two that meet in a step, in the hierarchies: of a merge, or a cluster and what joins it.
 
     Parameters
     ----------
     lesson, step
-        The lesson, and a step of it with a :class:`kanon.lessons.merging.Merge`.
+        The lesson, and a step of it whose detail says who ``met``.
     large
         Whether it is projected.
 
     Raises
     ------
     ValueError
-        The step is no merge.
+        Nobody meets in the step.
     """
-    if not isinstance(step.detail, Merge):
-        raise ValueError("this step is no merge")
-    return meeting_chart(lesson, step.detail.picked, step.detail.partner, large)
+    met = getattr(step.detail, "met", None)
+    if met is None:
+        raise ValueError("nobody meets in this step")
+    one, other = met
+    return meeting_chart(lesson, one, other, large)
 
 
 def meeting_chart(lesson: Lesson, one: Held, other: Held, large: bool = False) -> go.Figure:

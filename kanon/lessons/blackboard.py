@@ -71,7 +71,8 @@ class Blackboard:
         if max(abs(each - round(bits[0])) for each in bits) > 1e-6:
             raise PlanError(
                 "A lesson has to know what costs are counted in: those of this task are not those "
-                f"of the metric {quoted(self.metric.name)} with the attribute weights that were given."
+                f"of the metric {quoted(self.metric.name)} with the attribute weights that were "
+                "given."
             )
         return float(2.0 ** -round(bits[0]))
 

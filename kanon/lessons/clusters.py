@@ -42,12 +42,16 @@ class Growing:
         into another holds no records.
     open
         The classes that are in no cluster, as positions.
+    met
+        The two whose meeting is what was paid: a cluster and what joins it, say, as both were
+        before; None where nothing was compared, or distances and not costs.
     """
 
     cluster: int
     joined: tuple[int, ...]
     clusters: tuple[Held, ...]
     open: tuple[int, ...]
+    met: tuple[Held, Held] | None = None
 
 
 @dataclass(eq=False)
@@ -76,13 +80,13 @@ class _Clusters:
         """What it costs to widen a cluster by a class."""
         return self.board.merging(self.held(number), self.board.originals[each])
 
-    def shown(self, number: int, joined: Iterable[int]) -> Growing:
+    def shown(self, number: int, joined: Iterable[int], met: tuple[Held, Held] | None) -> Growing:
         """What a step shows."""
         held = tuple(
             self.held(each) if members else Held((), "", 0, ())
             for each, members in enumerate(self.members)
         )
-        return Growing(number + 1, tuple(joined), held, tuple(self.left))
+        return Growing(number + 1, tuple(joined), held, tuple(self.left), met)
 
     def recoding(self) -> Recoding:
         """The table now."""
@@ -97,9 +101,10 @@ class _Clusters:
         number: int,
         joined: Iterable[int],
         choices: Iterable[Choice] = (),
+        met: tuple[Held, Held] | None = None,
     ) -> Step:
         """A step of the clusters as they are now."""
-        shown = self.shown(number, joined)
+        shown = self.shown(number, joined, met)
         return self.board.step(heading, sentence, self.recoding(), tuple(choices), shown)
 
     def candidates(self, each: int, numbers: Iterable[int], chosen: int) -> tuple[Candidate, ...]:
@@ -194,6 +199,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             if not number
             else f"“{last.label}”, with which the last cluster began"
         )
+        met = last, board.originals[begun]
         last = board.originals[begun]
         yield now.step(
             f"Cluster {number + 1} begins: {last.label}",
@@ -202,6 +208,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             number,
             [begun],
             [choice],
+            met,
         )
         while waiting:
             size = now.records(number)
@@ -219,8 +226,9 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
                 ),
             )  # fmt: skip
             waiting.remove(joins)
-            now.members[number].append(joins)
             held = board.originals[joins]
+            met = now.held(number), held
+            now.members[number].append(joins)
             yield now.step(
                 f"Cluster {number + 1}: {held.label} joins",
                 f"The cluster holds {counted(size, 'record')}, fewer than k = {task.k}. By "
@@ -229,6 +237,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
                 number,
                 [joins],
                 [choice],
+                met,
             )
     for each in left.tolist():
         number = int(final[each])
@@ -238,6 +247,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             now.candidates(each, range(len(now.members)), number),
         )
         rest = int(counts[now.left].sum())
+        met = now.held(number), board.originals[each]
         now.members[number].append(each)
         yield now.step(
             f"{board.originals[each].label} is left over",
@@ -248,6 +258,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             number,
             [each],
             [choice],
+            met,
         )
     yield from merges_for_models(board, now.recoding())
 
@@ -319,6 +330,7 @@ def _joins(now: _Clusters, each: int, number: int, open_to: Iterable[int], why: 
         f"least growth of the cluster’s loss; of equal ones, the first {_MADE}",
         now.candidates(each, open_to, number),
     )
+    met = now.held(number), held
     now.members[number].append(each)
     return now.step(
         f"{held.label} joins cluster {number + 1}",
@@ -326,6 +338,7 @@ def _joins(now: _Clusters, each: int, number: int, open_to: Iterable[int], why: 
         number,
         [each],
         [choice],
+        met,
     )
 
 
@@ -363,9 +376,10 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
                     for each in sorted(now.members[number])
                 ),
             )
+            held = board.originals[goes]
+            met = board.held(one for one in members if one != goes), held
             leaving.remove(goes)
             now.members[number].remove(goes)
-            held = board.originals[goes]
             yield now.step(
                 f"{held.label} leaves cluster {number + 1}",
                 f"Cluster {number + 1} holds {counted(size, 'record')}, more than k = {task.k}. "
@@ -374,6 +388,7 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
                 number,
                 [goes],
                 [choice],
+                met,
             )
 
 
@@ -404,6 +419,7 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
             f"least cost; of equal ones, the first {_MADE}",
             tuple(found),
         )
+        met = now.held(place), held
         moved, now.members[number] = now.members[number], []
         now.members[place] += moved
         yield now.step(
@@ -414,6 +430,7 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
             place,
             moved,
             [choice],
+            met,
         )
 
 

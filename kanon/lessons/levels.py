@@ -7,7 +7,7 @@ values raised, records grouped, classes that are too small added up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -30,7 +30,7 @@ from kanon.lessons.blackboard import Blackboard
 from kanon.lessons.lesson import Candidate, Choice, Step, Term, written
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
-from kanon.words import counted
+from kanon.words import counted, percent
 
 __all__ = ["REPLAYS", "Look"]
 
@@ -150,7 +150,7 @@ class _Lattice:
             )
         )
         known.update(follow, [look.node])
-        return Look(**{**vars(look), "concluded": follow})
+        return replace(look, concluded=follow)
 
     # --- words ----------------------------------------------------------------------------------
     def name(self, node: Node) -> str:
@@ -179,17 +179,17 @@ class _Lattice:
         size = len(look.concluded)
         nodes = f"the node {which}" if size == 1 else f"the {size} nodes {many}"
         why = (
-            "raising further only makes classes larger"
+            "raising further only joins classes"
             if look.satisfies
-            else "lowering only makes classes smaller"
+            else "lowering only parts classes"
         )
         return f" So {nodes} too, unseen: {why}."
 
-    def step(self, look: Look, why: str, choices: Iterable[Choice] = ()) -> Step:
-        """A step that looks at a node."""
+    def step(self, look: Look, why: str, choices: Iterable[Choice] = (), then: str = "") -> Step:
+        """A step that looks at a node; what is said of it beside the verdict."""
         return self.board.step(
             f"Look at {self.name(look.node)}",
-            f"{why} {self.verdict(look)}{self.conclusion(look)}",
+            f"{why} {self.verdict(look)}{self.conclusion(look)}{then}",
             self.at(look.node),
             tuple(choices),
             look,
@@ -197,7 +197,7 @@ class _Lattice:
 
     def last(self, node: Node, choices: Iterable[Choice], walk: Iterable[Node] = ()) -> Step:
         """The step that releases a node."""
-        look = Look(**{**vars(self.look(node, walk)), "released": True})
+        look = replace(self.look(node, walk), released=True)
         gone = (
             f" {counted(look.too_small, 'record is', 'records are')} suppressed."
             if look.too_small
@@ -206,9 +206,16 @@ class _Lattice:
         choices = tuple(choices)
         why = "The search ends here."
         if choices:
-            size = len(choices[0].candidates)
-            which = "the only node" if size == 1 else f"one of {size} nodes"
-            why = f"It is {which} in question; what counts is {choices[0].best}."
+            size, found = len(choices[0].candidates), choices[0].chosen
+            best = choices[0].best.split(";")[0]
+            equal = sum(each.key[0] == found.key[0] for each in choices[0].candidates)
+            tie = f"; {equal} tie{choices[0].best[len(best) :]}" if equal > 1 else ""
+            why = (
+                f"Of {size} candidates, which all satisfy, it has the {best} "
+                f"({found.note or written(found.cost)}){tie}."
+                if size > 1
+                else "It is the only candidate that satisfies."
+            )
         return self.board.step(
             f"Release {self.name(node)}", f"{why}{gone}", self.release(node), choices, look
         )
@@ -332,14 +339,14 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
             ),
         )
         why = f"Height {here}, the sum of the levels, is half-way between {low} and {high}."
-        more = place + 1 < len(visited) and sum(visited[place + 1]) == here
+        then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == here
         if look.satisfies:
             high = here
-            why += " One node that satisfies is enough: the lowest height is not above."
+            then = " One such node is enough: the lowest height is not above."
         elif not more:
             low = here + 1
-            why += " None of this height satisfies: the lowest height is above."
-        yield lattice.step(look, why, [heights])
+            then = " No node of this height satisfies: the lowest height is above."
+        yield lattice.step(look, why, [heights], then)
     chosen = trace.node
     assert chosen is not None
     lowest = [node for node in good if sum(node) == sum(chosen)]
@@ -483,6 +490,8 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
         why = f"By height, and of height {sum(node)} the first that no satisfying node lies below."
         yield lattice.step(lattice.conclude(look), why, [choice])
     task = board.task
+    levels_lost = with_precision(task).potentials
+    most = max(_lost(lattice, lattice.shape.tops, levels_lost), 1)
     choice = Choice(
         "Which of the minimal satisfying nodes is released?",
         "highest precision; of equal ones, the one that was named, then the least loss",
@@ -490,7 +499,7 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
             Candidate(
                 lattice.name(node),
                 (
-                    _lost(lattice, node, with_precision(task).potentials),
+                    _lost(lattice, node, levels_lost),
                     node != task.node,
                     _lost(lattice, node, task.potentials),
                     node,
@@ -498,6 +507,7 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
                 node == chosen,
                 board.cost(_lost(lattice, node, task.potentials)),
                 _terms(lattice, lattice.at(node)),
+                note=f"{percent(100 * _lost(lattice, node, levels_lost) / most)} of it lost",
             )
             for node in sorted(good)
         ),

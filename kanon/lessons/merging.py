@@ -53,6 +53,11 @@ class Merge:
     third: Held | None
     joined: Held
 
+    @property
+    def met(self) -> tuple[Held, Held]:
+        """The two classes, as every step has them in which two meet."""
+        return self.picked, self.partner
+
 
 @dataclass(frozen=True, eq=False)
 class Merges:

@@ -428,12 +428,15 @@ class Sweep:
         What is released: the groups of the node, or the class that one was joined to.
     remaining
         How many records are left after the step.
+    met
+        Where one joins a class: that class, as it was, and what joins it.
     """
 
     node: Node | None
     loss: float | None
     groups: tuple[Held, ...]
     remaining: int
+    met: tuple[Held, Held] | None = None
 
 
 def _sweep(board: Blackboard) -> Iterator[Step]:
@@ -581,7 +584,7 @@ def _joining(board: Blackboard, swept: Swept) -> Iterator[Step]:
             "the hierarchies",
             candidates,
         )
-        held = _widened(board, now, left_over, place)
+        met, held = (now[place], left_over), _widened(board, now, left_over, place)
         now = {
             number: other
             for number, other in now.items()
@@ -596,7 +599,7 @@ def _joining(board: Blackboard, swept: Swept) -> Iterator[Step]:
             f"costs least to widen: {written(choice.chosen.cost)}. It becomes “{held.label}”.",
             board.recoded(now.values()),
             (choice,),
-            Sweep(None, None, (held,), remaining),
+            Sweep(None, None, (held,), remaining, met),
         )
     aside = [each for each in left if each not in into]
     if aside:
