@@ -206,6 +206,18 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
     law()
 
 
+def halved(name: str, look: Look) -> None:
+    """OLA looks half-way up between two nodes, or at the lower of neighbours; Flash at a middle."""
+    if name == "ola" and look.between:
+        low, high = look.between
+        steps = sum(high) - sum(low)
+        assert look.node == low if steps <= 1 else sum(look.node) == sum(low) + steps // 2
+        assert all(a <= b <= c for a, b, c in zip(low, look.node, high, strict=True))
+    if name == "flash" and look.between:
+        assert look.node == look.between[(len(look.between) - 1) // 2]
+        assert all(sum(b) == sum(a) + 1 for a, b in pairwise(look.between))
+
+
 @pytest.mark.parametrize("name", ["mingen", "incognito", "ola", "flash", "optimal"])
 def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
     module = algorithms()[name]
@@ -223,6 +235,7 @@ def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
             if isinstance(step.detail, Look):
                 found = assessed(task, [step.detail.node, *step.detail.concluded])
                 assert (found.satisfying == step.detail.satisfies).all()
+                halved(name, step.detail)
                 place = found.places[step.detail.node]
                 assert found.reached[place] == step.detail.reached
                 # Where too many break k alone, the search does not ask the other models.

@@ -12,10 +12,12 @@ from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     Known,
+    Told,
     begin,
     complete_search,
     least_loss,
     loss_of,
+    nobody,
     released,
 )
 from kanon.algorithms.task import Progress, Task, no_progress
@@ -33,6 +35,7 @@ __all__ = [
     "anonymise",
     "check",
     "node_order",
+    "search",
 ]
 
 CARD = Card(
@@ -92,6 +95,22 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     lattice = begin(task, progress)
     known = Known(lattice)
+    search(lattice, known)
+    good = [node for node in lattice.visited if known.satisfying[node]]
+    best = least_loss(lattice, loss_of(lattice, task), known.satisfying, good)
+    return released(lattice, best, [best])
+
+
+def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:
+    """Find out of every node whether it satisfies.
+
+    Parameters
+    ----------
+    lattice, known
+        The lattice, and what is known of it: nothing yet.
+    told
+        Told of every node before it is counted, with what is left of the path that it lies on.
+    """
     order = node_order(lattice)
     place = np.empty(lattice.shape, dtype=np.int32)
     place.reshape(-1)[order] = np.arange(lattice.size, dtype=np.int32)
@@ -99,16 +118,15 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     for flat in lattice.one_by_one(order):
         if tagged[0][flat] or tagged[1][flat]:
             continue
-        heap = _search_path(known, _path(lattice, known, place, lattice.node_at(flat)), place)
+        path = _path(lattice, known, place, lattice.node_at(flat))
+        heap = _search_path(known, path, place, told)
         while heap:
             _, failed = heapq.heappop(heap)
             for node in sorted(lattice.above(failed), key=lambda one: place[one]):
                 if known.says(node) is None:
-                    for item in _search_path(known, _path(lattice, known, place, node), place):
+                    path = _path(lattice, known, place, node)
+                    for item in _search_path(known, path, place, told):
                         heapq.heappush(heap, item)
-    good = [node for node in lattice.visited if known.satisfying[node]]
-    best = least_loss(lattice, loss_of(lattice, task), known.satisfying, good)
-    return released(lattice, best, [best])
 
 
 def node_order(lattice: Lattice) -> np.ndarray:
@@ -145,11 +163,14 @@ def _path(lattice: Lattice, known: Known, place: np.ndarray, node: Node) -> list
         path.append(min(unknown, key=lambda one: place[one]))
 
 
-def _search_path(known: Known, path: list[Node], place: np.ndarray) -> list[tuple[int, Node]]:
+def _search_path(
+    known: Known, path: list[Node], place: np.ndarray, told: Told
+) -> list[tuple[int, Node]]:
     """Find by binary search where a path begins to satisfy; returns the nodes found to fail."""
     low, high, failed = 0, len(path) - 1, []
     while low <= high:
         middle = (low + high) // 2
+        told(path[middle], path[low : high + 1])
         if known.check(path[middle]):
             high = middle - 1
         else:

@@ -7,10 +7,12 @@ from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     Known,
+    Told,
     begin,
     complete_search,
     least_loss,
     loss_of,
+    nobody,
     released,
 )
 from kanon.algorithms.task import Progress, Task, no_progress
@@ -27,6 +29,7 @@ __all__ = [
     "USES",
     "anonymise",
     "check",
+    "search",
 ]
 
 CARD = Card(
@@ -86,20 +89,35 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     lattice = begin(task, progress)
     known = Known(lattice)
-    known.tag(lattice.tops, satisfies=True)
-    _between(lattice, known, lattice.bottom, lattice.tops)
+    search(lattice, known)
     first = [node for node in lattice.visited if known.satisfying[node]]
     best = least_loss(lattice, loss_of(lattice, task), known.satisfying, first)
     return released(lattice, best, [best])
 
 
-def _between(lattice: Lattice, known: Known, low: Node, high: Node) -> None:
+def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:
+    """Find out of every node whether it satisfies.
+
+    Parameters
+    ----------
+    lattice, known
+        The lattice, and what is known of it: nothing yet.
+    told
+        Told of every node before it is counted, with the low and the high node between which it
+        was come to.
+    """
+    known.tag(lattice.tops, satisfies=True)
+    _between(lattice, known, lattice.bottom, lattice.tops, told)
+
+
+def _between(lattice: Lattice, known: Known, low: Node, high: Node, told: Told) -> None:
     """Find what satisfies between a node and one above it that does."""
     if known.satisfying[low]:
         return
     height = sum(high) - sum(low)
     if height <= 1:
         if not known.failing[low]:
+            told(low, (low, high))
             known.check(low)
         return
     # Where all is known the published recursion would go on, and evaluate nothing.
@@ -109,8 +127,9 @@ def _between(lattice: Lattice, known: Known, low: Node, high: Node) -> None:
     for node in lattice.at_height_between(low, high, height // 2):
         says = known.says(node)
         if says is None:
+            told(node, (low, high))
             says = known.check(node)
         if says:
-            _between(lattice, known, low, node)
+            _between(lattice, known, low, node, told)
         else:
-            _between(lattice, known, node, high)
+            _between(lattice, known, node, high, told)

@@ -29,6 +29,7 @@ __all__ = [
     "CellLoss",
     "Known",
     "Loss",
+    "Told",
     "begin",
     "best_of",
     "check_full_domain",
@@ -37,6 +38,7 @@ __all__ = [
     "least_loss",
     "loss_of",
     "minimal_satisfying",
+    "nobody",
     "nothing_satisfies",
     "released",
     "with_precision",
@@ -299,6 +301,14 @@ class Known:
             self.satisfying[self._lattice.up_set(node)] = True
         else:
             self.failing[self._lattice.down_set(node)] = True
+
+
+Told = Callable[[Node, Sequence[Node]], None]
+"""Is told of a node before it is counted, and between which nodes the search is looking."""
+
+
+def nobody(node: Node, between: Sequence[Node]) -> None:
+    """Is told and does nothing."""
 
 
 def nothing_satisfies(task: Task) -> Unsatisfiable:

@@ -6,9 +6,10 @@ values raised, records grouped, classes that are too small added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from kanon.algorithms import (
     samarati,
 )
 from kanon.algorithms.lattice import Lattice, Node
-from kanon.algorithms.search import LOSS, with_precision
+from kanon.algorithms.search import LOSS, Known, begin, with_precision
 from kanon.algorithms.task import no_progress
 from kanon.lessons.blackboard import Blackboard
 from kanon.lessons.lesson import Candidate, Choice, Step, Term, written
@@ -56,6 +57,9 @@ class Look:
         (or, if this one does not, that they do not); the node itself is not among them.
     walk
         The nodes that the search moved through so far; for searches that walk.
+    between
+        Between which nodes the search was looking: of OLA a low and a high one, of Flash what is
+        left of its path; empty for others.
     released
         Whether this is the node that is released.
     """
@@ -67,6 +71,7 @@ class Look:
     satisfies: bool
     concluded: tuple[Node, ...] = ()
     walk: tuple[Node, ...] = ()
+    between: tuple[Node, ...] = ()
     released: bool = False
 
 
@@ -353,42 +358,67 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
     yield lattice.last(chosen, [_least_loss(lattice, lowest, chosen)])
 
 
-def _tagging(
-    board: Blackboard, visited: list[Node], chosen: Node, why: Callable[[_Lattice, Node], str]
+def _ola(board: Blackboard) -> Iterator[Step]:
+    def why(lattice: _Lattice, node: Node, between: Sequence[Node]) -> str:
+        low, high = between
+        if node == low:
+            return f"It is next below {lattice.name(high)}, which satisfies."
+        return (
+            f"It lies half-way between {lattice.name(low)} and {lattice.name(high)}, which "
+            "satisfies, and nothing is known of it yet."
+        )
+
+    yield from _halving(board, ola, why)
+
+
+def _flash(board: Blackboard) -> Iterator[Step]:
+    def why(lattice: _Lattice, node: Node, between: Sequence[Node]) -> str:
+        if len(between) == 1:
+            return "It is the last that is left of a path upwards of which nothing is known."
+        return (
+            f"It lies in the middle of a path upwards of which nothing is known, from "
+            f"{lattice.name(between[0])} to {lattice.name(between[-1])}, "
+            f"{counted(len(between), 'node')}."
+        )
+
+    yield from _halving(board, flash, why)
+
+
+def _halving(
+    board: Blackboard, module: ModuleType, why: Callable[[_Lattice, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
-    """A search that concludes from each node about others, and takes the least loss at the end."""
+    """A search that halves what is left, concludes from each node, and takes the least loss.
+
+    Parameters
+    ----------
+    board
+        The task.
+    module
+        The algorithm; its ``search`` tells between which nodes it looks.
+    why
+        Why a node is looked at, from those.
+    """
     lattice = _searchable(board)
+    trace = module.anonymise(board.task).trace
+    between: dict[Node, tuple[Node, ...]] = {}
+
+    def told(node: Node, ends: Sequence[Node]) -> None:
+        between[node] = tuple(ends)
+
+    seen = begin(board.task, no_progress)
+    module.search(seen, Known(seen), told)
     good = []
-    for node in visited:
-        look = lattice.look(node)
-        reason = why(lattice, node)
+    for node in (tuple(each) for each in trace.visited.tolist()):
+        reason = why(lattice, node, between[node]) if node in between else _AGAIN
+        look = replace(lattice.look(node), between=between.get(node, ()))
         if look.satisfies:
             good.append(node)
         yield lattice.step(lattice.conclude(look), reason)
-    yield lattice.last(chosen, [_least_loss(lattice, good, chosen)])
+    yield lattice.last(trace.node, [_least_loss(lattice, good, trace.node)])
 
 
-def _unseen(what: str) -> Callable[[_Lattice, Node], str]:
-    """Why a node is looked at, for searches that leave out what they know."""
-
-    def why(lattice: _Lattice, node: Node) -> str:
-        if node in lattice.satisfying:
-            return "It is known to satisfy; it is counted because it might lose least."
-        return what
-
-    return why
-
-
-def _searched(what: str, anonymise: Callable[..., Recoding]) -> Callable[..., Iterator[Step]]:
-    """The replay of a search that tags."""
-
-    def replay(board: Blackboard) -> Iterator[Step]:
-        trace = anonymise(board.task).trace
-        assert trace.node is not None
-        visited = [tuple(node) for node in trace.visited.tolist()]
-        yield from _tagging(board, visited, trace.node, _unseen(what))
-
-    return replay
+_AGAIN = "It is known to satisfy; it is counted because it might lose least."
+"""Why a node is counted of which a search concluded already that it satisfies."""
 
 
 def _optimal(board: Blackboard) -> Iterator[Step]:
@@ -462,7 +492,7 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
         if len(tops) == 1:
             why = "There is one column: its levels are tried from below."
         if node in lattice.satisfying:
-            why = "It is known to satisfy; it is counted because it might lose least."
+            why = _AGAIN
         yield lattice.step(lattice.conclude(look, within), why)
     yield lattice.last(trace.node, [_least_loss(lattice, good, trace.node)])
 
@@ -601,14 +631,8 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "samarati": _samarati,
     "mingen": _mingen,
     "incognito": _incognito,
-    "ola": _searched(
-        "It lies half-way between a low and a high node, and nothing is known of it yet.",
-        ola.anonymise,
-    ),
-    "flash": _searched(
-        "It lies in the middle of what is left of a path upwards, and nothing is known of it yet.",
-        flash.anonymise,
-    ),
+    "ola": _ola,
+    "flash": _flash,
     "optimal": _optimal,
     "levels": _levels,
 }
