@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from kanon.lessons.lesson import Choice, Held, Numbers, Step, Term
 from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.words import thin
 
@@ -181,6 +182,23 @@ class Blackboard:
         if self.task.tie_seed is None:
             return "first in the order of the hierarchies"
         return f"first in the order that the seed {self.task.tie_seed} gives"
+
+    def breaks(self, members: Iterable[int]) -> bool:
+        """Whether some classes, as one, break a model beside k."""
+        classes = self.task.classes
+        chosen = np.array(sorted(members), dtype=np.int64)
+        group = np.zeros(len(chosen), dtype=np.int64)
+        one = replace(
+            classes,
+            nodes=classes.nodes[chosen[:1]],
+            counts=classes.counts[chosen].sum(keepdims=True),
+            sensitive=tuple(
+                # Shares are compared with those of the whole table.
+                replace(each.only(chosen).grouped(group, 1), total=each.total)
+                for each in classes.sensitive
+            ),
+        )
+        return bool(broken(self.task.others, one)[0])
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:
