@@ -27,7 +27,7 @@ from kanon.exploration import assessed
 from kanon.hierarchy.ranges import flat
 from kanon.lessons.building import lesson_of, replay_of
 from kanon.lessons.lesson import Choice, Lesson, Numbers, Step
-from kanon.lessons.levels import Look
+from kanon.lessons.nodes import Look
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity

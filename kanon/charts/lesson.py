@@ -21,7 +21,7 @@ from kanon.exploration import ranks
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.cuts import Rectangle, Regions
 from kanon.lessons.lesson import Held, Lesson, Step, written
-from kanon.lessons.levels import Look
+from kanon.lessons.nodes import Look
 from kanon.words import counted, percent, thin
 
 __all__ = ["lattice_so_far", "meeting_chart", "merge_chart", "regions_chart", "running_chart"]

@@ -6,12 +6,9 @@ values raised, records grouped, classes that are too small added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
-
-import numpy as np
 
 from kanon.algorithms import (
     datafly,
@@ -24,213 +21,22 @@ from kanon.algorithms import (
     optimal,
     samarati,
 )
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Node
 from kanon.algorithms.search import LOSS, Known, begin, with_precision
 from kanon.algorithms.task import no_progress
 from kanon.lessons.blackboard import Blackboard
-from kanon.lessons.lesson import Candidate, Choice, Step, Term, written
-from kanon.privacy.conjunction import broken
-from kanon.recoding import Recoding
+from kanon.lessons.lesson import Candidate, Choice, Step
+from kanon.lessons.nodes import Nodes, least_loss, loss_at, lost_at, said, terms_at
 from kanon.words import counted, percent
 
-__all__ = ["REPLAYS", "Look"]
-
-
-@dataclass(frozen=True)
-class Look:
-    """A node of the lattice: what a step of a search shows beside its choices.
-
-    Attributes
-    ----------
-    node
-        The level of each quasi-identifier.
-    reached
-        The largest k that the node reaches after suppressing at most the allowed records.
-    too_small
-        The records in classes that have fewer than k records or break another model.
-    limit
-        How many records may be suppressed.
-    satisfies
-        Whether no more than that would have to be.
-    concluded
-        The nodes of which it is known from this one, and was not before, that they satisfy too
-        (or, if this one does not, that they do not); the node itself is not among them.
-    walk
-        The nodes that the search moved through so far; for searches that walk.
-    between
-        Between which nodes the search was looking: of OLA a low and a high one, of Flash what is
-        left of its path; empty for others.
-    released
-        Whether this is the node that is released.
-    """
-
-    node: Node
-    reached: int
-    too_small: int
-    limit: int
-    satisfies: bool
-    concluded: tuple[Node, ...] = ()
-    walk: tuple[Node, ...] = ()
-    between: tuple[Node, ...] = ()
-    released: bool = False
-
-
-@dataclass(eq=False)
-class _Lattice:
-    """The lattice of a task, counted the slow way.
-
-    Attributes
-    ----------
-    board
-        The task.
-    limit
-        How many records may be suppressed.
-    satisfying, failing
-        The nodes that are known to satisfy, or not to, at this moment.
-    """
-
-    board: Blackboard
-    limit: int
-    satisfying: set[Node] = field(default_factory=set)
-    failing: set[Node] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        # For its shape and its raised values alone: nothing is counted by it.
-        self.shape = Lattice(self.board.task, self.limit, no_progress)
-
-    def at(self, node: Node) -> Recoding:
-        """The table at a node, with nothing suppressed."""
-        return Recoding.from_targets(self.board.task.classes, self.shape.targets(node))
-
-    def bad(self, whole: Recoding) -> np.ndarray:
-        """Which classes break k or a model."""
-        task = self.board.task
-        return (whole.counts < task.k) | broken(task.others, whole.released)
-
-    def release(self, node: Node) -> Recoding:
-        """The release at a node: classes that break k or a model leave."""
-        whole = self.at(node)
-        gone = self.bad(whole)[whole.assigned]
-        return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
-
-    def look(self, node: Node, walk: Iterable[Node] = ()) -> Look:
-        """What a node amounts to."""
-        whole = self.at(node)
-        gone = int(whole.counts[self.bad(whole)].sum())
-        return Look(
-            node, self.reached(whole), gone, self.limit, gone <= self.limit, walk=tuple(walk)
-        )
-
-    def reached(self, whole: Recoding) -> int:
-        """The largest k for which at most the allowed records are in smaller classes."""
-        n = whole.classes.n_records
-        return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
-
-    def conclude(self, look: Look, within: Iterable[int] | None = None) -> Look:
-        """Note what follows from a node for those above it, or below it.
-
-        Parameters
-        ----------
-        look
-            The node.
-        within
-            The quasi-identifiers that a node that satisfies tells of, with all others at their
-            roots; all if not given.
-        """
-        free = range(len(look.node)) if within is None else tuple(within)
-        known = self.satisfying if look.satisfies else self.failing
-        tops = self.shape.tops
-        follow = tuple(
-            node
-            for node in self.shape.nodes()
-            if node not in known
-            and node != look.node
-            and all(
-                node[j] <= level
-                if not look.satisfies
-                else node[j] >= level
-                if j in free
-                else node[j] == tops[j]
-                for j, level in enumerate(look.node)
-            )
-        )
-        known.update(follow, [look.node])
-        return replace(look, concluded=follow)
-
-    # --- words ----------------------------------------------------------------------------------
-    def name(self, node: Node) -> str:
-        """A node in words: a level per quasi-identifier."""
-        names = self.board.task.classes.attributes
-        return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
-
-    def verdict(self, look: Look) -> str:
-        """Whether a node satisfies, in a sentence."""
-        task = self.board.task
-        wrong = f"classes of fewer than k = {task.k}"
-        if task.others:
-            wrong += f" or that break {' or '.join(model.sentence for model in task.others)}"
-        if not look.too_small:
-            return f"It satisfies: no record is in {wrong}."
-        said = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
-        allowed = f"{self.limit} may be suppressed" if self.limit else "none may be suppressed"
-        return f"It {'satisfies' if look.satisfies else 'does not satisfy'}: {said}, and {allowed}."
-
-    def conclusion(self, look: Look) -> str:
-        """What follows for others, in a sentence; nothing where nothing new does."""
-        if not look.concluded:
-            return ""
-        which = "above it satisfies" if look.satisfies else "below it fails"
-        many = "above it satisfy" if look.satisfies else "below it fail"
-        size = len(look.concluded)
-        nodes = f"the node {which}" if size == 1 else f"the {size} nodes {many}"
-        why = (
-            "raising further only joins classes"
-            if look.satisfies
-            else "lowering only parts classes"
-        )
-        return f" So {nodes} too, unseen: {why}."
-
-    def step(self, look: Look, why: str, choices: Iterable[Choice] = (), then: str = "") -> Step:
-        """A step that looks at a node; what is said of it beside the verdict."""
-        return self.board.step(
-            f"Look at {self.name(look.node)}",
-            f"{why} {self.verdict(look)}{self.conclusion(look)}{then}",
-            self.at(look.node),
-            tuple(choices),
-            look,
-        )
-
-    def last(self, node: Node, choices: Iterable[Choice], walk: Iterable[Node] = ()) -> Step:
-        """The step that releases a node."""
-        look = replace(self.look(node, walk), released=True)
-        gone = (
-            f" {counted(look.too_small, 'record is', 'records are')} suppressed."
-            if look.too_small
-            else " Nothing is suppressed."
-        )
-        choices = tuple(choices)
-        why = "The search ends here."
-        if choices:
-            size, found = len(choices[0].candidates), choices[0].chosen
-            best = choices[0].best.split(";")[0]
-            equal = sum(each.key[0] == found.key[0] for each in choices[0].candidates)
-            tie = f"; {equal} tie{choices[0].best[len(best) :]}" if equal > 1 else ""
-            why = (
-                f"Of {size} candidates, which all satisfy, it has the {best} "
-                f"({found.note or written(found.cost)}){tie}."
-                if size > 1
-                else "It is the only candidate that satisfies."
-            )
-        return self.board.step(
-            f"Release {self.name(node)}", f"{why}{gone}", self.release(node), choices, look
-        )
+__all__ = ["REPLAYS"]
 
 
 # --- walks ------------------------------------------------------------------------------------
 def _datafly(board: Blackboard) -> Iterator[Step]:
     trace = datafly.anonymise(board.task).trace
     limit = board.task.suppression
-    lattice = _Lattice(board, board.task.k if limit is None else limit)
+    lattice = Nodes(board, board.task.k if limit is None else limit)
     yield from _walked(
         lattice,
         trace.walk,
@@ -243,7 +49,7 @@ def _datafly(board: Blackboard) -> Iterator[Step]:
 
 def _improved_greedy(board: Blackboard) -> Iterator[Step]:
     trace = improved_greedy.anonymise(board.task).trace
-    lattice = _Lattice(board, board.task.suppression or 0)
+    lattice = Nodes(board, board.task.suppression or 0)
     yield from _walked(
         lattice,
         trace.walk,
@@ -257,7 +63,7 @@ def _improved_greedy(board: Blackboard) -> Iterator[Step]:
 
 
 def _walked(
-    lattice: _Lattice,
+    lattice: Nodes,
     walk: tuple[Node, ...],
     question: str,
     best: str,
@@ -308,16 +114,16 @@ def _above(node: Node, j: int) -> Node:
     return (*node[:j], node[j] + 1, *node[j + 1 :])
 
 
-def _distinct(lattice: _Lattice, node: Node) -> list[int]:
+def _distinct(lattice: Nodes, node: Node) -> list[int]:
     """How many different values each column has at a node."""
     return [len(set(column.tolist())) for column in lattice.shape.targets(node).T]
 
 
 # --- searches of the whole lattice ------------------------------------------------------------
-def _searchable(board: Blackboard) -> _Lattice:
+def _searchable(board: Blackboard) -> Nodes:
     """The lattice, if it is small enough to be told node by node."""
     board.check_lattice()
-    return _Lattice(board, board.task.suppression or 0)
+    return Nodes(board, board.task.suppression or 0)
 
 
 def _samarati(board: Blackboard) -> Iterator[Step]:
@@ -355,11 +161,11 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
     chosen = trace.node
     assert chosen is not None
     lowest = [node for node in good if sum(node) == sum(chosen)]
-    yield lattice.last(chosen, [_least_loss(lattice, lowest, chosen)])
+    yield lattice.last(chosen, [least_loss(lattice, lowest, chosen)])
 
 
 def _ola(board: Blackboard) -> Iterator[Step]:
-    def why(lattice: _Lattice, node: Node, between: Sequence[Node]) -> str:
+    def why(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
         low, high = between
         if node == low:
             return f"It is next below {lattice.name(high)}, which satisfies."
@@ -372,7 +178,7 @@ def _ola(board: Blackboard) -> Iterator[Step]:
 
 
 def _flash(board: Blackboard) -> Iterator[Step]:
-    def why(lattice: _Lattice, node: Node, between: Sequence[Node]) -> str:
+    def why(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
         if len(between) == 1:
             return "It is the last that is left of a path upwards of which nothing is known."
         return (
@@ -385,7 +191,7 @@ def _flash(board: Blackboard) -> Iterator[Step]:
 
 
 def _halving(
-    board: Blackboard, module: ModuleType, why: Callable[[_Lattice, Node, Sequence[Node]], str]
+    board: Blackboard, module: ModuleType, why: Callable[[Nodes, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
     """A search that halves what is left, concludes from each node, and takes the least loss.
 
@@ -414,7 +220,7 @@ def _halving(
         if look.satisfies:
             good.append(node)
         yield lattice.step(lattice.conclude(look), reason)
-    yield lattice.last(trace.node, [_least_loss(lattice, good, trace.node)])
+    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
 
 
 _AGAIN = "It is known to satisfy; it is counted because it might lose least."
@@ -430,7 +236,7 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
     depths = (
         with_precision(task).potentials if task.option(LOSS) == "precision" else task.potentials
     )
-    bounds = {node: _lost(lattice, node, depths) for node in lattice.shape.nodes()}
+    bounds = {node: lost_at(lattice, node, depths) for node in lattice.shape.nodes()}
     last, good, seen = trace.walk[-1], list[Node](), set[Node]()
     for node in (tuple(each) for each in trace.visited.tolist()):
         choices = []
@@ -442,7 +248,7 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
                 "one that loses least with nothing suppressed first."
             )
         else:
-            best = min((_loss(lattice, each), each) for each in good)
+            best = min((loss_at(lattice, each), each) for each in good)
             open_to = [
                 each
                 for each in bounds
@@ -460,8 +266,8 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
                 )
             ]
             why = (
-                f"With nothing suppressed it would lose {_said(board, bounds[node])}, no more than "
-                f"the best so far, {_said(board, best[0])}; of such nodes that are not known to "
+                f"With nothing suppressed it would lose {said(board, bounds[node])}, no more than "
+                f"the best so far, {said(board, best[0])}; of such nodes that are not known to "
                 "fail it loses most, so if it fails, those below it fall with it."
             )
         look = lattice.look(node)
@@ -469,7 +275,7 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
         if look.satisfies:
             good.append(node)
         yield lattice.step(lattice.conclude(look), why, choices)
-    yield lattice.last(trace.node, [_least_loss(lattice, good, trace.node)])
+    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
 
 
 def _incognito(board: Blackboard) -> Iterator[Step]:
@@ -494,7 +300,7 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
         if node in lattice.satisfying:
             why = _AGAIN
         yield lattice.step(lattice.conclude(look, within), why)
-    yield lattice.last(trace.node, [_least_loss(lattice, good, trace.node)])
+    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
 
 
 def _mingen(board: Blackboard) -> Iterator[Step]:
@@ -521,7 +327,7 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
         yield lattice.step(lattice.conclude(look), why, [choice])
     task = board.task
     levels_lost = with_precision(task).potentials
-    most = max(_lost(lattice, lattice.shape.tops, levels_lost), 1)
+    most = max(lost_at(lattice, lattice.shape.tops, levels_lost), 1)
     choice = Choice(
         "Which of the minimal satisfying nodes is released?",
         "highest precision; of equal ones, the one that was named, then the least loss",
@@ -529,15 +335,15 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
             Candidate(
                 lattice.name(node),
                 (
-                    _lost(lattice, node, levels_lost),
+                    lost_at(lattice, node, levels_lost),
                     node != task.node,
-                    _lost(lattice, node, task.potentials),
+                    lost_at(lattice, node, task.potentials),
                     node,
                 ),
                 node == chosen,
-                board.cost(_lost(lattice, node, task.potentials)),
-                _terms(lattice, lattice.at(node)),
-                note=f"{percent(100 * _lost(lattice, node, levels_lost) / most)} of it lost",
+                board.cost(lost_at(lattice, node, task.potentials)),
+                terms_at(lattice, lattice.at(node)),
+                note=f"{percent(100 * lost_at(lattice, node, levels_lost) / most)} of it lost",
             )
             for node in sorted(good)
         ),
@@ -548,81 +354,9 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
 def _levels(board: Blackboard) -> Iterator[Step]:
     node = levels.anonymise(board.task).trace.node
     assert node is not None
-    lattice = _Lattice(board, board.task.suppression or 0)
+    lattice = Nodes(board, board.task.suppression or 0)
     yield lattice.step(lattice.look(node), "These levels were chosen by hand.")
     yield lattice.last(node, ())
-
-
-# --- the least loss ---------------------------------------------------------------------------
-def _least_loss(lattice: _Lattice, nodes: Iterable[Node], chosen: Node) -> Choice:
-    """The choice among the nodes that were counted and satisfy."""
-    board = lattice.board
-    kind = board.task.option(LOSS)
-    return Choice(
-        "Which of the nodes that satisfy is released?",
-        f"least {LOSS.choices[kind]}; of equal ones, the first in the order of the levels",
-        tuple(
-            Candidate(
-                lattice.name(node),
-                (loss := _loss(lattice, node), node),
-                node == chosen,
-                board.cost(int(loss)) if kind == "metric" else float(loss),
-                _terms(lattice, lattice.release(node)) if kind == "metric" else (),
-            )
-            for node in sorted(set(nodes))
-        ),
-    )
-
-
-def _loss(lattice: _Lattice, node: Node, suppressing: bool = True) -> int | Fraction:
-    """What a search minimises at a node, from its release: every record, one after the other."""
-    task = lattice.board.task
-    release = lattice.release(node) if suppressing else lattice.at(node)
-    n, gone = task.classes.n_records, release.suppressed_records
-    kind = task.option(LOSS)
-    if kind == "discernibility":
-        return sum(size * size for size in release.counts.tolist()) + gone * n
-    if kind == "class-size":
-        return Fraction(n - gone, release.n_classes) if release.n_classes else Fraction(n + 1)
-    depths = with_precision(task).potentials if kind == "precision" else task.potentials
-    return _sum(release, depths)
-
-
-def _lost(lattice: _Lattice, node: Node, depths: Iterable[np.ndarray]) -> int:
-    """What raising all records to a node costs, as some potentials count."""
-    return _sum(lattice.at(node), depths)
-
-
-def _sum(release: Recoding, depths: Iterable[np.ndarray]) -> int:
-    rows = zip(
-        release.classes.counts.tolist(),
-        release.classes.nodes.tolist(),
-        release.targets.tolist(),
-        strict=True,
-    )
-    depths = [depth.tolist() for depth in depths]
-    return sum(
-        records * (depth[a] - depth[b])
-        for records, low, high in rows
-        for depth, a, b in zip(depths, low, high, strict=True)
-    )
-
-
-def _terms(lattice: _Lattice, release: Recoding) -> tuple[Term, ...]:
-    """What all records pay at a node: those of every class, and the suppressed to the roots."""
-    board, targets = lattice.board, release.targets.tolist()
-    return tuple(
-        term
-        for held, nodes in zip(board.originals, targets, strict=True)
-        for term in board.rising(held, nodes, held.records)
-        if term.low != term.high
-    )
-
-
-def _said(board: Blackboard, loss: int | Fraction) -> str:
-    """A loss in a sentence."""
-    plain = board.task.option(LOSS) == "metric"
-    return written(board.cost(int(loss)) if plain else float(loss))
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
