@@ -242,7 +242,6 @@ def cutting(board: Blackboard) -> Iterator[Step]:
     regions = [everything]
     done: set[tuple[int, ...]] = set()
     value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
-
     names = board.task.classes.attributes
 
     def shown(

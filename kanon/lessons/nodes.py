@@ -1,4 +1,4 @@
-"""The nodes of a lattice counted the slow way: raise all values, group, add up what is too small."""
+"""The nodes of a lattice counted the slow way: raise all, group, add up what is too small."""
 
 from __future__ import annotations
 
@@ -230,10 +230,10 @@ def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
     )
 
 
-def loss_at(lattice: Nodes, node: Node, suppressing: bool = True) -> int | Fraction:
+def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
     """What a search minimises at a node, from its release: every record, one after the other."""
     task = lattice.board.task
-    release = lattice.release(node) if suppressing else lattice.at(node)
+    release = lattice.release(node)
     n, gone = task.classes.n_records, release.suppressed_records
     kind = task.option(LOSS)
     if kind == "discernibility":

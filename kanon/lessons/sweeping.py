@@ -113,7 +113,8 @@ def _walk(board: Blackboard, swept: Swept) -> Iterator[Step]:
                 each == node,
                 board.cost(int(losses[each])),
             )
-            for each in order[passed : here + 1]
+            # With the last one again: nothing is left there that could have been released.
+            for each in order[max(passed - 1, 0) : here + 1]
         )
         skipped, passed = here - passed, here + 1
         groups: dict[tuple[int, ...], list[int]] = {}
