@@ -88,6 +88,14 @@ class Prepared:
         """The equivalence classes of the original table."""
         return self.source.classes
 
+    @property
+    def attribute_weights(self) -> tuple[float, ...]:
+        """What the costs of each quasi-identifier count; 1 where the algorithm takes no weights."""
+        chosen = self.plan.algorithm
+        taken = uses(chosen.name, "attribute_weights")
+        given = chosen.attribute_weights if taken else {}
+        return tuple(given.get(column, 1.0) for column in self.classes.attributes)
+
     def task(self) -> Task:
         """The task for the plan's algorithm.
 
@@ -105,11 +113,9 @@ class Prepared:
             """Whether the algorithm takes a setting; what it does not take changes nothing."""
             return uses(chosen.name, setting)
 
-        given = chosen.attribute_weights if taken("attribute_weights") else {}
-        weights = [given.get(column, 1.0) for column in self.classes.attributes]
         return Task(
             self.classes,
-            whole_potentials(self.classes, self.plan.metric, weights),
+            whole_potentials(self.classes, self.plan.metric, self.attribute_weights),
             k=self.plan.k,
             weighted=chosen.cost == "weighted" or not taken("cost"),
             tie_seed=chosen.tie_seed if taken("tie_seed") else None,

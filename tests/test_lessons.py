@@ -30,10 +30,11 @@ from kanon.lessons.lesson import Choice, Lesson, Numbers, Step
 from kanon.lessons.nodes import Look
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
+from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import algorithms
+from kanon.run import algorithms, prepare
 from kanon.sensitive import Sensitive
 from kanon.strategies import LOOKS_AT
 
@@ -329,6 +330,22 @@ def test_gaa_on_the_animals_of_the_paper():
     by_hand = Numbers(4, 2, 0, pytest.approx(100 * 20 / 72), pytest.approx(2**1.5), 0.75)
     assert second.numbers == by_hand and end.numbers == by_hand
     assert end.heading == "The release"
+
+
+@pytest.mark.parametrize("name", ["gaa", "datafly", "mondrian"])
+def test_a_plan_says_all_that_a_lesson_needs(name):
+    """Weights too, where the algorithm takes them."""
+    problem = Problem(
+        (PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*"}),) * 2,
+        (("a", "b"), ("a", "c"), ("b", "b"), ("c", "c")),
+    )
+    content = problem.plan(2, name=name, metric="entropy", attribute_weights={"q0": 3})
+    plan = Plan.from_content(content)
+    prepared = prepare(plan, problem.frame())
+    module = algorithms()[name]
+    lesson = lesson_of(module, prepared.task(), plan.metric, prepared.attribute_weights)
+    check_lesson(lesson, module)
+    assert prepared.attribute_weights == ((3, 1) if name == "gaa" else (1, 1))
 
 
 def hospital() -> Task:
