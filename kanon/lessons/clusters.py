@@ -18,7 +18,7 @@ from kanon.algorithms.task import no_progress
 from kanon.kernels.clustering import Clusters
 from kanon.lessons.blackboard import Blackboard
 from kanon.lessons.grouping import grouping
-from kanon.lessons.growing import CANONICAL, MADE, Growing, named, tied
+from kanon.lessons.growing import CANONICAL, MADE, Growing, tied
 from kanon.lessons.lesson import Candidate, Choice, Held, Step, Term, written
 from kanon.lessons.merging import Live, Merges, merges_for_models, replayed
 from kanon.recoding import Recoding, ends
@@ -89,7 +89,7 @@ class _Clusters:
             held = self.held(number)
             found.append(
                 Candidate(
-                    f"cluster {number + 1}: {named(held)}",
+                    f"cluster {number + 1}: {held.name}",
                     (cost, number),
                     number == chosen,
                     self.board.cost(cost),
@@ -144,7 +144,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             f"; of equal ones, the first {CANONICAL}",
             tuple(
                 Candidate(
-                    named(board.originals[each]), (-_sum(terms), each), each == begun,
+                    board.originals[each].name, (-_sum(terms), each), each == begun,
                     board.cost(_sum(terms)), terms, classes=(each,),
                 )
                 for each, terms in far.items()
@@ -177,7 +177,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
                 f"least growth of the cluster’s loss; of equal ones, the first {CANONICAL}",
                 tuple(
                     Candidate(
-                        named(board.originals[each]), (_sum(paid), each), each == joins,
+                        board.originals[each].name, (_sum(paid), each), each == joins,
                         board.cost(_sum(paid)), paid, classes=(each,),
                     )
                     for each, paid in terms.items()
@@ -324,7 +324,7 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
                 f"the first {CANONICAL}",
                 tuple(
                     Candidate(
-                        named(board.originals[each]),
+                        board.originals[each].name,
                         (size - board.originals[each].records < task.k, -_sum(far[each]), each),
                         each == goes,
                         board.cost(_sum(far[each])),
@@ -364,7 +364,7 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
             terms = board.merging(now.held(other), held)
             found.append(
                 Candidate(
-                    f"cluster {other + 1}: {named(now.held(other))}",
+                    f"cluster {other + 1}: {now.held(other).name}",
                     (_sum(terms), other),
                     other == place,
                     board.cost(_sum(terms)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from kanon.algorithms import mdav
 from kanon.lessons.blackboard import Blackboard
-from kanon.lessons.growing import CANONICAL, Growing, named, tied
+from kanon.lessons.growing import CANONICAL, Growing, tied
 from kanon.lessons.lesson import Candidate, Choice, Held, Step, Term, written
 from kanon.words import counted
 
@@ -103,7 +103,7 @@ class _Groups:
         """A class, by how far it is: the farthest first where the sign is -1."""
         far = self.squared(each, sums, records)
         return Candidate(
-            named(self.board.originals[each]),
+            self.board.originals[each].name,
             (sign * far, each),
             chosen,
             sqrt(far) / records,

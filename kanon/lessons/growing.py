@@ -1,13 +1,16 @@
-"""What the lessons of clustering share: what a step shows, and how candidates are named."""
+"""What the lessons of clustering share: what a step shows, and what its ties are broken by."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from kanon.lessons.lesson import Choice, Held
-from kanon.words import counted
 
-__all__ = ["CANONICAL", "MADE", "Growing", "named", "tied"]
+__all__ = ["CANONICAL", "MADE", "Growing", "tied"]
+
+CANONICAL = "in the order of the hierarchies"
+MADE = "that was begun"
+"""What "first" means among ties: of classes, and of clusters."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,7 @@ class Growing:
     met: tuple[Held, Held] | None = None
 
 
-def named(held: Held) -> str:
-    return f"{held.label} ({counted(held.records, 'record')})"
-
-
 def tied(choice: Choice, first: str) -> str:
     """The tie-break, where another candidate is as good but for the order."""
     equal = sum(each.key[:-1] == choice.chosen.key[:-1] for each in choice.candidates)
     return f"; of {equal} that tie, it is the first {first}" if equal > 1 else ""
-
-
-CANONICAL = "in the order of the hierarchies"
-MADE = "that was begun"

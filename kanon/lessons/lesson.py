@@ -13,8 +13,9 @@ from typing import Any
 from kanon.algorithms.task import Task
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
+from kanon.words import counted
 
-__all__ = ["Candidate", "Choice", "Held", "Lesson", "Numbers", "Step", "Term"]
+__all__ = ["Candidate", "Choice", "Held", "Lesson", "Numbers", "Step", "Term", "written"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,15 @@ class Held:
     label: str
     records: int
     classes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Its tuple and its size.
+
+        >>> Held((0, 1), "F, Lion", 2, (0,)).name
+        'F, Lion (2 records)'
+        """
+        return f"{self.label} ({counted(self.records, 'record')})"
 
 
 @dataclass(frozen=True)

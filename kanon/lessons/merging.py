@@ -168,7 +168,7 @@ def _smallest(
         f"fewest records; of several, {board.first}",
         tuple(
             Candidate(
-                _named(live[each]), (live[each].records, *board.order(live[each].nodes)),
+                live[each].name, (live[each].records, *board.order(live[each].nodes)),
                 each == chosen, classes=live[each].classes,
             )
             for each in open_to
@@ -193,7 +193,7 @@ def _picked_first(board: Blackboard, chosen: int, live: Live) -> tuple[str, tupl
         f"{board.first}, of the classes below k",
         tuple(
             Candidate(
-                _named(live[each]), board.order(live[each].nodes), each == chosen,
+                live[each].name, board.order(live[each].nodes), each == chosen,
                 classes=live[each].classes,
             )
             for each in small
@@ -245,7 +245,7 @@ def _partner(
         f"{_BEST[task.strategy]}; of equal ones, {board.first}",
         tuple(
             Candidate(
-                _named(live[each]),
+                live[each].name,
                 (*key, *board.order(live[each].nodes)),
                 each == second,
                 board.cost(cost),
@@ -341,10 +341,6 @@ def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
 
 def _quoted(held: Held) -> str:
     return f"“{held.label}”"
-
-
-def _named(held: Held) -> str:
-    return f"{held.label} ({counted(held.records, 'record')})"
 
 
 # --- the algorithms ---------------------------------------------------------------------------

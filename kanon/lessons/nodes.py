@@ -250,6 +250,7 @@ def lost_at(lattice: Nodes, node: Node, depths: Iterable[np.ndarray]) -> int:
 
 
 def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
+    """What all records of a release paid, as some potentials count, record by record."""
     rows = zip(
         release.classes.counts.tolist(),
         release.classes.nodes.tolist(),

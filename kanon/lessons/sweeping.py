@@ -235,7 +235,7 @@ def _joinable(
     terms = board.merging(one, now[place])
     cost = sum(term.exact for term in terms)
     return Candidate(
-        f"{now[place].label} ({counted(now[place].records, 'record')})",
+        now[place].name,
         (refused, cost, now[place].nodes),
         chosen,
         board.cost(cost),
