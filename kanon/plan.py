@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import reduce
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -32,6 +30,7 @@ from pydantic import (
 import kanon.algorithms
 import kanon.privacy
 from kanon.cards import Card, Parameter, parts_of
+from kanon.checked_json import Strict, check_size, problem, read_json
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
@@ -39,9 +38,8 @@ from kanon.metrics import METRICS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
-from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
+from kanon.settings import bytes_of, read_up_to
 from kanon.strategies import LOOKS_AT, STRATEGIES
-from kanon.words import thin
 
 __all__ = [
     "AlgorithmPlan",
@@ -62,7 +60,6 @@ __all__ = [
     "check_metric_name",
     "composed_metrics",
     "parameters_of",
-    "read_json",
 ]
 
 
@@ -73,23 +70,7 @@ Number = Annotated[float, Field(strict=True)]
 """A number written as one: neither text nor true or false."""
 
 
-class _Strict(BaseModel):
-    """Unknown keys are errors that list the known ones."""
-
-    model_config = ConfigDict(frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys_only(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            unknown = [key for key in given if key not in cls.model_fields]
-            if unknown:
-                known = ", ".join(cls.model_fields)
-                raise ValueError(f"the key {quoted(unknown[0])} is unknown; known are {known}")
-        return given
-
-
-class SuppressionPlan(_Strict):
+class SuppressionPlan(Strict):
     """Keep a value or lose it."""
 
     build: Literal["suppression"]
@@ -99,7 +80,7 @@ class SuppressionPlan(_Strict):
         return build.suppression(sorted(values))
 
 
-class IntervalsPlan(_Strict):
+class IntervalsPlan(Strict):
     """Numbers in nested intervals."""
 
     build: Literal["intervals"]
@@ -113,7 +94,7 @@ class IntervalsPlan(_Strict):
         return build.intervals(values, self.widths, self.origin, self.lowest, self.highest)
 
 
-class MaskPlan(_Strict):
+class MaskPlan(Strict):
     """Codes masked character by character."""
 
     build: Literal["mask"]
@@ -125,7 +106,7 @@ class MaskPlan(_Strict):
         return build.mask(values, self.keep, self.side)
 
 
-class DatesPlan(_Strict):
+class DatesPlan(Strict):
     """Dates raised to longer periods."""
 
     build: Literal["dates"]
@@ -136,7 +117,7 @@ class DatesPlan(_Strict):
         return build.dates(values, self.levels)
 
 
-class GroupsPlan(_Strict):
+class GroupsPlan(Strict):
     """Groups by hand, level by level."""
 
     build: Literal["groups"]
@@ -147,7 +128,7 @@ class GroupsPlan(_Strict):
         return build.groups(self.levels)
 
 
-class NodesPlan(_Strict):
+class NodesPlan(Strict):
     """A tree written out, with edge weights or without."""
 
     nodes: list[dict[str, Any]]
@@ -173,7 +154,7 @@ HierarchyPlan = Annotated[
 ]
 
 
-class ColumnPlan(_Strict):
+class ColumnPlan(Strict):
     """The role of a column, and the hierarchy of a quasi-identifier."""
 
     role: Role
@@ -181,7 +162,7 @@ class ColumnPlan(_Strict):
     pseudonym: StrictBool = False
 
 
-class ReadPlan(_Strict):
+class ReadPlan(Strict):
     """How the table is read; what is left out is found."""
 
     separator: str | None = None
@@ -190,7 +171,7 @@ class ReadPlan(_Strict):
     missing: Literal["drop-records", "as-value"] | None = None
 
 
-class MetricPlan(_Strict):
+class MetricPlan(Strict):
     """A metric composed of its two phases."""
 
     intermediate: Literal["harmonic-levels", "levels", "leaves", "leaves-normalised"]
@@ -209,7 +190,7 @@ def composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:
     }
 
 
-class AlgorithmPlan(_Strict):
+class AlgorithmPlan(Strict):
     """Which algorithm runs, and what guides it."""
 
     name: str
@@ -250,7 +231,7 @@ def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
     return tuple(getattr(module, "PARAMETERS", ()))
 
 
-class ModelPlan(_Strict):
+class ModelPlan(Strict):
     """A privacy model with its parameters; there is a class of plans for each model.
 
     The parameters are those of the model itself, which says what each may be. The sensitive
@@ -324,7 +305,7 @@ else:
     AnyModelPlan = Annotated[reduce(or_, _MODEL_PLANS.values()), Discriminator("model")]
 
 
-class RecordsPlan(_Strict):
+class RecordsPlan(Strict):
     """A number of records."""
 
     records: Annotated[StrictInt, Field(ge=0)]
@@ -336,7 +317,7 @@ SuppressionLimit = Annotated[
 ]
 
 
-class Plan(_Strict):
+class Plan(Strict):
     """A whole plan.
 
     >>> plan = Plan.from_json('''{"version": 1, "algorithm": {"name": "gaa"},
@@ -394,7 +375,7 @@ class Plan(_Strict):
         """
         try:
             content, size = read_up_to(bytes_of("plan_megabytes"), path)
-            _check_size(size, "The plan")
+            check_size(size, "The plan")
             return cls.from_json(content.decode("utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             raise PlanError(f"The plan {quoted(path.name)} cannot be read.") from None
@@ -618,73 +599,12 @@ def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
         raise PlanError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
 
 
-def read_json(text: str, what: str = "The plan") -> Any:
-    """Read JSON in which no key stands twice in one place.
-
-    Parameters
-    ----------
-    text
-        The JSON.
-    what
-        What it is called in a sentence.
-
-    Raises
-    ------
-    PlanError
-        It is not JSON, names a key twice, holds half of a character, or is too long.
-    """
-    _check_size(len(text), what)
-
-    def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                raise PlanError(
-                    f"{what} names {quoted(key)} twice in one place; each key, and so each "
-                    "column's role, stands once."
-                )
-            found[key] = value
-        return found
-
-    try:
-        found = json.loads(text, object_pairs_hook=each_key_once)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, character {error.colno}"
-        raise PlanError(f"{what} is not valid JSON: see {where}.") from None
-    except (ValueError, RecursionError):
-        raise PlanError(f"{what} is not valid JSON.") from None
-    if _HALF.search(text) and _has_half(found):
-        raise PlanError(f"{what} is not valid text: half of a character stands alone in it.")
-    return found
-
-
-_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-
-
-def _has_half(found: Any) -> bool:
-    """Whether a text in it cannot be written in UTF-8, so that it could never be saved again."""
-    try:
-        json.dumps(found, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _check_size(size: int, what: str) -> None:
-    if size > bytes_of("plan_megabytes"):
-        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
-
-
 def _plan_error(error: ValidationError) -> PlanError:
     """The first problem of a plan in one sentence."""
     first = error.errors(include_url=False)[0]
     kind, given = first["type"], first.get("input")
     path = _path(first["loc"])
     place = f"Plan key {path}" if path else "The plan"
-    if kind == "value_error":
-        return PlanError(f"{place}: {str(first['msg']).removeprefix('Value error, ')}.")
-    if kind == "missing":
-        return PlanError(f"The plan lacks the key {path}.")
     if kind == "union_tag_not_found" and isinstance(given, dict):
         return PlanError(f"The plan lacks the key {path}.model; known are {_KNOWN_MODELS}.")
     if kind == "union_tag_invalid" and path.startswith("privacy"):
@@ -699,16 +619,7 @@ def _plan_error(error: ValidationError) -> PlanError:
             f"{place}: the builder {{cells}} is unknown; known are {known}.",
             [first["ctx"]["tag"]],
         )
-    allowed = _allowed(kind, first.get("ctx", {}))
-    names = {dict: "an object", list: "a list", type(None): "null"}
-    if kind == "too_short":
-        return PlanError(f"{place} is empty; it has to be {allowed}.")
-    if type(given) in names:
-        return PlanError(f"{place} is {names[type(given)]}; it has to be {allowed}.")
-    if isinstance(given, str) and kind in _NOT_TEXT:
-        return PlanError(f"{place}: {{cells}} is text; it has to be {allowed}.", [given])
-    shown = str(given).lower() if isinstance(given, bool) else given
-    return PlanError(f"{place}: {{cells}} is not allowed; it has to be {allowed}.", [shown])
+    return problem(first, path, "plan", PlanError)
 
 
 def _path(place: Sequence[int | str]) -> str:
@@ -718,41 +629,3 @@ def _path(place: Sequence[int | str]) -> str:
     if parts and len(parts) > kinds.get(parts[0], len(parts)):
         del parts[kinds[parts[0]]]
     return ".".join(parts)
-
-
-_NOT_TEXT = {
-    "bool_type": "true or false",
-    "dict_type": "an object",
-    "finite_number": "a finite number",
-    "float_type": "a number",
-    "int_from_float": "a whole number",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_attributes_type": "an object",
-    "model_type": "an object",
-}
-"""What something has to be, by the kind of problem."""
-
-
-def _allowed(kind: str, limits: Mapping[str, Any]) -> str:
-    """What something in a plan has to be."""
-    match kind:
-        case "greater_than":
-            return f"above {_plainly(limits['gt'])}"
-        case "greater_than_equal":
-            return f"at least {_plainly(limits['ge'])}"
-        case "less_than":
-            return f"below {_plainly(limits['lt'])}"
-        case "less_than_equal":
-            return f"at most {_plainly(limits['le'])}"
-        case "literal_error" | "enum":
-            return str(limits["expected"])
-        case "string_type":
-            return "text"
-        case "too_short":
-            return "a list of at least one entry"
-    return _NOT_TEXT.get(kind, "something else")
-
-
-def _plainly(limit: float) -> str:
-    return str(limit) if isinstance(limit, int) else f"{limit:g}"

@@ -37,6 +37,7 @@ LEVELS = {
     "settings": 0,
     "unzipping": 0,
     "hierarchy": 1,
+    "checked_json": 1,
     "schema": 1,
     "sensitive": 1,
     "kernels": 1,

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kanon.checked_json import read_json
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.next_table import Finding, found_next
-from kanon.plan import Plan, read_json
+from kanon.plan import Plan
 from kanon.run import Prepared, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable

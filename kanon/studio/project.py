@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from kanon import __version__
+from kanon.checked_json import read_json
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
-from kanon.plan import Plan, read_json
+from kanon.plan import Plan
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
