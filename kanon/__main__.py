@@ -28,6 +28,7 @@ from kanon.errors import (
 )
 from kanon.ground import Release
 from kanon.hierarchy.files import read_hierarchy
+from kanon.lessons.exercises import read_exercises, score_files
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
@@ -42,9 +43,9 @@ from kanon.sources.reading import ReadSettings, kind_of
 from kanon.sources.stored import ENGINES, StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
-from kanon.sources.writing import check_replaceable, write_whole
+from kanon.sources.writing import check_replaceable, table_bytes, write_whole
 from kanon.sweep import sweep
-from kanon.words import counted, thin
+from kanon.words import counted, percent, thin
 
 __all__ = ["main"]
 
@@ -164,6 +165,15 @@ def _parser() -> argparse.ArgumentParser:
     together.add_argument("--json", action="store_true", help="print the numbers as JSON")
     together.add_argument("--progress", action="store_true", help="show a bar")
     together.set_defaults(command=_combine)
+
+    exercises = commands.add_parser("exercises", help="mark answers to an exercise set")
+    marking = exercises.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "score", help="mark the answers of a class: a row per file"
+    )
+    marking.add_argument("set", type=Path, metavar="SET.json")
+    marking.add_argument("answers", type=Path, nargs="+", metavar="ANSWERS.json")
+    marking.add_argument("--out", type=Path, required=True, metavar="SCORES.csv")
+    marking.set_defaults(command=_score)
 
     hierarchy = commands.add_parser("hierarchy", help="look at hierarchy files")
     check = hierarchy.add_subparsers(required=True, metavar="COMMAND").add_parser(
@@ -423,6 +433,23 @@ def _combine(given: argparse.Namespace) -> None:
         raise ReleaseError("All releases together do not meet what their plans ask for.")
 
 
+def _score(given: argparse.Namespace) -> None:
+    """Mark answers; a file that is none is a row that says so, and stops nothing."""
+    _check_written([given.out])
+    _check_different(
+        [given.set, *given.answers, given.out], [], "the set, the answers and what is written"
+    )
+    exercises = read_exercises(given.set)
+    scores = score_files(exercises, [(str(path), path) for path in given.answers])
+    write_whole(table_bytes(scores, "csv", neutral=True), given.out)
+    failed = scores[scores["problem"] != ""]
+    for name, sentence in zip(failed["file"], failed["problem"], strict=True):
+        print(f"kanon: {quoted(name, 200)} was not marked: {sentence}", file=sys.stderr)
+    marked = scores["percent"].dropna()
+    mean = f", on average {percent(marked.mean())} of {exercises.points:g} points"
+    print(f"{counted(len(marked), 'file')} marked{mean if len(marked) else ''}")
+
+
 def _check_once(option: str, columns: Sequence[str], what: str) -> None:
     if len(set(columns)) < len(columns):
         raise PlanError(f"{option} names a column twice; name each {what} once.")
@@ -467,8 +494,17 @@ def _check_hierarchy(given: argparse.Namespace) -> None:
 def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
     """No file may overwrite another one, and what could not be written is not worth computing."""
     outputs = [path for path in written if path is not None]
+    _check_written(outputs)
     named = [each.hierarchy for each in plan.columns.values() if isinstance(each.hierarchy, str)]
-    known = [given.plan.parent / name for name in named]  # columns may share one
+    hierarchies = [given.plan.parent / name for name in named]  # columns may share one
+    tables = [] if given.table.is_url else [given.table.path]
+    what = "the plan, the table, hierarchies and what is written"
+    words = [given.words] if getattr(given, "words", None) is not None else []
+    _check_different([given.plan, *tables, *words, *outputs], hierarchies, what)
+
+
+def _check_written(outputs: Sequence[Path]) -> None:
+    """What could not be written is not worth computing."""
     for path in outputs:
         check_replaceable(path)
         if not _writable(path):
@@ -476,15 +512,17 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
                 f"{quoted(path.name)} cannot be written there: the folder around it has to exist "
                 "and to allow writing, and a folder of that name has to be empty."
             )
-    tables = [] if given.table.is_url else [given.table.path]
-    words = [given.words] if getattr(given, "words", None) is not None else []
-    for path in [given.plan, *tables, *words, *outputs]:
-        if any(_one_file(path, other) for other in known):
+
+
+def _check_different(paths: Sequence[Path], known: Sequence[Path], what: str) -> None:
+    """No file may stand for two things, nor one of ``paths`` for one of ``known``."""
+    seen = list(known)
+    for path in paths:
+        if any(_one_file(path, other) for other in seen):
             raise PlanError(
-                f"{quoted(path.name)} is named for two things; the plan, the table, hierarchies "
-                "and what is written have to be different files."
+                f"{quoted(path.name)} is named for two things; {what} have to be different files."
             )
-        known.append(path)
+        seen.append(path)
 
 
 def _writable(path: Path) -> bool:

@@ -21,6 +21,7 @@ from typing import Self
 __all__ = [
     "TRACEBACK",
     "CoverageError",
+    "ExerciseError",
     "HierarchyError",
     "KanonError",
     "MetricError",
@@ -148,6 +149,10 @@ class MetricError(KanonError):
 
 class PlanError(KanonError):
     """A plan has a key or a value that is not allowed."""
+
+
+class ExerciseError(KanonError):
+    """A file of exercises or of answers has something that is not allowed."""
 
 
 class SettingsError(KanonError):

@@ -1,1 +1,1 @@
-"""Every algorithm step by step, for a class: what it decided, replayed and explained."""
+"""What is shown and asked on a table of few records: steps, attacks, exercises, a handout."""

@@ -1,0 +1,173 @@
+"""The least that a k-anonymous version of a small table has to lose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.algorithms import gaa, optimal
+from kanon.algorithms.task import Task
+from kanon.classes import EquivalenceClasses
+from kanon.measures import alteration
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import Metric
+from kanon.recoding import Recoding
+
+__all__ = ["MOST_CLASSES", "Best", "best_levels", "best_recoding"]
+
+MOST_CLASSES = 12
+"""Of so many classes every set partition is looked at; of more the best known is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """A k-anonymous version of a table that no other one is known to beat.
+
+    Attributes
+    ----------
+    recoding
+        What every class becomes.
+    alteration
+        How much that alters, in percent of all that could be lost; see
+        :func:`kanon.measures.alteration.value`.
+    proven
+        Whether nothing that is allowed alters less. Otherwise nothing that was tried does.
+    """
+
+    recoding: Recoding
+    alteration: float
+    proven: bool
+
+
+def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
+    """The recoding of least alteration in which every released class holds k records.
+
+    Allowed is every recoding that keeps records with the same quasi-identifiers together, raises
+    values to their ancestors only, and leaves no record out. Which records look alike in it is a
+    set partition of the classes, and of one set partition nothing alters less than raising each of
+    its blocks to the lowest common ancestors. So the least over all set partitions into blocks of
+    at least k records is the least of all; it is found over subsets: with f(S) the least cost of
+    the classes S, f(S) is the least of cost(B) + f(S - B) over the blocks B of S that hold k
+    records and the first class of S. Two blocks that are raised to the same tuple are one class of
+    the release; the partition in which they are one block costs the same.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    metric
+        What counts the loss.
+    k
+        The number of records that every class has to hold.
+
+    Returns
+    -------
+    Best
+        Proven for up to :data:`MOST_CLASSES` classes. For more it is the better one of what GAA
+        releases and of the best levels. Among equals the first found, in canonical order.
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records.
+
+    Notes
+    -----
+    Finding it is NP-hard: Meyerson, Williams 2004, "On the complexity of optimal k-anonymity".
+
+    Examples
+    --------
+    Two cats, a lion and two dogs: the lion joins the cats.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> from kanon.metrics import metric_named
+    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
+    >>> nodes, counts = np.array([[0], [1], [2]], dtype=np.int32), np.array([2, 1, 2])
+    >>> classes = EquivalenceClasses(("race",), (race,), nodes, counts)
+    >>> best = best_recoding(classes, metric_named("total"), 2)
+    >>> [race.labels[node] for node in best.recoding.targets[:, 0]], best.alteration, best.proven
+    (['Felid', 'Felid', 'Dog'], 30.0, True)
+    """
+    depths = whole_potentials(classes, metric)
+    task = Task(classes, depths, k)
+    task.check()
+    if classes.n_classes > MOST_CLASSES:
+        known = [gaa.anonymise(task), best_levels(classes, metric, k).recoding]
+        found = min(known, key=lambda recoding: alteration.value(recoding, metric))
+        return Best(found, alteration.value(found, metric), proven=False)
+    targets = _least(classes, depths, k)
+    found = Recoding.from_targets(classes, targets)
+    return Best(found, alteration.value(found, metric), proven=True)
+
+
+def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
+    """The levels of least alteration, one for each column, with every record kept.
+
+    Parameters
+    ----------
+    classes, metric, k
+        As for :func:`best_recoding`.
+
+    Returns
+    -------
+    Best
+        Always proven: the bounded search leaves out no levels that could alter less. They stand
+        in ``recoding.trace.node``.
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records.
+    """
+    found = optimal.anonymise(Task(classes, whole_potentials(classes, metric), k, suppression=0))
+    return Best(found, alteration.value(found, metric), proven=True)
+
+
+def _least(classes: EquivalenceClasses, depths: tuple[np.ndarray, ...], k: int) -> np.ndarray:
+    """Per class its tuple in the recoding of least cost. Shape (E, m).
+
+    Sets of classes are numbers, class c being the bit 2^c. What is left of the cost of losing all
+    is D(tuple) for each record; the most that can be left is the least that has to be lost.
+    """
+    size = classes.n_classes
+    every = (1 << size) - 1
+    trees = classes.hierarchies
+    records, raised, kept = [0], [tuple(tree.root for tree in trees)], [0]
+    for chosen in range(1, every + 1):
+        last = chosen.bit_length() - 1
+        rest = chosen ^ (1 << last)
+        own = tuple(int(node) for node in classes.nodes[last])
+        above = own
+        if rest:
+            above = tuple(
+                tree.lca(*pair) for tree, *pair in zip(trees, own, raised[rest], strict=True)
+            )
+        records.append(records[rest] + int(classes.counts[last]))
+        raised.append(above)
+        of_one = sum(int(depth[node]) for depth, node in zip(depths, above, strict=True))
+        kept.append(records[chosen] * of_one)
+    most: list[int | None] = [0]
+    block = [0]
+    for chosen in range(1, every + 1):
+        first = chosen & -chosen
+        rest = others = chosen ^ first
+        best, taken = None, 0
+        while True:
+            left = most[rest ^ others]
+            if left is not None and records[others | first] >= k:
+                found = kept[others | first] + left
+                if best is None or found > best:
+                    best, taken = found, others | first
+            if not others:
+                break
+            others = (others - 1) & rest
+        most.append(best)
+        block.append(taken)
+    targets = np.empty_like(classes.nodes)
+    chosen = every
+    while chosen:
+        of_block = [c for c in range(size) if block[chosen] >> c & 1]
+        targets[of_block] = raised[block[chosen]]
+        chosen ^= block[chosen]
+    return targets

@@ -1,0 +1,113 @@
+"""Write ``first-set.json``, the exercise set that comes with kanon, from the sample tables.
+
+python sample_data/exercises/generate.py           writes it
+python sample_data/exercises/generate.py --check   exits with 1 if the file differs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kanon.hierarchy.files import read_hierarchy
+from kanon.lessons.exercises import ExerciseSet
+from kanon.lessons.small_tables import TableGiven
+from kanon.schema import Role, Schema
+from kanon.sources.opening import open_table
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "first-set.json"
+
+IDENTIFIER, QUASI, SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
+TABLES = {
+    "animals-v21": {"gender": QUASI, "race": QUASI},
+    "animals-m23": {"name": IDENTIFIER, "gender": QUASI, "race": QUASI, "disease": SENSITIVE},
+    "hospital": {
+        "name": IDENTIFIER, "age": QUASI, "zip": QUASI, "sex": QUASI, "disease": SENSITIVE,
+    },
+}  # fmt: skip
+"""The sample tables and the roles of their columns."""
+
+QUESTIONS = [
+    {
+        "id": "count", "table": "animals-m23", "kind": "number", "number": "k",
+        "text": "Records that share gender and race are one class.",
+    },
+    {
+        "id": "unique", "table": "hospital", "kind": "number", "number": "unique",
+        "text": "Names are gone, and still most patients stand alone.",
+    },
+    {
+        "id": "price", "table": "animals-v21", "kind": "number", "number": "alteration",
+        "levels": {"gender": 0, "race": 1}, "metric": "ncp", "points": 2,
+    },
+    {
+        "id": "sort", "table": "animals-m23", "kind": "number", "number": "entropy-l",
+        "levels": {"gender": 1, "race": 1}, "points": 2,
+        "text": "Two equally frequent diseases make 2, one disease makes 1.",
+    },
+    {
+        "id": "partner", "table": "animals-m23", "kind": "choice", "choose": "partner",
+        "metric": "custom", "points": 2,
+        "text": "Here each edge of the trees has a weight that was drawn on it.",
+    },
+    {
+        "id": "next", "table": "animals-v21", "kind": "choice", "choose": "smallest",
+        "merges": 1, "metric": "total",
+    },
+    {
+        "id": "levels", "table": "animals-v21", "kind": "levels", "k": 2, "metric": "total",
+        "points": 3,
+    },
+    {
+        "id": "animals", "table": "animals-v21", "kind": "recode", "k": 3, "metric": "total",
+        "points": 4,
+    },
+    {
+        "id": "hospital", "table": "hospital", "kind": "recode", "k": 3, "metric": "nllm",
+        "points": 6,
+        "text": "When you are done, look at the diseases of each class.",
+    },
+]  # fmt: skip
+
+
+def made() -> ExerciseSet:
+    """The set, checked."""
+    tables = {}
+    for name, roles in TABLES.items():
+        path = ROOT / "sample_data" / f"{name}.csv"
+        frame = open_table(path, path.name).table
+        trees = {
+            column: read_hierarchy(
+                next((ROOT / "hierarchies" / name).glob(f"{column}.*"))
+            ).hierarchy
+            for column, role in roles.items()
+            if role is QUASI
+        }
+        tables[name] = TableGiven.of(frame, Schema(roles), trees)
+    found = ExerciseSet.model_validate(
+        {
+            "title": "First steps in k-anonymity",
+            "author": "kanon",
+            "tables": tables,
+            "questions": QUESTIONS,
+        }
+    )
+    found.check()
+    return found
+
+
+def main(arguments: Sequence[str], folder: Path = Path(__file__).parent) -> int:
+    """Write the file, or check it; returns the exit status."""
+    path, content = folder / NAME, made().to_json().encode()
+    if "--check" not in arguments:
+        path.write_bytes(content)
+        return 0
+    same = path.exists() and path.read_bytes() == content
+    print(f"{NAME} {'is' if same else 'differs from'} what the generator writes.")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
