@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_tables import examples
 
 from kanon.errors import CoverageError, PlanError, TableError
 from kanon.hierarchy import build
@@ -210,7 +211,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@examples(60)
 @given(RECORDS, st.sampled_from(list(ATTACKS)))
 def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
     columns = ("age", "sex", "trade", "ill")
@@ -232,7 +233,7 @@ def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
     assert not attack(kind, safer, scene.known, scene.ruled_out or None).told
 
 
-@settings(max_examples=25, deadline=None)
+@examples(60)
 @given(RECORDS, st.integers(0, 7))
 def test_the_record_of_a_person_fits_what_is_known(records, place):
     """The oracle: read the released labels, record by record."""
