@@ -83,6 +83,11 @@ class Question(Strict):
     text: Annotated[str, StringConstraints(max_length=1000)] = ""
     points: Annotated[Number, Field(gt=0, le=1000)] = 1.0
 
+    @property
+    def goes_by(self) -> str | None:
+        """The metric whose costs one has to know to answer; None if no costs count."""
+        return None
+
     @abstractmethod
     def asked(self, table: SmallTable) -> str:
         """What is asked, in a sentence or two."""
@@ -115,6 +120,11 @@ class _LeastQuestion(Question):
 
     k: K
     metric: str = "nllm"
+
+    @property
+    def goes_by(self) -> str:
+        """The metric."""
+        return self.metric
 
     @abstractmethod
     def best(self, table: SmallTable) -> Best:
@@ -334,6 +344,11 @@ class NumberQuestion(Question):
             return self.tolerance
         return 0.0 if self.number in self._WHOLE else 0.05
 
+    @property
+    def goes_by(self) -> str | None:
+        """The metric that counts an alteration."""
+        return self.metric if self.number == "alteration" else None
+
     def asked(self, table: SmallTable) -> str:
         """What is asked, with the tolerance."""
         start = ""
@@ -410,6 +425,11 @@ class ChoiceQuestion(Question):
     choose: Literal["smallest", "partner"]
     merges: Annotated[StrictInt, Field(ge=0, lt=MOST_RECORDS)] = 0
     metric: str = "nllm"
+
+    @property
+    def goes_by(self) -> str | None:
+        """The metric; what is the smallest class at first does not depend on it."""
+        return self.metric if self.merges or self.choose == "partner" else None
 
     def asked(self, table: SmallTable) -> str:
         """What is asked, and after how many merges."""

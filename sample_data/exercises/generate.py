@@ -40,7 +40,7 @@ QUESTIONS = [
     },
     {
         "id": "price", "table": "animals-v21", "kind": "number", "number": "alteration",
-        "levels": {"gender": 0, "race": 1}, "metric": "ncp", "points": 2,
+        "levels": {"gender": 0, "race": 1}, "metric": "total", "points": 2,
     },
     {
         "id": "sort", "table": "animals-m23", "kind": "number", "number": "entropy-l",
