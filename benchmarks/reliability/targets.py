@@ -32,7 +32,14 @@ from benchmarks.reliability.random_plans import draw_plan, draw_table
 from kanon.errors import KanonError
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
-from kanon.hierarchy.files import parse_csv, parse_json, read_hierarchy, to_csv, to_json
+from kanon.hierarchy.files import (
+    parse_csv,
+    parse_json,
+    read_hierarchy,
+    to_csv,
+    to_json,
+    to_nodes,
+)
 from kanon.hierarchy.tables import (
     edge_table,
     level_table,
@@ -40,6 +47,8 @@ from kanon.hierarchy.tables import (
     tree_from_levels,
     tree_from_text,
 )
+from kanon.lessons.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
+from kanon.lessons.handout import handout, sheets_of
 from kanon.plan import Plan
 from kanon.run import algorithms, run
 from kanon.schema import Role
@@ -339,6 +348,68 @@ def _take_project(data: bytes) -> None:
         opened_project(_begun(), again.encode())
 
 
+# --- exercises ------------------------------------------------------------------------------
+_EXERCISES: dict[str, Any] = {
+    "format": "kanon-exercises",
+    "version": 1,
+    "title": "Ages",
+    "tables": {
+        "few": {
+            "columns": {
+                "age": {"role": "quasi-identifier"},
+                "ill": {"role": "sensitive"},
+            },
+            "records": [["39", "flu"], ["38", SECRET], ["38", "cold"], ["53", "flu"]],
+        }
+    },
+    "questions": [
+        {"id": "a", "table": "few", "kind": "recode", "k": 2, "metric": "total"},
+        {"id": "b", "table": "few", "kind": "levels", "k": 2, "points": 2},
+        {"id": "c", "table": "few", "kind": "number", "number": "t", "levels": {"age": 1}},
+        {"id": "d", "table": "few", "kind": "choice", "choose": "partner", "merges": 1},
+    ],
+}
+
+
+@cache
+def _exercises() -> ExerciseSet:
+    content = json.loads(json.dumps(_EXERCISES))
+    content["tables"]["few"]["columns"]["age"]["nodes"] = to_nodes(_known_trees()[0])
+    return read_exercises(json.dumps(content).encode())
+
+
+@cache
+def _answers() -> dict[str, Any]:
+    """Right answers to all questions."""
+    made = _exercises()
+    return {each.id: each.solution(made.table_of(each)) for each in made.questions}
+
+
+def _make_exercises(draw: Random) -> tuple[bytes, bytes]:
+    made = _exercises()
+    answers = Answers(set=made.fingerprint, student="A", answers=_answers())
+    return (
+        broken_json(draw, [json.loads(made.to_json())]),
+        broken_json(draw, [json.loads(answers.to_json())]),
+    )
+
+
+def _take_exercises(given: tuple[bytes, bytes]) -> None:
+    """Mark broken answers; answer a broken set that can still be read, and print it."""
+    exercises, answers = given
+    _try(lambda: score(_exercises(), read_answers(answers)))
+    try:
+        made = read_exercises(exercises)
+    except KanonError as error:
+        assert SECRET not in str(error), f"a cell in {error!r}"
+        raise
+    right = {each.id: each.solution(made.table_of(each)) for each in made.questions}
+    scored = score(made, Answers(set=made.fingerprint, student="A", answers=right))
+    assert scored.points == made.points, "a solution does not get all points"
+    assert read_exercises(made.to_json().encode()).fingerprint == made.fingerprint
+    handout(made.title, sheets_of(made), solutions=True).encode()
+
+
 # --- the editor -----------------------------------------------------------------------------
 _OPERATIONS: Mapping[str, Callable[[Hierarchy, Random], Hierarchy]] = {
     "add": lambda tree, draw: edit.add_leaves(tree, _labels(tree, draw), _label(tree, draw)),
@@ -477,11 +548,12 @@ TARGETS: Mapping[str, Target] = {
     "feather": Target("Feather files", 150, lambda draw: _make_typed(draw, "feather"), _read),
     "upload": Target("Uploads up to the suggested roles and trees", 10, _make_upload, _upload),
     "hierarchy-csv": Target("Hierarchy files, CSV and pasted lines", 150, _make_lines, _take_lines),
-    "hierarchy-json": Target("Hierarchy files, JSON", 150, _make_nodes, _take_nodes),
+    "hierarchy-json": Target("Hierarchy files, JSON", 140, _make_nodes, _take_nodes),
     "bundle": Target("Zips of hierarchies", 20, _make_bundle, _take_bundle),
     "tables": Target("Tables of levels and edges", 20, _make_table, _take_table),
     "plan": Target("Plans, run if they are valid", 30, _make_plan, _take_plan),
     "project": Target("Project files", 10, _make_project, _take_project),
+    "exercises": Target("Exercise sets and answers", 10, _make_exercises, _take_exercises),
     "edit": Target("Sequences of editor operations", 25, _number_of, _edit),
     "drawing": Target("Sequences of what the browser sends", 5, _number_of, _draw),
 }

@@ -18,7 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from kanon.checked_json import Strict, problem, read_json
 from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
-from kanon.lessons.questions import AnyQuestion, Mark
+from kanon.lessons.questions import KINDS, AnyQuestion, Mark
 from kanon.lessons.small_tables import SmallTable, TableGiven
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.words import thin
@@ -356,12 +356,9 @@ def _validated(model: type[Any], source: Path | bytes, what: str, name: str) -> 
         path = ".".join(map(str, place))
         if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
             raise ExerciseError(
-                f"{what.capitalize()} key {path}.kind has to be one of {', '.join(_KINDS)}."
+                f"{what.capitalize()} key {path}.kind has to be one of {', '.join(KINDS)}."
             ) from None
         raise problem(first, path, what, ExerciseError) from None
-
-
-_KINDS = ("recode", "levels", "number", "choice")
 
 
 def _checked(source: Path | bytes, what: str) -> Any:

@@ -259,24 +259,13 @@ def _cells(matrix: CostMatrix) -> list[list[str]]:
 
 def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
     """A question as the sheet shows it."""
-    classes = table.classes
-    space: dict[str, object] = {}
-    if question.kind == "recode":
-        space = {
-            "columns": classes.attributes,
-            "rows": table.frame[list(classes.attributes)].to_numpy().tolist(),
-        }
-    elif question.kind == "levels":
-        space = {"levels": classes.attributes}
-    elif question.kind == "choice":
-        space = {"options": [", ".join(labels) for labels in question.options(table)]}
     return {
         "number": number,
         "id": question.id,
         "text": question.text,
         "asked": question.asked(table),
         "points": f"{question.points:g} {'point' if question.points == 1 else 'points'}",
-        "space": space,
+        "space": question.space(table),
         "solved": question.solved(table),
     }
 

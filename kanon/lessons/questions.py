@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from pydantic import Discriminator, Field, StrictInt, StringConstraints
@@ -29,6 +29,7 @@ from kanon.recoding import Recoding
 from kanon.words import counted, percent
 
 __all__ = [
+    "KINDS",
     "AnyQuestion",
     "ChoiceQuestion",
     "LevelsQuestion",
@@ -99,6 +100,14 @@ class Question(Strict):
     @abstractmethod
     def solved(self, table: SmallTable) -> str:
         """That answer in a sentence."""
+
+    def space(self, table: SmallTable) -> Mapping[str, Any]:
+        """What a printed sheet has to answer on, beside a line.
+
+        ``columns`` and ``rows`` of values with a blank cell after each, or ``levels`` of columns,
+        or ``options`` to tick.
+        """
+        return {}
 
     @abstractmethod
     def mark(self, table: SmallTable, answer: object) -> Mark:
@@ -186,6 +195,11 @@ class RecodeQuestion(_LeastQuestion):
             "raise values in their trees. Records that look alike stay together, and none is left "
             "out."
         )
+
+    def space(self, table: SmallTable) -> Mapping[str, Any]:
+        """A blank cell for every value."""
+        columns = list(table.classes.attributes)
+        return {"columns": columns, "rows": table.frame[columns].to_numpy().tolist()}
 
     def best(self, table: SmallTable) -> Best:
         """The least of all recodings; see :func:`kanon.lessons.optimum.best_recoding`."""
@@ -275,6 +289,10 @@ class LevelsQuestion(_LeastQuestion):
             f"Choose one level for each column ({listed}), so that the table becomes "
             f"{self.k}-anonymous with the least alteration, {self._counts()}."
         )
+
+    def space(self, table: SmallTable) -> Mapping[str, Any]:
+        """A line for every column."""
+        return {"levels": table.classes.attributes}
 
     def best(self, table: SmallTable) -> Best:
         """The least over the lattice; see :func:`kanon.lessons.optimum.best_levels`."""
@@ -442,6 +460,10 @@ class ChoiceQuestion(Question):
             f"merge that one, where {metric_named(self.metric).card.title} counts?"
         )
 
+    def space(self, table: SmallTable) -> Mapping[str, Any]:
+        """The classes, to tick one."""
+        return {"options": [", ".join(labels) for labels in self.options(table)]}
+
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
         """The classes that there are to choose from, in canonical order."""
         step = self._step(table)
@@ -500,6 +522,12 @@ class ChoiceQuestion(Question):
 AnyQuestion = Annotated[
     RecodeQuestion | LevelsQuestion | NumberQuestion | ChoiceQuestion, Discriminator("kind")
 ]
+"""A question of any kind."""
+
+KINDS: tuple[str, ...] = tuple(
+    get_args(one.model_fields["kind"].annotation)[0] for one in get_args(get_args(AnyQuestion)[0])
+)
+"""What the kinds are called in files."""
 
 
 @dataclass(frozen=True)
