@@ -66,6 +66,13 @@ class PlanFile:
 
 
 @dataclass(frozen=True)
+class ExerciseFile:
+    """An exercise set; the command line marks answers to it. None: it is not there."""
+
+    text: str | None
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Numbers k to compare, with commas between."""
 
@@ -718,6 +725,108 @@ OUTPUTS = [
          app=SAVED),
 ]
 
+NO_PAGE = Never("no page reads exercise files yet")
+EXERCISE_TABLE: dict[str, Any] = {
+    "columns": {
+        "name": {"role": "identifier"},
+        "race": {
+            "role": "quasi-identifier",
+            "nodes": [{"name": "*"}, *({"name": race, "parent": "*"} for race in ("Cat", "Dog"))],
+        },
+        "ill": {"role": "sensitive"},
+    },
+    "records": [["Ada", "Cat", "cold"], ["Bo", "Cat", "flu"], ["Cy", "Dog", "cold"]],
+}
+NUMBER = {"id": "k", "table": "t", "kind": "number", "number": "k"}
+CHOICE = {"id": "c", "table": "t", "kind": "choice", "choose": "smallest"}
+
+
+def exercises(**keys: Any) -> ExerciseFile:
+    """A good exercise set with some keys set."""
+    good = {
+        "format": "kanon-exercises",
+        "version": 1,
+        "title": "Animals",
+        "tables": {"t": EXERCISE_TABLE},
+        "questions": [NUMBER],
+    }
+    return ExerciseFile(json.dumps(good | keys))
+
+
+def asking(**keys: Any) -> ExerciseFile:
+    """The same with one question, some of its keys set."""
+    good = {"id": "q", "table": "t", "kind": "recode", "k": 2}
+    return exercises(questions=[good | keys])
+
+
+def exercise_table(**keys: Any) -> ExerciseFile:
+    """The same with another table."""
+    return exercises(tables={"t": EXERCISE_TABLE | keys})
+
+
+EXERCISES = [
+    Case("No file", ExerciseFile(None),
+         "The exercise file cannot be read; it has to be JSON in UTF-8.", app=NO_PAGE),
+    Case("A list", ExerciseFile("[]"),
+         "This is no exercise file: it has to be an object with the format 'kanon-exercises'.", app=NO_PAGE),
+    Case("No JSON", ExerciseFile("{"),
+         "The exercise file is not valid JSON: see line 1, character 2.", app=NO_PAGE),
+    Case("A key twice", ExerciseFile('{"a": 1, "a": 2}'),
+         "The exercise file names 'a' twice in one place; each key, and so each column's role, stands once.", app=NO_PAGE),
+    Case("Answers for a set", exercises(format="kanon-answers"),
+         "This is no exercise file: it has to be an object with the format 'kanon-exercises'.", app=NO_PAGE),
+    Case("Another version", exercises(version=2),
+         "Exercise file key version: '2' is not allowed; it has to be 1.", app=NO_PAGE),
+    Case("An unknown key", exercises(colour="red"),
+         "The exercise file: the key 'colour' is unknown; known are format, version, title, author, tables, questions.", app=NO_PAGE),
+    Case("No title", exercises(title=""),
+         "Exercise file key title: '' is not allowed; it has to be text of at least 1 character.", app=NO_PAGE),
+    Case("No questions", exercises(questions=[]),
+         "Exercise file key questions is empty; it has to be a list of at least one entry.", app=NO_PAGE),
+    Case("51 questions", exercises(questions=[NUMBER | {"id": str(n)} for n in range(51)]),
+         "Exercise file key questions has 51 entries; it has to be a list of at most 50 entries.", app=NO_PAGE),
+    Case("Two questions of one id", exercises(questions=[NUMBER, NUMBER]),
+         "Two questions have the id 'k'; each needs one of its own.", app=NO_PAGE),
+    Case("A question about no table", asking(table="u"),
+         "Question 'q': there is no table 'u'; known are 't'.", app=NO_PAGE),
+    Case("An unknown kind", asking(kind="guess"),
+         "Exercise file key questions.0.kind has to be one of recode, levels, number, choice.", app=NO_PAGE),
+    Case("k = 1", asking(k=1),
+         "Exercise file key questions.0.k: '1' is not allowed; it has to be at least 2.", app=NO_PAGE),
+    Case("k above the records", asking(k=6),
+         "Question 'q': k = 6 cannot be reached: the table has 3 records to anonymise, and k can be at most that.", app=NO_PAGE),
+    Case("An answer in a question", asking(answer=3),
+         "Exercise file key questions.0: the key 'answer' is unknown; known are id, table, text, points, k, metric, kind.", app=NO_PAGE),
+    Case("An unknown metric", asking(metric="mine"),
+         "Question 'q': The metric 'mine' is unknown; known are distortion, ncp, total, llm, nllm, wllm, wnllm, entropy, general-loss, custom.", app=NO_PAGE),
+    Case("No points", asking(points=0),
+         "Exercise file key questions.0.points: '0' is not allowed; it has to be above 0.", app=NO_PAGE),
+    Case("Levels of an identifier", exercises(questions=[{"id": "q", "table": "t", "kind": "number", "number": "k", "levels": {"name": 1}}]),
+         "Question 'q': The column 'name' is no quasi-identifier.", app=NO_PAGE),
+    Case("A level in words", exercises(questions=[{"id": "q", "table": "t", "kind": "number", "number": "k", "levels": {"race": "high"}}]),
+         "Exercise file key questions.0.levels.race: 'high' is text; it has to be a whole number.", app=NO_PAGE),
+    Case("A sensitive column that is none", exercises(questions=[{"id": "q", "table": "t", "kind": "number", "number": "t", "sensitive": "name"}]),
+         "Question 'q': The key sensitive has to be one of the sensitive columns ('ill').", app=NO_PAGE),
+    Case("More merges than there are", exercises(questions=[CHOICE | {"merges": 2}]),
+         "Question 'c': After 2 merges nothing is left to be merged; merges has to be below 1.", app=NO_PAGE),
+    Case("A short record", exercise_table(records=[["Ada", "Cat"]]),
+         "Table 't': Record 1 has 2 cells; it has to have 3, one for each column.", app=NO_PAGE),
+    Case("A cell that is a number", exercise_table(records=[["Ada", "Cat", 3]]),
+         "Exercise file key tables.t.records.0.2: '3' is not allowed; it has to be text.", app=NO_PAGE),
+    Case("31 records", exercise_table(records=[["Ada", "Cat", "cold"]] * 31),
+         "Exercise file key tables.t.records has 31 entries; it has to be a list of at most 30 entries.", app=NO_PAGE),
+    Case("A value without a place", exercise_table(records=[["Ada", "Bird", "cold"]]),
+         "Table 't': Column 'race': its hierarchy lacks 1 distinct value ('Bird') of 1 record; add what is missing to it.", app=NO_PAGE),
+    Case("A quasi-identifier without a tree", exercise_table(columns=EXERCISE_TABLE["columns"] | {"race": {"role": "quasi-identifier"}}),
+         "Table 't': The quasi-identifier 'race' has no tree; write it as its 'nodes'.", app=NO_PAGE),
+    Case("No quasi-identifier", exercise_table(columns=EXERCISE_TABLE["columns"] | {"race": {"role": "identifier"}}),
+         "Table 't': No column is a quasi-identifier; choose at least one column that could help to single a person out.", app=NO_PAGE),
+    Case("Nothing to merge", exercises(questions=[CHOICE], tables={"t": EXERCISE_TABLE | {"records": [["Ada", "Cat", "cold"]]}}),
+         "Question 'c': The table has one class, so there is nothing to be merged.", app=NO_PAGE),
+    Case("A tree without nodes", exercise_table(columns=EXERCISE_TABLE["columns"] | {"race": {"role": "quasi-identifier", "nodes": []}}),
+         "Table 't': Hierarchy of column 'race': The hierarchy has no nodes; it needs one per value.", app=NO_PAGE),
+]
+
 OPTION = Never("it is an option of the command line")
 
 CALLS = [
@@ -873,6 +982,11 @@ SECTIONS = [
         SWEEPS,
     ),
     Section("Columns to count by", "`measure --qi`, and `--sensitive`.", COUNTS),
+    Section(
+        "Exercise sets",
+        "The library reads the file, `exercises score` marks answers to it.",
+        EXERCISES,
+    ),
     Section("Where a release goes", "`run --out`.", OUTPUTS),
     Section("Further options of the command line", "", CALLS),
     Section("Further fields of the app", "What was typed stays in its field.", SCREENS),

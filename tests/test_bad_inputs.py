@@ -14,6 +14,7 @@ from bad_inputs import (
     PLAN,
     SECTIONS,
     Call,
+    ExerciseFile,
     Measure,
     Never,
     Output,
@@ -51,6 +52,7 @@ from streamlit.testing.v1 import AppTest
 from kanon.__main__ import main
 from kanon.errors import KanonError
 from kanon.hierarchy.files import read_hierarchy
+from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.schema import Role
@@ -121,6 +123,10 @@ def in_library(given, folder):
             Plan.load(Path("absent.json"))
         case PlanFile():
             run(Plan.from_json(given.text), PEOPLE if given.table is None else given.table, folder)
+        case ExerciseFile(text=None):
+            read_exercises(Path("absent.json"))
+        case ExerciseFile():
+            read_exercises(given.text.encode())
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -171,6 +177,11 @@ def call_of(given, folder):
             if given.table is not None:
                 given.table.to_csv(folder / "people.csv", index=False)
             return [*ran, "--measures", "m.json"]
+        case ExerciseFile(text=None):
+            return ["exercises", "score", "absent.json", "answers.json", "--out", "scores.csv"]
+        case ExerciseFile():
+            (folder / "set.json").write_text(given.text, "utf-8")
+            return ["exercises", "score", "set.json", "answers.json", "--out", "scores.csv"]
         case Sweep():
             return [
                 *("sweep", "plan.json", "--table", "people.csv"),

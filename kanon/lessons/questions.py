@@ -25,6 +25,7 @@ from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
+from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding
 from kanon.words import counted, percent
 
@@ -134,6 +135,12 @@ class _LeastQuestion(Question):
     def goes_by(self) -> str:
         """The metric."""
         return self.metric
+
+    def check(self, table: SmallTable) -> None:
+        """Check that the table has k records, and that the metric goes with it."""
+        if self.k > len(table.frame):
+            raise ExerciseError(too_few_records(self.k, len(table.frame)))
+        super().check(table)
 
     @abstractmethod
     def best(self, table: SmallTable) -> Best:
@@ -429,9 +436,9 @@ class NumberQuestion(Question):
             return known[0]
         if self.sensitive not in known:
             raise ExerciseError(
-                f"the key sensitive has to be one of the sensitive columns ({listing(known)})."
+                f"The key sensitive has to be one of the sensitive columns ({listing(known)})."
                 if known
-                else "the table has no sensitive column."
+                else "The table has no sensitive column."
             )
         return self.sensitive
 
@@ -546,9 +553,11 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
     classes = table.classes
     depths = whole_potentials(classes, metric_named(metric))
     path = merge_path(Task(classes, depths, k=classes.n_records))
+    if not len(path.parts):
+        raise ExerciseError("The table has one class, so there is nothing to be merged.")
     if merges >= len(path.parts):
         raise ExerciseError(
-            f"after {counted(merges, 'merge')} nothing is left to be merged; merges has to be "
+            f"After {counted(merges, 'merge')} nothing is left to be merged; merges has to be "
             f"below {len(path.parts)}."
         )
     now = path.after(merges)

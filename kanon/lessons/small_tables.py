@@ -90,7 +90,7 @@ class TableGiven(Strict):
         for number, record in enumerate(self.records, start=1):
             if len(record) != len(self.columns):
                 raise ExerciseError(
-                    f"record {number} has {len(record)} cells; it has to have {len(self.columns)}, "
+                    f"Record {number} has {len(record)} cells; it has to have {len(self.columns)}, "
                     "one for each column."
                 )
         frame = pd.DataFrame(self.records, columns=list(self.columns), dtype="str")
@@ -100,7 +100,7 @@ class TableGiven(Strict):
                 continue
             if column.nodes is None:
                 raise ExerciseError(
-                    f"the quasi-identifier {quoted(name)} has no tree; write it as its 'nodes'."
+                    f"The quasi-identifier {quoted(name)} has no tree; write it as its 'nodes'."
                 )
             try:
                 check_nodes(len(column.nodes))
@@ -172,13 +172,13 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
     """
     lacking = [name for name in levels if name not in classes.attributes]
     if lacking:
-        raise ExerciseError(f"the column {quoted(lacking[0])} is no quasi-identifier.")
+        raise ExerciseError(f"The column {quoted(lacking[0])} is no quasi-identifier.")
     targets = classes.nodes.copy()
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         level = levels.get(name, 0)
         if not 0 <= level < tree.height:
             raise ExerciseError(
-                f"the column {quoted(name)} has no level {level}; its levels are 0 to "
+                f"The column {quoted(name)} has no level {level}; its levels are 0 to "
                 f"{tree.height - 1}."
             )
         targets[:, j] = raised_to(tree)[level][targets[:, j]]
