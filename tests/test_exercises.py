@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -261,6 +262,16 @@ def test_a_recoding_that_is_not_allowed_gets_no_points_and_a_reason(by_hand, ans
     found = mark(by_hand, "recode", answer)
     assert found.share == 0
     assert found.sentence == sentence
+
+
+def test_a_rounding_makes_no_answer_worse_than_the_optimum():
+    exercises = exercises_of(GIVEN)
+    made, question = exercises.made["t"], exercises.questions[0]
+    best = question.best(made)
+    rounded = replace(best, alteration=best.alteration * (1 - 1e-14))
+    made._known[("recoding", "custom", 2)] = rounded
+    found = mark(exercises, "recode", recoded("Felid", "Felid", "Felid", "Dog", "Dog"))
+    assert found.share == 1 and found.sentence.endswith("15.0 %, the least possible.")
 
 
 def test_levels_by_hand(by_hand):
@@ -555,3 +566,10 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
     assert run(files, "set.json", "chi.json", out="no/such.csv") == 2
     assert not (files / "scores.csv").exists()
     assert "=HYPERLINK" in (files / "chi.json").read_text("utf-8")
+
+
+def test_the_files_that_the_documentation_shows_can_be_marked():
+    text = (ROOT / "docs" / "lessons-exercises.md").read_text("utf-8")
+    exercises, answers = (part.split("```")[0].encode() for part in text.split("```json")[1:])
+    scored = score(read_exercises(exercises), read_answers(answers))
+    assert (scored.points, scored.most) == (4, 4)

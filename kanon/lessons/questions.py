@@ -45,8 +45,12 @@ Level = Annotated[StrictInt, Field(ge=0)]
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
 Labels = tuple[str, ...]
 
-HALF = 0.5
+_HALF = 0.5
 """What is left of the points for a table that is k-anonymous, however much it alters."""
+
+_TOLERANCE = 1e-9
+"""Costs this much apart, relatively, are equal to who works them out in fractions: thirds of a
+cost are rounded here."""
 
 
 @dataclass(frozen=True)
@@ -171,15 +175,15 @@ class _LeastQuestion(Question):
             return Mark(0.0, lacking)
         best, found = self.best(table), alteration.value(release, metric_named(self.metric))
         start = f"The table is {release.min_k}-anonymous with an alteration of {percent(found)}"
-        if found <= best.alteration:
+        if found <= best.alteration * (1 + _TOLERANCE):
             least = "the least possible" if best.proven else "as good as the best known"
             return Mark(1.0, f"{start}, {least}.")
-        share = HALF + (1 - HALF) * (100 - found) / (100 - best.alteration)
+        share = _HALF + (1 - _HALF) * (100 - found) / (100 - best.alteration)
         least = "the least possible" if best.proven else "the best known"
         return Mark(share, f"{start}, where {percent(best.alteration)} is {least}.")
 
     def _least(self, best: Best) -> str:
-        least = "the least possible" if best.proven else "the best known, as too many can be tried"
+        least = "the least possible" if best.proven else "the best known of too many to try all"
         return f"alteration {percent(best.alteration)}, {least}"
 
     def _counts(self) -> str:
@@ -574,6 +578,7 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
         return found
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
+    dearest = min(costs.values()) * (1 + _TOLERANCE)
     return _Step(
         options=tuple(_labels(now, nodes) for nodes in sizes),
         smallest=_labels(now, taken),
@@ -581,9 +586,7 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
         smallest_ones=tuple(
             _labels(now, nodes) for nodes, size in sizes.items() if size == min(sizes.values())
         ),
-        cheapest=tuple(
-            _labels(now, nodes) for nodes, paid in costs.items() if paid == min(costs.values())
-        ),
+        cheapest=tuple(_labels(now, nodes) for nodes, paid in costs.items() if paid <= dearest),
     )
 
 
