@@ -578,7 +578,7 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
         return found
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
-    dearest = min(costs.values()) * (1 + _TOLERANCE)
+    least = min(costs.values()) * (1 + _TOLERANCE)
     return _Step(
         options=tuple(_labels(now, nodes) for nodes in sizes),
         smallest=_labels(now, taken),
@@ -586,7 +586,7 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
         smallest_ones=tuple(
             _labels(now, nodes) for nodes, size in sizes.items() if size == min(sizes.values())
         ),
-        cheapest=tuple(_labels(now, nodes) for nodes, paid in costs.items() if paid <= dearest),
+        cheapest=tuple(_labels(now, nodes) for nodes, paid in costs.items() if paid <= least),
     )
 
 
