@@ -71,7 +71,7 @@ audit: $(TOOLS)/.tools
 
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
-	$(BIN)/python tests/bad_inputs.py
+	PYTHONPATH=. $(BIN)/python tests/bad_inputs.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.

@@ -22,12 +22,13 @@ from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy
 
 __all__ = [
     "BESIDE",
+    "COMPOSED",
     "INTERMEDIATES",
     "METRICS",
     "MULTIPLIERS",
-    "OTHER_LEAVES",
     "PUBLISHED",
     "RECORDS",
+    "Intermediate",
     "Metric",
     "characteristics",
     "cost_matrix",
@@ -61,25 +62,99 @@ def _leaves_normalised(tree: Hierarchy) -> np.ndarray:
     return tree.leaves_below / tree.n_leaves
 
 
-INTERMEDIATES: Mapping[str, Callable[[Hierarchy], np.ndarray]] = {
-    "harmonic-levels": _harmonic_levels,
-    "levels": _levels,
-    "leaves": _leaves,
-    "leaves-normalised": _leaves_normalised,
-}
-"""The first phase: one number per node, whose difference along an edge is the intermediate cost."""
-
-OTHER_LEAVES = "other-leaves"
-"""The intermediate cost of ``general-loss``, which is none of the documents'."""
-
-
 def _other_leaves(tree: Hierarchy) -> np.ndarray:
     """F(v) = (nl(v) - 1) / (nl(root) - 1); 0 if the root has one leaf."""
     return (tree.leaves_below - 1) / max(tree.n_leaves - 1, 1)
 
 
+@dataclass(frozen=True)
+class Intermediate:
+    """The first phase of a metric: what a rise counts.
+
+    Attributes
+    ----------
+    height
+        F, one number per node, whose difference along an edge is the intermediate cost. None
+        where it depends on the records of a table.
+    title
+        What is counted, as a choice on a page.
+    formula
+        The cost of an edge from x up to x′, as one line.
+    told
+        What a cell that rose costs, as it stands in a sentence.
+    counts
+        ``levels``, ``leaves`` or ``records``.
+    normalised
+        Whether losing everything costs 1 in every hierarchy, however large.
+    composed
+        Whether metrics of one's own may be made of it.
+    """
+
+    height: Callable[[Hierarchy], np.ndarray] | None
+    title: str
+    formula: str
+    told: str
+    counts: str
+    normalised: bool = True
+    composed: bool = True
+
+
 RECORDS = "records"
 """The intermediate cost of ``entropy``: it looks at a table, so it is none of those to compose."""
+
+INTERMEDIATES: Mapping[str, Intermediate] = {
+    "harmonic-levels": Intermediate(
+        _harmonic_levels,
+        title="harmonic levels",
+        formula="Σ 1/(h − i) over the levels i that the edge rises / Σ 1/(h − i) over all",
+        told="the share of harmonic levels that it rose",
+        counts="levels",
+    ),
+    "levels": Intermediate(
+        _levels,
+        title="levels",
+        formula="(level(x′) − level(x)) / (h − 1)",
+        told="the share of levels that it rose",
+        counts="levels",
+    ),
+    "leaves": Intermediate(
+        _leaves,
+        title="lost leaves",
+        formula="nl(x′) − nl(x)",
+        told="the number of values that it could now mean besides",
+        counts="leaves",
+        normalised=False,
+    ),
+    "leaves-normalised": Intermediate(
+        _leaves_normalised,
+        title="lost leaves / all leaves",
+        formula="(nl(x′) − nl(x)) / nl(root)",
+        told="the share of all values that it could now mean besides",
+        counts="leaves",
+    ),
+    "other-leaves": Intermediate(
+        _other_leaves,
+        title="lost leaves / all other leaves",
+        formula="(nl(x′) − nl(x)) / (nl(root) − 1)",
+        told="the share of all other values that it could now mean besides",
+        counts="leaves",
+        composed=False,
+    ),
+    # A new intermediate cost stands here.
+    RECORDS: Intermediate(
+        None,
+        title="records",
+        formula="log2(count(x′) / count(x)), 0 if nobody is at x or below",
+        told="log2 of how many times as many records it could now mean, in bits",
+        counts="records",
+        normalised=False,
+        composed=False,
+    ),
+}
+"""The first phase of every metric; the first four are those of the documents."""
+
+COMPOSED: tuple[str, ...] = tuple(name for name, one in INTERMEDIATES.items() if one.composed)
+"""Those of which a user may make metrics."""
 
 
 def _one(heights: np.ndarray) -> np.ndarray:
@@ -158,29 +233,31 @@ _SEVEN = (
             f"{_SHARE}; the tallest hierarchies weigh less."),
 )  # fmt: skip
 
-_ENTROPY = Metric(
-    Card(
-        "entropy",
-        "Entropy",
-        "Counts the bits lost to who knows how often each value occurs: how many times as many "
-        "records could now be meant.",
-        "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
-        unit="bits",
+_BESIDE = (
+    Metric(
+        Card(
+            "entropy",
+            "Entropy",
+            "Counts the bits lost to who knows how often each value occurs: how many times as "
+            "many records could now be meant.",
+            "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
+            unit="bits",
+        ),
+        intermediate=RECORDS,
+        multiplier="none",
     ),
-    intermediate=RECORDS,
-    multiplier="none",
-)
-
-_GENERAL_LOSS = Metric(
-    Card(
-        "general-loss",
-        "General loss",
-        "Counts the share of all other values that could now be meant: losing a value completely "
-        "costs 1 in every column.",
-        "Iyengar 2002 (KDD)",
+    Metric(
+        Card(
+            "general-loss",
+            "General loss",
+            "Counts the share of all other values that could now be meant: losing a value "
+            "completely costs 1 in every column.",
+            "Iyengar 2002 (KDD)",
+        ),
+        intermediate="other-leaves",
+        multiplier="none",
     ),
-    intermediate=OTHER_LEAVES,
-    multiplier="none",
+    # A new metric stands here.
 )
 
 _CUSTOM = Metric(
@@ -189,15 +266,13 @@ _CUSTOM = Metric(
     multiplier="none",
 )
 
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric for metric in (*_SEVEN, _ENTROPY, _GENERAL_LOSS, _CUSTOM)
-}
-"""Every named metric. A new metric is one row here."""
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (*_SEVEN, *_BESIDE, _CUSTOM)}
+"""Every named metric."""
 
 PUBLISHED: tuple[str, ...] = tuple(metric.name for metric in _SEVEN)
 """The seven metrics of the documents, in their order."""
 
-BESIDE: tuple[str, ...] = ("entropy", "general-loss")
+BESIDE: tuple[str, ...] = tuple(metric.name for metric in _BESIDE)
 """Metrics that other papers define, for every table: they guide and measure beside the seven."""
 
 
@@ -224,13 +299,6 @@ def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
     return MULTIPLIERS[metric.multiplier](heights)
 
 
-_COUNTED = {
-    "harmonic-levels": "levels",
-    "leaves-normalised": "leaves",
-    OTHER_LEAVES: "leaves",
-}
-
-
 def characteristics(metric: Metric) -> dict[str, str]:
     """What sets a metric apart from others, in words; empty for drawn weights.
 
@@ -246,10 +314,11 @@ def characteristics(metric: Metric) -> dict[str, str]:
     """
     if not metric.intermediate:
         return {}
+    phase = INTERMEDIATES[metric.intermediate]
     return {
-        "counts": _COUNTED.get(metric.intermediate, metric.intermediate),
+        "counts": phase.counts,
         "multiplier": metric.multiplier,
-        "normalised": "no" if metric.intermediate in ("leaves", RECORDS) else "yes",
+        "normalised": "yes" if phase.normalised else "no",
     }
 
 
@@ -305,7 +374,8 @@ def potentials(
         if records is None:
             raise MetricError(f"The metric {quoted(metric.name)} needs the records of a table.")
         return tuple(map(_bits_to_root, hierarchies, records))
-    height_of = {**INTERMEDIATES, OTHER_LEAVES: _other_leaves}[metric.intermediate]
+    height_of = INTERMEDIATES[metric.intermediate].height
+    assert height_of is not None
     found = []
     for tree, factor in zip(hierarchies, multipliers(metric, hierarchies), strict=True):
         if tree.height == 1:  # a single node: nothing can be lost

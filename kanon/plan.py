@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import (
     ConfigDict,
@@ -34,7 +34,7 @@ from kanon.checked_json import Strict, check_size, problem, read_json
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
-from kanon.metrics import METRICS, Metric, metric_named
+from kanon.metrics import COMPOSED, METRICS, MULTIPLIERS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.schema import Role, Schema
@@ -171,11 +171,18 @@ class ReadPlan(Strict):
     missing: Literal["drop-records", "as-value"] | None = None
 
 
+if TYPE_CHECKING:
+    _First: TypeAlias = str
+    _Second: TypeAlias = str
+else:
+    _First, _Second = Literal[COMPOSED], Literal[tuple(MULTIPLIERS)]
+
+
 class MetricPlan(Strict):
     """A metric composed of its two phases."""
 
-    intermediate: Literal["harmonic-levels", "levels", "leaves", "leaves-normalised"]
-    multiplier: Literal["none", "w1", "w2"]
+    intermediate: _First
+    multiplier: _Second
 
 
 def composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.matrices import LARGEST_MATRIX
-from kanon.metrics import INTERMEDIATES, MULTIPLIERS
+from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
 from kanon.studio import state
 from kanon.studio.costs import costs_of, drillable, view_of
 from kanon.studio.drawing import drawable
@@ -26,12 +26,6 @@ from kanon.studio.work import metric_called, usable_metrics
 from kanon.words import counted
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
-INTERMEDIATE_NAMES = {
-    "harmonic-levels": "harmonic levels",
-    "levels": "levels",
-    "leaves": "lost leaves",
-    "leaves-normalised": "lost leaves / all leaves",
-}
 MULTIPLIER_NAMES = {
     "none": "1 for every attribute",
     "w1": "w1: tall hierarchies weigh less",
@@ -176,9 +170,9 @@ def compose(work):
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
             "What a rise counts",
-            list(INTERMEDIATES),
+            COMPOSED,
             key="compose-intermediate",
-            format_func=INTERMEDIATE_NAMES.get,
+            format_func=lambda name: INTERMEDIATES[name].title,
             width=220,
         )
         multiplier = st.selectbox(

@@ -19,7 +19,11 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from kanon.metrics import COMPOSED, METRICS
+
 PAGE = Path(__file__).parent.parent / "docs" / "bad-inputs.md"
+METRIC_NAMES = ", ".join(METRICS)
+PHASES = " or ".join(", ".join(map(repr, COMPOSED)).rsplit(", ", 1))
 
 
 # --- what is given -----------------------------------------------------------------------------
@@ -426,7 +430,7 @@ PLANS = [
     Case("An algorithm that nobody knows", changed(("algorithm.name", "gga")),
          "Plan key algorithm.name: 'gga' is unknown; known are datafly, flash, gaa, gaa-small, improved-greedy, incognito, k-member, kaca, lattice-sweep, levels, mdav, mingen, mondrian, oka, ola, optimal, samarati."),
     Case("A metric that nobody knows", changed(("algorithm.metric", "nlm")),
-         "Plan key algorithm.metric: 'nlm' is unknown; known are distortion, ncp, total, llm, nllm, wllm, wnllm, entropy, general-loss, custom."),
+         f"Plan key algorithm.metric: 'nlm' is unknown; known are {METRIC_NAMES}."),
     Case("A strategy that nobody knows", changed(("algorithm.strategy", "s9")),
          "Plan key algorithm.strategy: 's9' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t."),
     Case("A scope that nobody knows", changed(("algorithm.scope", "all")),
@@ -528,7 +532,7 @@ NUMBERS = [
     Case("A composed metric with a very long name", changed(("metrics", {"n" * 41: {"intermediate": "leaves", "multiplier": "w1"}}), app=at("metric", name="n" * 41)),
          "A metric needs a name of 1 to 40 characters."),
     Case("A first phase that nobody knows", changed(("metrics", {"mine": {"intermediate": "leafs", "multiplier": "w1"}})),
-         "Plan key metrics.mine.intermediate: 'leafs' is not allowed; it has to be 'harmonic-levels', 'levels', 'leaves' or 'leaves-normalised'."),
+         f"Plan key metrics.mine.intermediate: 'leafs' is not allowed; it has to be {PHASES}."),
     Case("A second phase that nobody knows", changed(("metrics", {"mine": {"intermediate": "leaves", "multiplier": "w3"}})),
          "Plan key metrics.mine.multiplier: 'w3' is not allowed; it has to be 'none', 'w1' or 'w2'."),
     Case("Half a metric", changed(("metrics", {"mine": {"intermediate": "leaves"}})),
@@ -852,7 +856,7 @@ CALLS = [
          app=Never("the field for a seed begins at 0")),
     Case("A metric that nobody knows", Call("sweep plan.json --table people.csv --k 2 --metrics nlm --out curves.csv"),
          OPTION,
-         command="The metric 'nlm' is unknown; known are distortion, ncp, total, llm, nllm, wllm, wnllm, entropy, general-loss, custom.",
+         command=f"The metric 'nlm' is unknown; known are {METRIC_NAMES}.",
          app=Never("metrics are a list")),
     Case("A strategy that nobody knows", Call("sweep plan.json --table people.csv --k 2 --strategies s8 --out curves.csv"),
          OPTION,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import os
@@ -41,15 +42,20 @@ HERE = ("127.0.0.1", "localhost")
 VIEWPORT = {"width": 1280, "height": 720}
 OUTDATED = "Settings have changed since this result was made"
 RESULT = "Darker blue"
+
+
+def _question(page: Path) -> str:
+    """What a page asks in its first line; of a question with a number in it, what stands before."""
+    for node in ast.walk(ast.parse(page.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
+            said = node.args[0]
+            said = said.values[0] if isinstance(said, ast.JoinedStr) else said
+            return ast.literal_eval(said).strip()
+    raise AssertionError(f"{page.name} asks nothing")
+
+
 QUESTIONS = {
-    "Data": "What is in this table",
-    "Hierarchies": "How may each value be blurred?",
-    "Metrics": "What does blurring cost?",
-    "Anonymise": "What does k =",
-    "Lattice": "Which columns, how far?",
-    "Compare": "Which choice is better here?",
-    "Privacy": "What can still be found out about someone?",
-    "Utility": "What can still be learnt from this table?",
+    page.stem.capitalize(): _question(page) for page in sorted((ROOT / "pages").glob("*.py"))
 }
 
 

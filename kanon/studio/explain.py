@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kanon.algorithms.lattice import n_nodes
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
-from kanon.metrics import OTHER_LEAVES, RECORDS, Metric, multipliers
+from kanon.metrics import INTERMEDIATES, Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
@@ -34,21 +34,14 @@ __all__ = [
     "which_parts",
 ]
 
-_INTERMEDIATES = {
-    "harmonic-levels": "the share of harmonic levels that it rose",
-    "levels": "the share of levels that it rose",
-    "leaves": "the number of values that it could now mean besides",
-    "leaves-normalised": "the share of all values that it could now mean besides",
-    OTHER_LEAVES: "the share of all other values that it could now mean besides",
-    RECORDS: "log2 of how many times as many records it could now mean, in bits",
-    "": "the weights drawn on the edges that it rose along",
-}
+_DRAWN = "the weights drawn on the edges that it rose along"
 
 
 def how_alteration(done: Run) -> str:
     """The alteration, with the numbers of this release filled in."""
     prepared = done.prepared
     metric = prepared.plan.metric
+    told = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
     trees, names = prepared.classes.hierarchies, prepared.classes.attributes
     factors = zip(names, trees, multipliers(metric, trees), strict=True)
     listed = "\n".join(
@@ -60,7 +53,7 @@ def how_alteration(done: Run) -> str:
         "quasi-identifier at its root.\n\n"
         f"The cost is a sum over {thin(prepared.classes.n_records)} records and {len(names)} "
         f"quasi-identifiers. As {plain(metric.card.title)} counts, a cell that rose costs "
-        f"{_INTERMEDIATES[metric.intermediate]}, times the multiplier of its column. This release "
+        f"{told}, times the multiplier of its column. This release "
         f"reaches {done.measures['alteration'][metric.name]:.4f} %.\n\n"
         "| column | nodes | values | height | multiplier |\n|---|---|---|---|---|\n"
         + listed
@@ -155,14 +148,6 @@ lowest group that holds both.
 Source: Mauger, Le Mahec, Dequen 2020 (PPAI), section 2; 2023 (TDP 16)."""
 
 
-_FORMULAS = {
-    "harmonic-levels": "Σ 1/(h − i) over the levels i that the edge rises / Σ 1/(h − i) over all",
-    "levels": "(level(x′) − level(x)) / (h − 1)",
-    "leaves": "nl(x′) − nl(x)",
-    "leaves-normalised": "(nl(x′) − nl(x)) / nl(root)",
-    OTHER_LEAVES: "(nl(x′) − nl(x)) / (nl(root) − 1)",
-    RECORDS: "log2(count(x′) / count(x)), 0 if nobody is at x or below",
-}
 _FACTORS = {
     "none": ("", "1"),
     "w1": (" · w1", "1 − (h − 1)^m / Σ (hᵢ − 1)^m"),
@@ -179,7 +164,7 @@ def formula(metric: Metric) -> str:
     """
     if not metric.intermediate:
         return "ω(x, x′) = the weight drawn on the edge"
-    cost, factor = _FORMULAS[metric.intermediate], _FACTORS[metric.multiplier][0]
+    cost, factor = INTERMEDIATES[metric.intermediate].formula, _FACTORS[metric.multiplier][0]
     return f"ω(x, x′) = ({cost}){factor}" if factor else f"ω(x, x′) = {cost}"
 
 
