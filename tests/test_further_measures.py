@@ -137,10 +137,15 @@ def test_nobody_asked_and_nothing_is_measured():
 
 def test_every_file_of_the_folder_can_be_picked():
     assert set(further_cards()) == NAMES
-    assert at_some_k() == {
+    assert at_some_k() >= {
         *("distribution_change", "association_change", "query_error_percent"),
         *("classification_metric", "level_of_generalisation", "relative_distance"),
     }
+    assert at_some_k().isdisjoint({
+        *("precision", "iloss", "iloss_mean", "general_loss", "discernibility", "c_avg"),
+        *("conditional_entropy_bits", "conditional_entropy_percent", "non_uniform_entropy_bits"),
+        "average_class_size",
+    })  # fmt: skip
 
 
 # --- the board ------------------------------------------------------------------------------------
