@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static nightly sbom audit bad-inputs benchmarks fidelity strategies \
+.PHONY: app setup packages test static nightly sbom audit bad-inputs vocabulary benchmarks fidelity strategies \
 	algorithms learning reliability clean
 
 app: setup
@@ -72,6 +72,10 @@ audit: $(TOOLS)/.tools
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
 	PYTHONPATH=. $(BIN)/python tests/bad_inputs.py
+
+# The page of the words, from kanon/glossary.py and the cards of the parts.
+vocabulary: $(VENV)/.kanon
+	$(BIN)/python -m kanon.glossary > docs/vocabulary.md
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.

@@ -14,6 +14,7 @@ def main() -> None:
     from kanon.studio import returning, running, state
     from kanon.studio.belongings import belongings
     from kanon.studio.login import admit
+    from kanon.studio.lookup import glossary_control
     from kanon.studio.navigation import chosen_page, run_page
 
     imports_set_aside()
@@ -22,6 +23,7 @@ def main() -> None:
     page = chosen_page()
     returning.welcome()
     state.enter()
+    glossary_control()
     belongings()
     running.first()
     run_page(page)

@@ -95,10 +95,16 @@ def held_worker():
 # --- what a user does and sees --------------------------------------------------------------
 @pytest.fixture
 def start(workers, no_job_is_left):
-    """Open the dashboard as if a sample had been chosen some time ago, or for the first time."""
+    """Open the dashboard as if a sample had been chosen some time ago, or for the first time.
 
-    def begin(page=ANONYMISE, sample="hospital"):
+    AppTest draws what ``app.py`` draws at first alone, and later the pages by themselves: what is
+    typed in the frame is ``typed``, by key, before it is drawn.
+    """
+
+    def begin(page=ANONYMISE, sample="hospital", typed=None):
         at = AppTest.from_file(str(APP), default_timeout=30)
+        for key, value in (typed or {}).items():
+            at.session_state[key] = value
         if sample is not None:
             at.session_state[WORK] = sample_work(sample, version=1)
         no_job_is_left.append(go(at))

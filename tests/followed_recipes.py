@@ -17,6 +17,7 @@ from kanon.__main__ import main
 from kanon.cards import parts_of
 from kanon.charts.style import METRIC_COLOURS, colour_of_metric
 from kanon.errors import PlanError
+from kanon.glossary import glossary
 from kanon.measures.further import further_cards
 from kanon.metrics import BESIDE, COMPOSED, METRICS, PUBLISHED, potentials
 from kanon.plan import Plan
@@ -84,6 +85,10 @@ def test_followed_measure_is_one_of_the_measures():
 def test_followed_everything_is_one_of_the_algorithms():
     plan = Plan.from_content({**PLAN, "algorithm": {"name": "everything"}})
     assert "everything" in algorithms() and plan.algorithm.name == "everything"
+
+
+def test_followed_parts_are_words_of_the_glossary():
+    assert {"Pairs", "Changed records", "Everything at the root"} <= {*glossary()}
 
 
 def options(at, key):

@@ -53,6 +53,7 @@ LEVELS = {
     "learning": 6,
     "lessons": 6,
     "remarks": 6,
+    "glossary": 6,
     "plan": 7,
     "run": 7,
     "sweep": 7,

@@ -23,7 +23,12 @@ SHARED = {
     # what kanon itself is, whoever asks: settings, algorithms, cards, a k axis, an engine's session
     "kanon/studio/shared.py:imports_set_aside",
     *("kanon/settings.py:_read", "kanon/studio/uploads.py:_prepare_server"),
-    *("kanon/cards.py:parts_of", "kanon/run.py:algorithms", "kanon/privacy/model.py:ranges"),
+    *(
+        "kanon/glossary.py:glossary",
+        "kanon/cards.py:parts_of",
+        "kanon/run.py:algorithms",
+        "kanon/privacy/model.py:ranges",
+    ),
     *("kanon/measures/further.py:further_cards", "kanon/measures/further.py:at_some_k"),
     *("kanon/charts/drawn.py:_common", "kanon/charts/drawn.py:k_layout"),
     "kanon/sources/engines/spark.py:_session",
