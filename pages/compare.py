@@ -11,6 +11,7 @@ from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic,
 from kanon.errors import KanonError
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
+from kanon.sentences import average_height
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.board import show_board
@@ -413,10 +414,7 @@ def areas(work, comparison, key, about):
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    st.caption(
-        "The mean height of each curve from one k to the other, in percent."
-        + how_to_read(comparison)
-    )
+    st.caption(average_height(low, high) + how_to_read(comparison))
     about = f"{about}|{work.counted_k}"
     standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
     guides = [line.guide for line in comparison.lines]

@@ -40,6 +40,7 @@ LEVELS = {
     "checked_json": 1,
     "schema": 1,
     "sensitive": 1,
+    "sentences": 1,
     "kernels": 1,
     "classes": 2,
     "metrics": 2,

@@ -13,6 +13,7 @@ from kanon.measures.distribution_change import Distribution
 from kanon.measures.overview import Measured
 from kanon.measures.query_error import QueryStudy, study
 from kanon.run import Run
+from kanon.sentences import wrong_by
 from kanon.studio.numbers import Number
 from kanon.studio.text import percent, plain
 from kanon.words import counted, thin
@@ -170,12 +171,12 @@ def of_change(done: Run, changed: Changed) -> list[Number]:
         Number(
             f"Query error, median {query_error.CARD.arrow}",
             percent(changed.queries.quantile(0.5)),
-            query_error.CARD.summary,
+            f"{wrong_by(changed.queries.quantile(0.5), 'Half')} {query_error.CARD.summary}",
         ),
         Number(
             f"Query error, 9 of 10 {query_error.CARD.arrow}",
             percent(changed.queries.quantile(0.9)),
-            "Nine of ten of the same counts are off by at most so much; one of ten by more.",
+            f"{wrong_by(changed.queries.quantile(0.9), 'Nine of ten')} One of ten is off by more.",
         ),
     ]
 

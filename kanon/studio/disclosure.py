@@ -24,6 +24,14 @@ from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
 from kanon.sensitive import Sensitive
+from kanon.sentences import (
+    best_guess,
+    chance,
+    different_values,
+    found_with,
+    mean_chance,
+    nobody_alike,
+)
 from kanon.studio.numbers import Number, worst
 from kanon.studio.text import percent, plain, shortened
 from kanon.words import counted, thin
@@ -279,18 +287,19 @@ def of_attribute(done: Run, column: str) -> list[Number]:
     """What the worst class of a release says about a sensitive attribute."""
     sensitive = done.recoding.released.sensitive_named(column)
     values = int(np.count_nonzero(sensitive.total))
+    fewest = int(distinct_l_diversity.each(sensitive).min())
+    surest = float(alpha_k_anonymity.each(sensitive).max())
     return [
         *worst(done, column),
         Number(
             "Different values ↑ better",
-            f"{thin(int(distinct_l_diversity.each(sensitive).min()))} of {thin(values)}",
-            f"Distinct l-diversity: the fewest different values of {plain(column)} in a class.",
+            f"{thin(fewest)} of {thin(values)}",
+            different_values(fewest, values, plain(column)),
         ),
         Number(
             "Surest guess ↓ better",
-            percent(100 * float(alpha_k_anonymity.each(sensitive).max())),
-            "The largest share of one value in a class: how sure one can be about somebody of whom "
-            "one knows the class.",
+            percent(100 * surest),
+            best_guess(surest),
         ),
     ]
 
@@ -316,23 +325,23 @@ def of_risk(
         Number(
             "Highest risk ↓ better",
             percent(100 * risk.highest),
-            "The chance that an attacker who knows that somebody is in the table picks the right "
-            "record: 1 / size of the smallest class (prosecutor).",
+            chance(risk.highest, int(released.counts.min())),
         ),
         Number(
             "Mean risk ↓ better",
             percent(100 * risk.mean),
-            "The same chance on average over all records: classes / records (prosecutor).",
+            mean_chance(risk.mean, released.n_classes, released.n_records),
         ),
         Number(
             f"Risk above {limit} ↓ better",
             percent(100 * risk.share_above),
-            f"The share of the records in classes of fewer than {limit.removeprefix('1/')}.",
+            f"{percent(100 * risk.share_above)} of the records are in classes of fewer than "
+            f"{limit.removeprefix('1/')}.",
         ),
         Number(
             "Unique records ↓ better",
             f"{thin(released.unique_records)}, before {thin(original.unique_records)}",
-            f"Records that look like no other, of {thin(released.n_records)} in the release.",
+            f"{nobody_alike(released.unique_records, released.n_records)[:-1]} in the release.",
         ),
     ]
 
@@ -354,23 +363,31 @@ def of_population(
         Number(
             "Journalist, highest ↓ better",
             percent(100 * risk.highest),
-            "1 / the fewest people of the population who could be in one released class.",
+            found_with(
+                risk.highest,
+                "Who does not know whether somebody is in the table, but has the population, finds "
+                "the person that is easiest to find with",
+            ),
         ),
         Number(
             "Journalist, mean ↓ better",
             percent(100 * risk.mean),
-            "The share recognised on average: of somebody who starts from the population, or of "
-            "somebody who starts from the release, whichever is larger.",
+            found_with(
+                risk.mean,
+                "Who begins with the population, or with the release, whichever tells more, "
+                "recognises a person on average with",
+            ),
         ),
         Number(
             f"Journalist, above {threshold_text(threshold)} ↓ better",
             percent(100 * risk.share_above),
-            "The share of the records in classes to which fewer people of the population belong.",
+            f"{percent(100 * risk.share_above)} of the records are in classes to which fewer "
+            "people of the population belong.",
         ),
         Number(
             "Marketer ↓ better",
             percent(100 * recognised),
-            "The share of the records recognised on average by somebody who matches all of them "
-            "with the population.",
+            f"Who matches all records with the population recognises {percent(100 * recognised)} "
+            "of them on average.",
         ),
     ]

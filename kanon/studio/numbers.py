@@ -9,6 +9,16 @@ from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.run import Run
+from kanon.sentences import (
+    classes_told_apart,
+    hard_to_guess,
+    left_out,
+    lost,
+    nobody_alike,
+    of_quasi_identifiers,
+    smallest_class,
+    unlike_the_table,
+)
 from kanon.studio.exposed import Exposed
 from kanon.studio.text import percent, plain, shortened
 from kanon.words import thin
@@ -17,7 +27,7 @@ __all__ = ["Number", "of_release", "of_table", "worst"]
 
 
 class Number(NamedTuple):
-    """What ``st.metric`` shows."""
+    """What ``st.metric`` shows: the help is a sentence of :mod:`kanon.sentences` or of a card."""
 
     label: str
     value: str
@@ -27,28 +37,35 @@ class Number(NamedTuple):
 def of_release(done: Run) -> list[Number]:
     """What a release lost and what it reached."""
     found, metric = done.measures, done.prepared.plan.metric
-    before = thin(done.prepared.classes.n_classes)
+    raised, roots = found[generalised.CARD.name], found[at_root.CARD.name]
     least = found[minimum_k.CARD.name]
     gone, records = found["suppressed"], found["records"]
     suppressed = Number(
         "Suppressed ↓ better",
         percent(100 * gone / records),
-        f"{thin(gone)} of {thin(records)} records were in classes that do not satisfy what is "
-        "required. They count as if every quasi-identifier were at its root.",
+        left_out(gone, records),
     )
     return [
         _number(
             alteration.CARD,
             percent(found["alteration"][metric.name]),
-            f"How much of all that could be lost was lost, as {plain(metric.card.title)} counts.",
+            lost(found["alteration"][metric.name], plain(metric.card.title)),
         ),
-        _number(generalised.CARD, percent(found[generalised.CARD.name])),
-        _number(at_root.CARD, percent(found[at_root.CARD.name])),
-        _number(minimum_k.CARD, "no class" if least is None else f"{thin(least)} records"),
+        _number(generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")),
+        _number(
+            at_root.CARD,
+            percent(roots),
+            of_quasi_identifiers(roots, "are at the root, where they say nothing any more"),
+        ),
+        _number(
+            minimum_k.CARD,
+            "no class" if least is None else f"{thin(least)} records",
+            smallest_class(least),
+        ),
         Number(
             "Classes ↑ better",
             thin(found["classes"]),
-            f"Groups of records that look the same; the original table has {before}.",
+            classes_told_apart(found["classes"], done.prepared.classes.n_classes),
         ),
         *([suppressed] if gone else []),
     ]
@@ -70,16 +87,12 @@ def worst(done: Run, column: str | None) -> list[Number]:
         Number(
             f"Worst l, {plain(shortened(column, 16))} {entropy_l_diversity.CARD.arrow}",
             f"{worst_l} of {most}",
-            f"Entropy l-diversity of the worst class: so many equally frequent values of "
-            f"{plain(column)} would be as hard to guess as those in it. 1: everybody in the class "
-            f"has the same value. {most}, the most possible: the mix of the whole table.",
+            hard_to_guess(worst_l, most, plain(column)),
         ),
         Number(
             f"Worst t, {plain(shortened(column, 16))} {t_closeness.CARD.arrow}",
             f"{worst_t} of 1",
-            "Total variation distance of the worst class: this share of its records would need "
-            f"another value of {plain(column)} for the class to be mixed as the whole table is. 0: "
-            "it is mixed so already.",
+            unlike_the_table(worst_t, plain(column)),
         ),
     ]
 
@@ -91,20 +104,21 @@ def of_table(seen: Exposed) -> list[Number]:
         Number(
             "k ↑ better",
             thin(exposure.min_k),
-            "The size of the smallest class of records that share all quasi-identifiers.",
+            smallest_class(exposure.min_k),
         ),
         Number(
             "Unique ↓ better",
             percent(100 * exposure.unique_records / exposure.n_records),
-            f"{thin(exposure.unique_records)} records share all quasi-identifiers with nobody.",
+            nobody_alike(exposure.unique_records, exposure.n_records),
         ),
         Number(
             "Classes",
             thin(exposure.n_classes),
-            "Groups of records that share all quasi-identifiers.",
+            f"{thin(exposure.n_records)} records are in so many groups that share all "
+            "quasi-identifiers.",
         ),
     ]
 
 
-def _number(card: Card, value: str, summary: str = "") -> Number:
-    return Number(f"{card.title} {card.arrow}", value, summary or card.summary)
+def _number(card: Card, value: str, said: str) -> Number:
+    return Number(f"{card.title} {card.arrow}", value, said)
