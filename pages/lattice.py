@@ -311,6 +311,7 @@ def numbers(explored, found, node):
     """What the chosen node amounts to."""
     place = found.places[node]
     gone, n = int(found.suppressed[place]), explored.n_records
+    loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
     told = (
         ("k reached ↑ better", thin(int(found.reached[place])),
          "The size of the smallest class, once at most the allowed records are suppressed."),
@@ -318,9 +319,11 @@ def numbers(explored, found, node):
          "Groups of records that look the same and satisfy what is required."),
         ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
          "Records in classes that do not satisfy: they would leave the release."),
-        ("Loss ↓ better", percent(float(found.loss[place])),
-         "Of all that could be lost, as the metric counts; suppressed records lose everything."),
-        ("Height", f"{sum(node)} of {len(explored.per_height) - 1}", "The sum of the levels."),
+        ("Loss ↓ better", loss,
+         f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
+         "everything."),
+        ("Height", f"{sum(node)} of {highest}",
+         f"All columns together rise by {sum(node)} of {highest} levels."),
     )  # fmt: skip
     for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
         where.metric(label, value, help=said)
