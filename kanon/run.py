@@ -56,6 +56,7 @@ __all__ = [
     "needs_hierarchies",
     "prepare",
     "recodings_at",
+    "release_at",
     "run",
     "serves_every_k",
     "short_title",
@@ -725,6 +726,12 @@ def run(
     for sentence in sentences(done.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return done
+
+
+def release_at(prepared: Prepared, solution: Solution, k: int) -> Run:
+    """The release for k of what :func:`solve` found: looked up and checked, not computed again."""
+    plan = prepared.plan.with_k(k)
+    return finished(replace(prepared, plan=plan), solution.at(k), solution.seconds)
 
 
 def finished(prepared: Prepared, recoding: Recoding, seconds: float) -> Run:

@@ -70,6 +70,7 @@ LEVELS = {
     "report": 9,
     "warm": 8,
     "__main__": 10,
+    "notebook": 10,
     "studio": 10,
     "pages": 11,
     "app": 11,

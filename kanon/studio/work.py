@@ -24,7 +24,7 @@ from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
-from kanon.run import Prepared, Run, Solution, finished, serves_every_k, uses
+from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
 from kanon.searches import Searches
 from kanon.sources.opening import OpenedTable
@@ -129,10 +129,7 @@ class Result:
 
     def release(self, k: int) -> Run:
         """The release for k: looked up, checked against its plan, not computed again."""
-        plan = self.prepared.plan.with_k(k)
-        return finished(
-            replace(self.prepared, plan=plan), self.solution.at(k), self.solution.seconds
-        )
+        return release_at(self.prepared, self.solution, k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,175 @@
+"""What a notebook begins with: one import for a first result, as pandas tables and Plotly figures.
+
+    from kanon.notebook import Plan, cost_matrix, every_k, read_table, run, sweep
+
+docs/examples/first-steps.ipynb uses all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.algorithms.task import no_progress
+from kanon.charts.curves import alteration_curve, curves_table
+from kanon.errors import PlanError, Unsatisfiable, listing, quoted
+from kanon.hierarchy.files import read_hierarchy
+from kanon.matrices import cut, matrix_of, matrix_table
+from kanon.metrics import metric_named, potentials
+from kanon.plan import Plan
+from kanon.privacy.k_anonymity import check_k, too_few_records
+from kanon.run import (
+    Prepared,
+    Run,
+    Solution,
+    measured_metrics,
+    prepare,
+    release_at,
+    run,
+    serves_every_k,
+    solve,
+)
+from kanon.sources.reading import read_table
+from kanon.sources.tables import Table
+from kanon.sweep import sweep
+
+__all__ = [
+    "EveryK",
+    "Plan",
+    "cost_matrix",
+    "every_k",
+    "read_hierarchy",
+    "read_table",
+    "run",
+    "sweep",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class EveryK:
+    """The releases of a plan at every k, from one run.
+
+    Attributes
+    ----------
+    prepared
+        The plan and the table.
+    solution
+        What the algorithm found.
+    """
+
+    prepared: Prepared
+    solution: Solution
+
+    def table(self) -> pd.DataFrame:
+        """What each release costs: a row per release, which is that of every k up to its own."""
+        assert self.solution.curves is not None
+        return curves_table(self.solution.curves)
+
+    def chart(self, k: int) -> go.Figure:
+        """The alteration at every k, as the plan's metric counts, with a mark at one."""
+        assert self.solution.curves is not None
+        return alteration_curve(self.solution.curves, self.prepared.plan.metric, k)
+
+    def release(self, k: int) -> Run:
+        """The release for k, checked against the plan; it is looked up, not computed again.
+
+        Raises
+        ------
+        PlanError
+            k is no whole number of at least 2, or was not computed, as other models than
+            k-anonymity are required too.
+        Unsatisfiable
+            The table has fewer than k records.
+        """
+        check_k(k)
+        n, known = self.prepared.classes.n_records, self.solution.known
+        if k > n:
+            raise Unsatisfiable(too_few_records(k, n))
+        if known is not None and k not in known:
+            raise PlanError(f"k = {k} was not computed; there are {', '.join(map(str, known))}.")
+        return release_at(self.prepared, self.solution, k)
+
+
+def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> EveryK:
+    """Run a plan once for every k.
+
+    Parameters
+    ----------
+    plan, table, folder
+        See :func:`kanon.run.prepare`.
+
+    Raises
+    ------
+    PlanError
+        The plan's algorithm runs once per k: :func:`kanon.sweep.sweep` runs it for several.
+    KanonError
+        See :func:`kanon.run.run`.
+
+    Examples
+    --------
+    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> found = every_k(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
+    >>> found.table()["k_up_to"].tolist(), found.release(2).released()["sex"].tolist()
+    ([1, 3], ['*', '*', '*'])
+    """
+    name = plan.algorithm.name
+    if not serves_every_k(name):
+        raise PlanError(f"{quoted(name)} runs once per k; sweep runs it for several.")
+    prepared = prepare(plan, table, folder)
+    metrics = measured_metrics(plan, [plan.metric.name])
+    return EveryK(prepared, solve(no_progress, name, prepared.check(), metrics))
+
+
+def cost_matrix(prepared: Prepared, column: str, metric: str = "") -> pd.DataFrame:
+    """What it costs to raise each value of a column to what it has in common with each other one.
+
+    Parameters
+    ----------
+    prepared
+        The plan and the table, such as ``run(plan, table).prepared``.
+    column
+        A quasi-identifier.
+    metric
+        Its name; that of the plan if none is given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows are raised. In the metric's own unit; of a large hierarchy, means over groups.
+
+    Raises
+    ------
+    PlanError
+        The column is no quasi-identifier.
+    MetricError
+        The metric is unknown, or needs weights that a hierarchy lacks.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
+
+    Examples
+    --------
+    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> found = run(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
+    >>> cost_matrix(found.prepared, "sex", "total").loc["F"].to_dict()
+    {'F': 0.0, 'M': 1.0, '*': 1.0}
+    """
+    classes, plan = prepared.classes, prepared.plan
+    if column not in classes.attributes:
+        raise PlanError(
+            f"{quoted(column)} is no quasi-identifier; they are {listing(classes.attributes)}."
+        )
+    place = classes.attributes.index(column)
+    chosen = metric_named(metric, plan.composed_metrics) if metric else plan.metric
+    records = classes.records_below if chosen.counts_records else None
+    tree = classes.hierarchies[place]
+    depth = potentials(chosen, classes.hierarchies, records)[place]
+    return matrix_table(matrix_of(tree, depth, cut(tree, tree.root)))

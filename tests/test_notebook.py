@@ -1,0 +1,133 @@
+"""The names that notebooks begin with, and the example notebook, executed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+from dashboard import PEOPLE
+from nbclient import NotebookClient
+
+from kanon.errors import MetricError, PlanError, Unsatisfiable
+from kanon.notebook import Plan, cost_matrix, every_k, run
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOK = ROOT / "docs" / "examples" / "first-steps.ipynb"
+# Warnings are errors here too, but for those about privacy, which are meant to be seen.
+STRICT = """import warnings
+
+from kanon.errors import PrivacyWarning
+
+warnings.simplefilter("error")
+warnings.simplefilter("always", PrivacyWarning)"""
+
+
+def test_outputs_of_the_example_are_stripped():
+    book = nbformat.read(NOTEBOOK, 4)
+    nbformat.validate(book)
+    for cell in book.cells:
+        assert not cell.metadata and len(cell.source) > 0
+        if cell.cell_type == "code":
+            assert cell.outputs == [] and cell.execution_count is None
+
+
+def test_the_example_runs(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no history of the user's
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    book = nbformat.read(NOTEBOOK, 4)
+    book.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
+    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
+    NotebookClient(book, timeout=120, kernel_name="python3", resources=folder).execute()
+    shown = [
+        kind
+        for cell in book.cells if cell.cell_type == "code"
+        for output in cell.outputs if output.output_type in ("execute_result", "display_data")
+        for kind in output.data
+    ]  # fmt: skip
+    assert shown.count("text/html") >= 8, "tables"
+    assert "application/vnd.plotly.v1+json" in shown, "a figure"
+
+
+def test_the_import_of_kanon_stays_light():
+    """Who imports it for its version waits for neither pandas nor Numba."""
+    told = "import sys, kanon; print(kanon.__version__, {'numpy', 'pandas'} & {*sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", told],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert done.stdout.split(maxsplit=1)[1].strip() == "set()"
+
+
+# --- the functions ----------------------------------------------------------------------------
+def plan(privacy=({"model": "k-anonymity", "k": 3},), **algorithm):
+    return Plan.from_content(
+        {
+            "version": 1,
+            "columns": {
+                "name": {"role": "identifier"},
+                "age": {
+                    "role": "quasi-identifier",
+                    "hierarchy": {"build": "intervals", "widths": [10, 20]},
+                },
+                "zip": {"role": "insensitive"},
+                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+                "disease": {"role": "sensitive"},
+            },
+            "algorithm": {"name": "gaa", **algorithm},
+            "privacy": [*privacy],
+        }
+    )
+
+
+def test_every_k_has_the_releases_of_single_runs():
+    found = every_k(plan(), PEOPLE)
+    for k in range(2, len(PEOPLE) + 1):
+        release = found.release(k)
+        alone = run(plan().with_k(k), PEOPLE)
+        pd.testing.assert_frame_equal(release.released(), alone.released())
+        assert release.prepared.plan.k == k and release.measures["min_k"] >= k
+    table = found.table()
+    assert table["k_up_to"].is_monotonic_increasing and table["k_up_to"].iloc[-1] == len(PEOPLE)
+    assert "k = 4 costs" in found.chart(4).layout.title.text
+
+
+def test_what_there_is_not_is_said():
+    found = every_k(plan(), PEOPLE)
+    with pytest.raises(Unsatisfiable, match="12 records"):
+        found.release(13)
+    with pytest.raises(PlanError, match="at least 2"):
+        found.release(1)
+    with pytest.raises(PlanError, match="'datafly' runs once per k"):
+        every_k(plan(name="datafly"), PEOPLE)
+    with pytest.raises(PlanError, match="'zip' is no quasi-identifier"):
+        cost_matrix(found.prepared, "zip")
+    with pytest.raises(MetricError, match="'nlm' is unknown"):
+        cost_matrix(found.prepared, "age", "nlm")
+
+
+def test_with_other_models_only_some_k_are_known():
+    model = {"model": "distinct-l-diversity", "l": 2}
+    found = every_k(plan(privacy=[{"model": "k-anonymity", "k": 3}, model]), PEOPLE)
+    (first, *_), unknown = found.solution.known, 6
+    assert found.release(first).measures["distinct_l"] >= 2
+    assert unknown not in found.solution.known
+    with pytest.raises(PlanError, match="k = 6 was not computed; there are 2, "):
+        found.release(unknown)
+
+
+def test_a_cost_matrix_is_a_table():
+    """Two values under one root: to lose one costs 1 of 2 levels of Total, none from the root."""
+    prepared = run(plan(), PEOPLE).prepared
+    matrix = cost_matrix(prepared, "sex", "total")
+    assert matrix.to_numpy().tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
+    assert [*matrix.index] == [*matrix.columns] == ["F", "M", "*"]
+    assert cost_matrix(prepared, "sex").equals(cost_matrix(prepared, "sex", "nllm"))
