@@ -7,8 +7,8 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static nightly sbom audit bad-inputs vocabulary benchmarks fidelity strategies \
-	algorithms learning reliability clean
+.PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary benchmarks \
+	fidelity strategies algorithms learning reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -34,15 +34,25 @@ $(VENV)/.kanon-dev: $(VENV)/.kanon requirements-spark.txt requirements-dev.txt
 
 packages: $(VENV)/.kanon-dev
 
-# The types are checked while the kernels are compiled.
+# The types are checked and the documentation is built while the kernels are compiled.
 test: $(VENV)/.kanon-dev
-	$(MAKE) --jobs=2 static $(VENV)/.warm
+	$(MAKE) --jobs=2 $(VENV)/.warm static docs
 	$(BIN)/python -m pytest -n 2
 
 static: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
+
+# The documentation as a site: build/docs/index.html.
+docs: $(VENV)/.kanon-dev
+	rm -rf build/docs
+	$(BIN)/python -m sphinx -E -q -W --keep-going -d build/doctrees docs build/docs
+
+# The pictures in docs/pictures/, one per page of the dashboard, as a test in the browser sees it.
+pictures: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(BIN)/python -m pytest tests/test_browser.py -k every_control_has_a_name
+	cp tests/output/pages/*.png docs/pictures/
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
@@ -99,4 +109,4 @@ reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 
 clean:
-	rm -rf $(VENV) $(RELEASE) $(TOOLS) sbom.json .mypy_cache .ruff_cache .hypothesis tests/output
+	rm -rf $(VENV) $(RELEASE) $(TOOLS) build sbom.json .mypy_cache .ruff_cache .hypothesis tests/output

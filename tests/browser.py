@@ -57,8 +57,6 @@ def _question(page: Path) -> str:
 QUESTIONS = {
     page.stem.capitalize(): _question(page) for page in sorted((ROOT / "pages").glob("*.py"))
 }
-
-
 # Counts how often a script has begun to run, by what Streamlit tells its own tests.
 COUNT_RUNS = """
 window.runs = 0;
@@ -439,6 +437,21 @@ def picture(page: Page, name: str) -> None:
     page.set_viewport_size({**VIEWPORT, "height": max(VIEWPORT["height"], int(height) + 20)})
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
     page.screenshot(path=OUTPUT / f"{name}-whole.png")
+    page.set_viewport_size(VIEWPORT)
+
+
+def picture_for_docs(page: Page, title: str) -> None:
+    """Save the upper part of a page under tests/output/pages/, from where ``make pictures`` copies.
+
+    Wait until every chart is drawn, and until nothing is under way any more.
+    """
+    (OUTPUT / "pages").mkdir(parents=True, exist_ok=True)
+    page.mouse.move(0, 0)
+    page.set_viewport_size({**VIEWPORT, "height": 960})
+    for chart in page.locator('[data-testid="stPlotlyChart"]').all():
+        chart.locator(".main-svg").first.wait_for()
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
+    page.screenshot(path=OUTPUT / "pages" / f"{title.lower()}.png")
     page.set_viewport_size(VIEWPORT)
 
 

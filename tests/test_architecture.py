@@ -85,7 +85,7 @@ ROOM = (
 # The settings refuse bad values with an error of their own, and every room above has limits.
 ONE_ROOM = {**dict.fromkeys(ROOM, "run"), **dict.fromkeys(("settings", "words"), "errors")}
 
-OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
+OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__", "build"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGES = [*sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
 

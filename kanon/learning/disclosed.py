@@ -242,9 +242,9 @@ def disclosed(recoding: Recoding, column: str | None = None) -> Disclosed:
 
     Examples
     --------
-    Two female cats with a cold, two male dogs with gout. The release raises the cats to [*, F], the
-    dogs to [*, *]: a female cat could be in either class, until the shares say that none of the
-    second is a cat.
+    Two female cats with a cold, two male dogs with gout. The release raises the cats to
+    ``[*, F]``, the dogs to ``[*, *]``: a female cat could be in either class, until the shares say
+    that none of the second is a cat.
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression

@@ -1,0 +1,97 @@
+"""How the documentation site is built: ``make docs`` writes it to build/docs/."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import kanon
+
+DOCS = Path(__file__).parent
+PACKAGE = DOCS.parent / "kanon"
+
+project = "kanon"
+author = "the contributors of kanon"
+project_copyright = author
+version = release = kanon.__version__
+language = "en"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["deployment/*"]
+smartquotes = False
+suppress_warnings = ["ref.python"]  # two classes may have a field of one name
+
+myst_heading_anchors = 3
+
+add_module_names = False
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_typehints_format = "short"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+toc_object_entries = False  # with them a page takes three times as long
+
+html_theme = "furo"
+html_title = f"kanon {kanon.__version__}"
+html_copy_source = False
+
+
+# --- the library, by the levels of docs/architecture.md ---------------------------------------
+def rooms() -> dict[str, str]:
+    """The level of each room, by the table of docs/architecture.md: ``{"errors": "0", …}``."""
+    table = (DOCS / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \|(.*?)\|", table, re.MULTILINE)
+    return {room: level for level, row in rows for room in re.findall(r"`(\w+)(?:\.py|/)`", row)}
+
+
+def modules(level: str, only: str = "") -> list[str]:
+    """The modules on a level, of one room or of all; compiled loops are not for use elsewhere."""
+    found = []
+    for room in (room for room, its in rooms().items() if its == level and room != "kernels"):
+        if only in ("", room):
+            files = [*PACKAGE.glob(f"{room}.py"), *sorted((PACKAGE / room).rglob("*.py"))]
+            names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
+            found += [".".join(name) for name in names if name[-1] != "__init__"]
+    return found
+
+
+def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put what docstrings say in the place of ``{library}``, and links to where pages are here."""
+    text = re.sub(r"```\{library\} (\d)(?: (\w+))?\n```", documented, source[0])
+    if docname == "index" and not (DOCS / "vocabulary.md").exists():  # a command writes it
+        text = text.replace("vocabulary\n", "")
+    source[0] = re.sub(
+        r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
+        lambda found: f"](/{found[1].lower()}.md",
+        text,
+    )
+
+
+def documented(asked: re.Match[str]) -> str:
+    """A heading per module of a level, and under it what is public there."""
+    return "\n".join(
+        f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n"
+        for name in modules(asked[1], asked[2] or "")
+    )
+
+
+def without_substitutions(
+    app: Sphinx, what: str, name: str, of: object, options: object, lines: list[str]
+) -> None:
+    """``|p - q|`` in a docstring is a formula, not a name to be replaced."""
+    example = False
+    for at, line in enumerate(lines):
+        example = line.startswith(">>>") or (example and bool(line.strip()))
+        if not example:
+            parts = re.split(r"(``.*?``)", line)
+            parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+            lines[at] = "".join(parts)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what is done to pages and docstrings."""
+    app.connect("source-read", fill_in)
+    app.connect("autodoc-process-docstring", without_substitutions)
