@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pydantic import BaseModel
 from sphinx.application import Sphinx
 
 import kanon
@@ -26,6 +27,7 @@ suppress_warnings = ["ref.python"]  # two classes may have a field of one name
 myst_heading_anchors = 3
 
 add_module_names = False
+autodoc_default_options = {"exclude-members": "model_config"}
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
@@ -91,7 +93,15 @@ def without_substitutions(
             lines[at] = "".join(parts)
 
 
+def without_fields(
+    app: Sphinx, what: str, name: str, of: object, options: object, said: str, returned: str
+) -> tuple[str, str] | None:
+    """What a part of a plan takes is in docs/plan.md; as a signature nobody could read it."""
+    return ("", "") if isinstance(of, type) and issubclass(of, BaseModel) else None
+
+
 def setup(app: Sphinx) -> None:
     """Connect what is done to pages and docstrings."""
     app.connect("source-read", fill_in)
     app.connect("autodoc-process-docstring", without_substitutions)
+    app.connect("autodoc-process-signature", without_fields)
