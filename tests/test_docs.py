@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -111,6 +112,23 @@ def test_every_page_of_the_dashboard_has_a_page_here(title):
     text = prose(f"how-to/{title.lower()}.md")
     assert text.startswith(f"# {title}: ") and f"*{by.QUESTIONS[title]}" in text
     assert f"(../pictures/{title.lower()}.png)" in text
+
+
+@pytest.mark.parametrize("title", by.QUESTIONS)
+def test_what_a_page_here_calls_a_control_is_what_the_dashboard_calls_it(title):
+    text = re.sub(r"\*\*.*?\*\*", "", " ".join(
+        (DOCS / "how-to" / f"{title.lower()}.md").read_text("utf-8").split()))  # fmt: skip
+    named = [name for name in re.findall(r"\*([^*]+)\*", text) if "k = 5" not in name]
+    assert len(named) > 4
+    assert [name for name in named if name not in dashboard()] == []
+
+
+@cache
+def dashboard() -> str:
+    """All code that the dashboard takes its words from."""
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon").rglob("*.py")]
+    files += (ROOT / "kanon" / "studio").glob("*.js")
+    return "\n".join(path.read_text("utf-8") for path in files)
 
 
 # --- the site ---------------------------------------------------------------------------------
