@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 import kanon
 
 DOCS = Path(__file__).parent
+NO_LIBRARY = ("kernels", "studio", "__main__")
 PACKAGE = DOCS.parent / "kanon"
 
 project = "kanon"
@@ -50,10 +51,10 @@ def rooms() -> dict[str, str]:
 
 
 def modules(level: str, only: str = "") -> list[str]:
-    """The modules on a level, of one room or of all; compiled loops are not for use elsewhere."""
+    """The modules on a level that are for use elsewhere, of one room or of all."""
     found = []
-    for room in (room for room, its in rooms().items() if its == level and room != "kernels"):
-        if only in ("", room):
+    for room in (room for room, its in rooms().items() if its == level):
+        if room not in NO_LIBRARY and only in ("", room):
             files = [*PACKAGE.glob(f"{room}.py"), *sorted((PACKAGE / room).rglob("*.py"))]
             names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
             found += [".".join(name) for name in names if name[-1] != "__init__"]
