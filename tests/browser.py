@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import io
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from PIL import Image
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -443,15 +445,18 @@ def picture(page: Page, name: str) -> None:
 def picture_for_docs(page: Page, title: str) -> None:
     """Save the upper part of a page under tests/output/pages/, from where ``make pictures`` copies.
 
-    Wait until every chart is drawn, and until nothing is under way any more.
+    In 256 colours, so that the repository stays small.
     """
     (OUTPUT / "pages").mkdir(parents=True, exist_ok=True)
     page.mouse.move(0, 0)
     page.set_viewport_size({**VIEWPORT, "height": 960})
     for chart in page.locator('[data-testid="stPlotlyChart"]').all():
         chart.locator(".main-svg").first.wait_for()
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
-    page.screenshot(path=OUTPUT / "pages" / f"{title.lower()}.png")
+    seen = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    few = seen.quantize(256, dither=Image.Dither.NONE)
+    few.save(OUTPUT / "pages" / f"{title.lower()}.png", optimize=True)
     page.set_viewport_size(VIEWPORT)
 
 
