@@ -16,6 +16,7 @@ def main() -> None:
     from kanon.studio.login import admit
     from kanon.studio.lookup import glossary_control
     from kanon.studio.navigation import chosen_page, run_page
+    from kanon.studio.tour import guide
 
     imports_set_aside()
     if not admit():
@@ -25,6 +26,7 @@ def main() -> None:
     state.enter()
     glossary_control()
     belongings()
+    guide()
     running.first()
     run_page(page)
 

@@ -13,6 +13,7 @@ from kanon.studio.files import content, file_name
 from kanon.studio.project import check_savable, opened_project, saved_project
 from kanon.studio.shared import desks
 from kanon.studio.text import plain
+from kanon.studio.tour import invite
 from kanon.studio.uploads import upload_field
 
 __all__ = ["belongings"]
@@ -23,6 +24,7 @@ _FILE = "project-file"
 def belongings() -> None:
     """Draw the controls below the navigation."""
     with st.sidebar:
+        invite()
         with st.popover("Project", icon=":material/folder_open:", width="stretch"):
             _project()
         with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):

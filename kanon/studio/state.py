@@ -80,7 +80,7 @@ def put(new: Work, carry: bool = True) -> None:
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
         if carry:  # metrics, the board, what was kept and what was typed
-            same = {name: getattr(old, name) for name in ("composed", "layout", "place")}
+            same = {name: getattr(old, name) for name in ("composed", "layout", "place", "tour")}
             new = carried(old, replace(new, **same))
     st.session_state[_WORK] = new
     lay_down()

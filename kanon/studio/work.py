@@ -323,6 +323,8 @@ class Work:
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
+    tour
+        The step of the guided tour that is shown; 0 without one.
     """
 
     version: int
@@ -399,6 +401,7 @@ class Work:
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    tour: int = 0
 
     @property
     def table(self) -> Table:
@@ -703,7 +706,7 @@ def begun_since(first: Work, now: Work) -> bool:
     )
 
 
-_BY_ITSELF = {"job", "doing", "then", "result", "started", "problem", "notice"}
+_BY_ITSELF = {"job", "doing", "then", "result", "started", "problem", "notice", "tour"}
 
 
 def without_lost(work: Work) -> Work:

@@ -1,0 +1,30 @@
+"""The stops of the guided tour; the tour itself is taken in tests/test_browser_look.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard import APP, DATA, with_people, work
+
+from kanon.studio.starting import sample_work
+from kanon.studio.tour import STEPS
+from kanon.studio.work import begun_since
+
+
+def test_every_stop_is_a_page_of_its_own():
+    assert len({step.page for step in STEPS}) == len(STEPS) == 5
+    for step in STEPS:
+        assert (APP.parent / step.page).is_file()
+
+
+def test_the_tour_goes_on_with_another_table(start):
+    at = start(DATA)
+    at.session_state["kanon-work"] = replace(work(at), tour=2)
+    with_people(at)
+    assert work(at).title == "people.csv" and work(at).tour == 2
+
+
+def test_who_only_looks_around_has_begun_nothing():
+    first = sample_work("hospital")
+    assert not begun_since(first, replace(first, tour=1))
+    assert begun_since(first, replace(first, k=4))
