@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
+from kanon.checked_json import read_json
 from kanon.errors import PlanError, quoted
-from kanon.plan import read_json
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 from kanon.words import thin
 
