@@ -73,6 +73,17 @@ def chosen_page() -> StreamlitPage:
                     url_path="utility",
                 ),
             ],
+            "Pass on": [
+                st.Page(
+                    "pages/report.py",
+                    title="Report",
+                    icon=":material/description:",
+                    url_path="report",
+                ),
+                st.Page(
+                    "pages/learn.py", title="Learn", icon=":material/school:", url_path="learn"
+                ),
+            ],
         }
     )
 

@@ -47,6 +47,7 @@ from kanon.studio.handed import Handed
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
+from kanon.studio.lessons_view import LessonsView
 from kanon.studio.places import Destination, Place
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.utility_view import UtilityView
@@ -320,6 +321,8 @@ class Work:
         What the page Lattice shows, and the last lattice that a worker looked at.
     utility
         What the page Utility shows.
+    lessons
+        What the page Learn shows.
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
@@ -397,6 +400,7 @@ class Work:
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
+    lessons: LessonsView = LessonsView()
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
