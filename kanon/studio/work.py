@@ -400,7 +400,7 @@ class Work:
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
-    lessons: LessonsView = LessonsView()
+    lessons: LessonsView = field(default_factory=LessonsView)
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
