@@ -30,7 +30,7 @@ from kanon.studio.frame import (
 )
 from kanon.studio.models import also_require
 from kanon.studio.numbers import of_release, worst
-from kanon.studio.picture import data_button
+from kanon.studio.picture import chart, data_button
 from kanon.studio.preview import before_and_after, preview_height, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.releasing import write_controls
@@ -121,10 +121,9 @@ def curve(work, result, k):
     """The curve and the slider under it, or why there is none; and a k that costs less."""
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
-        st.plotly_chart(
+        chart(
             alteration_curve(curves, plan.metric, k, summary(others_of(plan))),
-            config={"displayModeBar": False},
-            key="alteration-curve",
+            "alteration-curve",
         )
     choose_k(work, result, k, "run-k")
     better = cheaper(curves, plan.metric.name, k)

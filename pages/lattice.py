@@ -47,7 +47,7 @@ from kanon.studio.lattice_said import (
     step_said,
     verdict,
 )
-from kanon.studio.picture import data_button
+from kanon.studio.picture import chart, data_button
 from kanon.studio.preview import before_and_after, preview_height
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.settings import suppression_field
@@ -183,7 +183,7 @@ def picture(work, one, explored, node):
         figure = state.remembered(
             "lattice-figure", key, lambda: heights_chart(explored, walks, view.step, node)
         )
-        st.plotly_chart(figure, config={"displayModeBar": False}, key="lattice-picture")
+        chart(figure, "lattice-picture")
         table = heights_table
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(size_said(one)), width="content")
@@ -204,13 +204,7 @@ def clickable(key, figure, explored):
         if points:  # none: something was deselected
             state.put(with_node(state.work(), explored, levels_in(points[0].get("customdata"))))
 
-    st.plotly_chart(
-        figure,
-        config={"displayModeBar": False},
-        key=key,
-        on_select=clicked,
-        selection_mode="points",
-    )
+    chart(figure, key, on_select=clicked, selection_mode="points")
 
 
 def walks(work, explored):

@@ -50,7 +50,7 @@ from kanon.studio.disclosure import (
 from kanon.studio.explain import what_was_checked
 from kanon.studio.explain_disclosure import how_attacked, how_class, how_found
 from kanon.studio.frame import head, sensitive_choice, unready
-from kanon.studio.picture import data_button, picture
+from kanon.studio.picture import chart, data_button, picture
 from kanon.studio.preview import before_and_after
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.result import choose_k, in_columns, notice, release_shown, start_button
@@ -119,25 +119,25 @@ def level_charts(result, done, k, column):
     t_here = float(LEVELS["t"].each(sensitive).max())
     best = float(LEVELS["l"].each(sensitive.whole())[0])
     left, right = st.columns(2)
-    left.plotly_chart(
-        level_chart(
-            curves, diverse, k, l_here,
-            f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
-            f"{rounded(best, up=False)}",
-            "l, values (↑ better)", best, best,
-        ),
-        config={"displayModeBar": False},
-        key="privacy-l",
-    )  # fmt: skip
-    right.plotly_chart(
-        level_chart(
-            curves, distance, k, t_here,
-            f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
-            "t, 0 to 1 (↓ better)", 1.0,
-        ),
-        config={"displayModeBar": False},
-        key="privacy-t",
-    )  # fmt: skip
+    with left:
+        chart(
+            level_chart(
+                curves, diverse, k, l_here,
+                f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
+                f"{rounded(best, up=False)}",
+                "l, values (↑ better)", best, best,
+            ),
+            "privacy-l",
+        )  # fmt: skip
+    with right:
+        chart(
+            level_chart(
+                curves, distance, k, t_here,
+                f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
+                "t, 0 to 1 (↓ better)", 1.0,
+            ),
+            "privacy-t",
+        )  # fmt: skip
 
 
 def numbers_of(work, done, column):

@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import (
     Browser,
@@ -440,6 +441,26 @@ def picture(page: Page, name: str) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
     page.screenshot(path=OUTPUT / f"{name}-whole.png")
     page.set_viewport_size(VIEWPORT)
+
+
+NAVIGATION = "[data-testid=stSidebarNavItems]"
+"""Streamlit's own list of pages has its headings between the list and its items."""
+
+
+def barriers(page: Page) -> list[str]:
+    """What keeps somebody out: what axe-core calls serious or critical, with where it is."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {rule['help']} ({node['html'][:200]})"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+        if not (rule["id"] in ("list", "listitem") and _in_navigation(page, node["target"][0]))
+    ]
+
+
+def _in_navigation(page: Page, target: str) -> bool:
+    return bool(page.locator(target).evaluate(f"found => !!found.closest('{NAVIGATION}')"))
 
 
 def picture_for_docs(page: Page, title: str) -> None:

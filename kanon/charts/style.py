@@ -139,6 +139,7 @@ K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 1
 """Ticks of a logarithmic axis for k: the papers' k, as far as they leave room for each other."""
 
 _INK, _GRID = "#1B1F24", "#E3E7EB"
+_FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif'
 
 
 def colour_of_metric(name: str) -> str:
@@ -160,8 +161,8 @@ def escaped(text: object, longest: int = 40) -> str:
 def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
     """Give a figure the common look; the title is the finding or the question."""
     figure.update_layout(
-        title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17}},
-        font={"size": 14, "color": _INK},
+        title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17, "weight": 600}},
+        font={"size": 14, "color": _INK, "family": _FONT},
         height=height,
         margin={"l": 64, "r": 24, "t": 40, "b": 48},
         plot_bgcolor="white",

@@ -23,7 +23,7 @@ from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
-from kanon.studio.picture import data_button, picture
+from kanon.studio.picture import chart, data_button, picture
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, counted_records, metric_called
 
@@ -198,4 +198,4 @@ def board_with_cursor(
             moved(found)
 
     _cursor(key=_KEY, data={**cursor, "k": k}, on_k_change=rested)
-    st.plotly_chart(figure, config={"displayModeBar": False}, key="board")
+    chart(figure, "board")

@@ -25,11 +25,16 @@ __all__ = [
 ]
 
 
-# Less empty space above the question, so that the picture is on the first screen; and a sentence
-# for a file that is too large, of which Streamlit says so only to who points at it.
+# Less empty space above the question, so that the picture is on the first screen; captions and
+# filled buttons that are read in both themes; and a sentence for a file that is too large, of which
+# Streamlit says so only to who points at it.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
+[data-testid="stCaptionContainer"] { opacity: 0.8; }
+[data-testid="stBaseButton-primary"], [data-tag], [data-tag] span {
+    color: light-dark(#FFFFFF, #14181D) !important;
+}
 [data-testid="stFileChip"][aria-invalid="true"]::after {
     content: "This file is larger than allowed and was not loaded.";
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.studio import state
+from kanon.studio.picture import chart
 
 __all__ = ["matrix_with_cells"]
 
@@ -62,7 +63,7 @@ def matrix_with_cells(figure: go.Figure, key: str, picked: Callable[[int, int], 
         on_cell_change=clicked,
         on_out_change=zoomed_out,
     )
-    st.plotly_chart(figure, config={"displayModeBar": False}, key=key)
+    chart(figure, key)
 
 
 def _ranges(view: Any, shown: str, size: int) -> list[list[float]]:

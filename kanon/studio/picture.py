@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,7 +12,22 @@ import streamlit as st
 from kanon.sources.writing import MIME, table_bytes
 from kanon.studio.files import content, file_name
 
-__all__ = ["data_button", "picture"]
+__all__ = ["chart", "data_button", "picture"]
+
+
+def chart(figure: go.Figure, key: str, **also: Any) -> Any:
+    """Draw a chart as it is, on white paper: its colours would not be told apart on a dark one.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    key
+        Its key on the page.
+    also
+        What else ``st.plotly_chart`` takes.
+    """
+    return st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
 
 
 def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, about: str) -> None:
@@ -28,7 +44,7 @@ def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, a
     about
         All that decides the numbers; it goes into the fingerprint of the file's name.
     """
-    st.plotly_chart(figure, config={"displayModeBar": False}, key=name)
+    chart(figure, name)
     data_button("Data", numbers, name, about, kind="tertiary")
 
 

@@ -14,7 +14,7 @@ from kanon.charts.searches import (
 from kanon.errors import KanonError
 from kanon.searches import Searches, check_searches
 from kanon.studio import running, state
-from kanon.studio.picture import data_button, picture
+from kanon.studio.picture import chart, data_button, picture
 from kanon.studio.progress import progress
 from kanon.studio.searches import (
     columns_table,
@@ -100,7 +100,7 @@ def _results(found: Searches, about: str) -> None:
         return
     if found.over_columns["columns"].nunique() > 1:
         drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
-        st.plotly_chart(drawn, config={"displayModeBar": False}, key="searches-over-columns")
+        chart(drawn, "searches-over-columns")
     st.caption("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in.")
     st.table(columns_table(found))
     data_button(

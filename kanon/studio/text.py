@@ -14,14 +14,19 @@ def plain(text: object) -> str:
     """Escape every character that Markdown could read as formatting, a link or an image.
 
     A column may be called ``![x](http://…)``; shown as Markdown it would send a request. Addresses
-    become links even when escaped, unless an invisible character parts them.
+    become links even when escaped, unless an invisible character parts them. Within a word a hyphen
+    and an underscore mean nothing to Markdown, and screen readers read labels as they are.
 
-    >>> print(plain("a_b"))
-    a\\_b
+    >>> print(plain("_a*"), plain("marital-status"), plain("a_b"))
+    \\_a\\* marital-status a_b
     """
     flat = on_one_line(text)
     parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", parted)
+    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escaped, parted)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[1]}" if found[1] else found[0]
 
 
 def in_badge(text: object) -> str:

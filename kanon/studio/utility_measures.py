@@ -31,7 +31,7 @@ from kanon.studio.changed import (
     query_sentence,
 )
 from kanon.studio.explain_changed import how_changed
-from kanon.studio.picture import data_button, picture
+from kanon.studio.picture import chart, data_button, picture
 from kanon.studio.result import in_columns
 from kanon.studio.text import percent
 from kanon.studio.work import Result, Work
@@ -89,14 +89,13 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
         width=320,
     )
     one = by_name[chosen]
-    st.plotly_chart(
+    chart(
         distribution_large(
             one,
             f"{escaped(one.name)}: changed by {percent(100 * one.total_variation)} under equal "
             "spread",
         ),
-        config={"displayModeBar": False},
-        key="utility-distribution",
+        "utility-distribution",
     )
     return one
 
