@@ -63,7 +63,7 @@ def modules(level: str, only: str = "") -> list[str]:
 
 def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put what docstrings say in the place of ``{library}``, and links to where pages are here."""
-    text = re.sub(r"```\{library\} (\d)(?: (\w+))?\n```", documented, source[0])
+    text = re.sub(r"```\{library\} (\d+)(?: (\w+))?\n```", documented, source[0])
     source[0] = re.sub(
         r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
         lambda found: f"](/{found[1].lower()}.md",

@@ -437,10 +437,11 @@ def picture(page: Page, name: str) -> None:
     OUTPUT.mkdir(exist_ok=True)
     height = page.evaluate("document.querySelector('[data-testid=stMain]')?.scrollHeight ?? 720")
     page.screenshot(path=OUTPUT / f"{name}.png")
-    page.set_viewport_size({**VIEWPORT, "height": max(VIEWPORT["height"], int(height) + 20)})
+    size = page.viewport_size or VIEWPORT
+    page.set_viewport_size({**size, "height": max(size["height"], int(height) + 20)})
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
     page.screenshot(path=OUTPUT / f"{name}-whole.png")
-    page.set_viewport_size(VIEWPORT)
+    page.set_viewport_size(size)
 
 
 NAVIGATION = "[data-testid=stSidebarNavItems]"

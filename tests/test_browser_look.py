@@ -66,6 +66,7 @@ def test_a_tablet_needs_no_sideways_scrolling(server, page):
         page.goto(f"{server.url}/{'' if title == 'Anonymise' else title.lower()}")
         expect(page.get_by_role("heading", level=1)).to_contain_text(by.QUESTIONS[title])
         by.idle(page)
+        expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
         for part in ("document.documentElement", "document.querySelector('.stMain')"):
             assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), (title, part)
         by.picture(page, f"tablet-{title.lower()}")

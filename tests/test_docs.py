@@ -205,7 +205,7 @@ def test_every_module_of_the_library_is_in_the_reference_once(configuration):
     asked = [
         found
         for page in (DOCS / "library").glob("*.md")
-        for found in re.findall(r"```\{library\} (\d)(?: (\w+))?\n", page.read_text("utf-8"))
+        for found in re.findall(r"```\{library\} (\d+)(?: (\w+))?\n", page.read_text("utf-8"))
     ]
     shown = [name for level, only in asked for name in configuration.modules(level, only)]
     library = [

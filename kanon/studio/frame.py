@@ -26,8 +26,8 @@ __all__ = [
 
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
-# filled buttons that are read in both themes; and a sentence for a file that is too large, of which
-# Streamlit says so only to who points at it.
+# filled buttons that are read in both themes; a sentence for a file that is too large, of which
+# Streamlit says so only to who points at it; and on a tablet, columns that go below each other.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
@@ -38,6 +38,12 @@ _STYLE = """<style>
 [data-testid="stFileChip"][aria-invalid="true"]::after {
     content: "This file is larger than allowed and was not loaded.";
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
+}
+@media (max-width: 1024px) {
+    .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
+    [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+    [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
+    [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
 }
 </style>"""
 
