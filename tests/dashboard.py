@@ -47,9 +47,9 @@ PEOPLE = pd.DataFrame(
 
 
 # --- workers --------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def workers():
-    """All processes that the pages start; none of them outlives this module."""
+    """All processes that the pages start; none of them outlives the tests."""
     started = []
 
     class Recorded(subprocess.Popen):

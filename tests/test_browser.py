@@ -550,6 +550,7 @@ def test_a_column_is_called_what_it_is_called(server, page):
 
 
 # --- much of it -----------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_file_above_the_limit_is_refused_and_the_app_goes_on(server, page, tmp_path):
     large = tmp_path / "large.csv"
     with large.open("wb") as file:

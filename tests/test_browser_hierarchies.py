@@ -493,6 +493,7 @@ def refused(page, sentence):
     by.idle(page)
 
 
+@pytest.mark.nightly
 def test_what_is_refused_says_why_and_keeps_what_was_typed(server, page):
     open_flat_education(page, server)
     whole(page)
@@ -775,6 +776,7 @@ def sums(page, metric):
     return [float(number) for number in steps.split(" + ")], float(total)
 
 
+@pytest.mark.nightly
 def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
     open_data(page, server, educated())
     by.go(page, "Metrics")

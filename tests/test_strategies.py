@@ -563,7 +563,7 @@ def test_a_tie_seed_decides_ties(strategy, scope):
 # Against the pure version
 
 
-@examples(40)
+@examples(20)
 @given(cases(metrics=["custom"], max_records=12, max_nodes=7), st.data())
 def test_kernel_and_scan_equal_the_pure_version(case, data):
     problem, values, chosen = case
