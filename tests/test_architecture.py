@@ -210,7 +210,7 @@ def test_no_file_is_called_like_the_table_of_adult():
 
 def squeezed(lines: list[str]) -> set[str]:
     """Every three lines that follow each other, without whatever separates their cells."""
-    plain = ["".join(re.findall(r"\w", line)) for line in lines]
+    plain = [re.sub(r"\W+", "", line) for line in lines]
     return {"".join(plain[i : i + 3]) for i in range(len(plain) - 2)}
 
 
