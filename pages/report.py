@@ -1,6 +1,241 @@
 """What does one sign? The report of a release for the file."""
 
+import json
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.errors import KanonError
+from kanon.report.rendering import measures_csv, numbers_json, rendered
+from kanon.report.words import ASKED
+from kanon.sources.stored import StoredTable
+from kanon.studio import running, state
+from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, unready
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.report_view import LABELS
+from kanon.studio.reporting import (
+    IN_ENGINE,
+    command,
+    form_of,
+    outdated_report,
+    what_is_in_it,
+    words_file,
+)
+from kanon.studio.text import plain
+
+FORMS = {False: "Internal", True: "For publication"}
+ABOUT_FORM = {
+    False: "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
+    "who may see the table may see it, and every printed page says so.",
+    True: "**For publication**: for anybody. It shows counts in place of labels and records, so no "
+    "value of the table is in it; names of columns stay, and your texts as you type them.",
+}
+LONG = ("purpose", "remarks")
+
+
+def change(**parts):
+    """Change what the page shows."""
+    state.change(report=replace(state.work().report, **parts))
+
+
+def take_text(name, key):
+    """Keep what was typed."""
+    change(texts={**state.work().report.texts, name: state.typed(key) or ""})
+
+
+def take_form():
+    """Keep the form that was chosen; to click it once more changes nothing."""
+    chosen = state.typed("report-public")
+    if chosen is not None:
+        change(public=chosen)
+
+
+def field(name):
+    """The field of one text."""
+    key = f"report-{name}"
+    how = {
+        "key": state.seeded(key, state.work().report.texts.get(name, "")),
+        "help": ASKED[name],
+        "on_change": take_text,
+        "args": (name, key),
+    }
+    if name in LONG:
+        st.text_area(LABELS[name], height=110, **how)
+    else:
+        st.text_input(LABELS[name], **how)
+
+
+def texts():
+    """The fields for what only the user knows; returns the words, or None if one is too long."""
+    left, right = st.columns(2)
+    with left:
+        field("title")
+        field("purpose")
+        field("remarks")
+    with right:
+        for name in ("responsible", "recipient", "legal_basis", "retention"):
+            field(name)
+    try:
+        return state.work().report.words()
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return None
+
+
+def choices(work, fresh):
+    """The form, the k, and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Form",
+            list(FORMS),
+            key=state.seeded("report-public", work.report.public),
+            format_func=FORMS.get,
+            on_change=take_form,
+        )
+        most = max(2, work.table.n_records)
+        st.number_input(
+            "k, records per class at least",
+            min_value=2,
+            max_value=most,
+            key=state.seeded("report-k", min(work.k, most)),
+            on_change=state.take,
+            args=("k", "report-k", int),
+            width=240,
+            help="The report is about the release for this k.",
+        )
+        st.button(
+            "Make the report",
+            type="secondary" if fresh else "primary",
+            icon=":material/description:",
+            disabled=work.busy or isinstance(work.table, StoredTable),
+            on_click=running.report,
+            key="report-make",
+        )
+        cancel_button()
+    st.caption(ABOUT_FORM[work.report.public])
+
+
+def notice(work, stale):
+    """That there is no report yet, or that it is an old one, which then looks old."""
+    making = work.doing == "reporting"
+    with st.container():  # always there, so that the report stays where it is
+        if isinstance(work.table, StoredTable):
+            st.info(IN_ENGINE)
+        elif work.reported is None and not making:
+            st.info("There is no report of this table yet; press Make the report.")
+        elif stale and not making:
+            st.warning(
+                "Settings have changed since this report was made; press Make the report to renew "
+                "it.",
+                icon=":material/history:",
+            )
+    opacity = 0.45 if stale or making else 1
+    st.html(f"<style>.st-key-report-shown {{ opacity: {opacity}; }}</style>")
+
+
+def verdict(report):
+    """The sentence to sign, and what was required beside what was reached."""
+    st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
+    st.table(
+        {
+            "Required": [plain(one.required) for one in report.guarantees],
+            "Reached": [plain(f"{one.reached} {one.unit}") for one in report.guarantees],
+            "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
+        }
+    )
+    st.caption(plain(what_is_in_it(report)))
+
+
+def downloads(work, report, words, stale):
+    """The report, its numbers, and what makes it again on the command line."""
+    about = "|".join(map(str, (report.plan, report.made, words, report.public)))
+    form = "publication" if report.public else "internal"
+    plan = work.reported.plan
+    plan_name, words_name = file_name("plan", "json", plan), ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.download_button(
+            "Report of the old settings" if stale else "Report",
+            data=content(lambda: rendered(report)),
+            file_name=file_name(f"report-{form}", "html", about),
+            mime="text/html",
+            icon=":material/download:",
+            on_click="ignore",
+            type="secondary" if stale else "primary",
+            help="One page that opens offline and prints on A4.",
+            key="report-html",
+        )
+        st.download_button(
+            "Measures as CSV",
+            data=content(lambda: measures_csv(report)),
+            file_name=file_name(f"measures-{form}", "csv", about),
+            mime="text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+            key="report-csv",
+        )
+        st.download_button(
+            "All numbers as JSON",
+            data=content(lambda: numbers_json(report)),
+            file_name=file_name(f"numbers-{form}", "json", about),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            key="report-json",
+        )
+        st.download_button(
+            "Plan",
+            data=plan,
+            file_name=plan_name,
+            mime="application/json",
+            icon=":material/description:",
+            on_click="ignore",
+            help="From it and the table the release and its report can be made again. Its "
+            "hierarchies list values of the table, so it is not for publication.",
+            key="report-plan",
+        )
+        given = words_file(words)
+        if given:
+            typed = json.dumps(given, ensure_ascii=False, indent=1) + "\n"
+            words_name = file_name("words", "json", typed)
+            st.download_button(
+                "Your texts",
+                data=typed,
+                file_name=words_name,
+                mime="application/json",
+                icon=":material/description:",
+                on_click="ignore",
+                help="WORDS.json for the command line.",
+                key="report-words",
+            )
+    st.caption("The same report from the command line, beside these files:")
+    st.code(command(plan_name, work.file.name, words_name, report.public), "bash", wrap_lines=True)
+
+
+def preview(work, report, about):
+    """The report itself, as it opens."""
+    st.toggle(
+        "Preview",
+        key=state.seeded("report-preview", work.report.preview),
+        on_change=lambda: change(preview=state.typed("report-preview")),
+        help="The report as it opens in a browser. A policy within it lets nothing be fetched.",
+    )
+    if work.report.preview:
+        page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
+        st.iframe(page, height=640, alt="The report")
+
 
 work = head("What goes on file about this release?")
 unready(work)
+stale = outdated_report(work)
+words = texts()
+choices(work, work.reported is not None and not stale)
+with st.container():  # always there, so that the report stays where it is
+    progress()
+notice(work, stale)
+if work.reported is not None and words is not None:
+    with st.container(key="report-shown"):
+        shown = form_of(work.reported, words, work.report.public)
+        verdict(shown)
+        downloads(work, shown, words, stale)
+        preview(work, shown, (work.reported, words, shown.public))

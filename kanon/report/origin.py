@@ -18,10 +18,20 @@ from kanon.schema import Role
 from kanon.sources.tables import Table
 from kanon.sources.writing import table_bytes
 
-__all__ = ["Origin", "canonical_plan", "hashes_of", "origin_of_file", "origin_of_table", "versions"]
+__all__ = [
+    "Origin",
+    "canonical_plan",
+    "hashes_of",
+    "origin_of_content",
+    "origin_of_file",
+    "origin_of_table",
+    "versions",
+]
 
 _LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
 """What a release depends on, and its check and pictures."""
+
+_BYTES = "the bytes of the input file"
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,12 @@ def origin_of_file(path: Path) -> Origin:
     except OSError as error:
         reason = (error.strerror or "no reason given").lower()
         raise TableError(f"{quoted(path.name)} cannot be read: {reason}.") from None
-    return Origin(path.name, digest, "the bytes of the input file")
+    return Origin(path.name, digest, _BYTES)
+
+
+def origin_of_content(content: bytes, name: str) -> Origin:
+    """The fingerprint of a file that was read already; the same as of the file itself."""
+    return Origin(name, _sha256(content), _BYTES)
 
 
 def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -25,7 +24,7 @@ from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 from kanon.words import counted, percent, thin
 
-__all__ = ["numbers", "rendered"]
+__all__ = ["measures_csv", "numbers", "numbers_json", "rendered"]
 
 
 def rendered(report: Report) -> bytes:
@@ -49,8 +48,8 @@ def rendered(report: Report) -> bytes:
         library=Markup(library),
         drawing=Markup(drawing),
         policy=" ".join([_allowed(library), _allowed(drawing)]),
-        numbers_csv=_data("text/csv", _lost_csv(report)),
-        numbers_json=_data("application/json", _json_bytes(numbers(report))),
+        numbers_csv=_data("text/csv", measures_csv(report)),
+        numbers_json=_data("application/json", numbers_json(report)),
     )  # fmt: skip
     return page.encode("utf-8", "replace")  # a name may hold half of a character
 
@@ -126,11 +125,12 @@ def _data(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
-def _json_bytes(found: Mapping[str, Any]) -> bytes:
-    return (json.dumps(found, indent=2) + "\n").encode("ascii")
+def numbers_json(report: Report) -> bytes:
+    """The figures of a report as a file of JSON."""
+    return (json.dumps(numbers(report), indent=2) + "\n").encode("ascii")
 
 
-def _lost_csv(report: Report) -> bytes:
+def measures_csv(report: Report) -> bytes:
     """All measures of what was lost; a spreadsheet runs none of the texts."""
     rows = [
         {

@@ -15,7 +15,7 @@ from kanon.errors import PlanError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 from kanon.words import thin
 
-__all__ = ["LONGEST", "TERMS", "Words", "parse_words", "read_words"]
+__all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words"]
 
 LONGEST = 5000
 """The most characters of one text."""
@@ -29,6 +29,18 @@ TERMS: Mapping[str, str] = {
     "remarks": "Further remarks",
 }
 """What each text is called in a report, in its order; the title stands at its head."""
+
+ASKED: Mapping[str, str] = {
+    "title": "What is released: it stands at the head of the report, such as “Patients of 2024, "
+    "for the registry”. Without it, the name of the table's file stands there.",
+    "purpose": "What the release is for, in a sentence or two.",
+    "responsible": "Who answers for the release, and signs.",
+    "recipient": "Who gets the release; for a publication, where it appears.",
+    "legal_basis": "What allows it, such as a law, a contract or consent.",
+    "retention": "How long the release is kept, and what becomes of it then.",
+    "remarks": "Whatever else belongs on file, such as who was asked.",
+}
+"""What each text is asked for, in the order in which one would write them."""
 
 _Text = Annotated[str, Field(max_length=LONGEST)]
 
@@ -89,8 +101,15 @@ def read_words(path: Path) -> Words:
     return parse_words(read_json(text, "The file of words"))
 
 
-def parse_words(content: Any) -> Words:
+def parse_words(content: Any, where: str = "The file of words") -> Words:
     """Check words that were parsed from JSON.
+
+    Parameters
+    ----------
+    content
+        An object with texts.
+    where
+        What they stand in, for the beginning of a sentence.
 
     Raises
     ------
@@ -104,18 +123,14 @@ def parse_words(content: Any) -> Words:
     kanon.errors.PlanError: The file of words: the key 'purpos' is unknown; known are title, ...
     """
     if not isinstance(content, dict):
-        raise PlanError(
-            f"The file of words has to be an object with texts; known keys are {_KEYS}."
-        )
+        raise PlanError(f"{where} has to be an object with texts; known keys are {_KEYS}.")
     unknown = [key for key in content if key not in _KEYS.split(", ")]
     if unknown:
-        raise PlanError(
-            f"The file of words: the key {quoted(unknown[0])} is unknown; known are {_KEYS}."
-        )
+        raise PlanError(f"{where}: the key {quoted(unknown[0])} is unknown; known are {_KEYS}.")
     try:
         return Words(**content)
     except ValidationError as error:
         key = error.errors(include_url=False)[0]["loc"][0]
         raise PlanError(
-            f"The file of words: {key} has to be text of at most {thin(LONGEST)} characters."
+            f"{where}: {key} has to be text of at most {thin(LONGEST)} characters."
         ) from None

@@ -33,7 +33,10 @@ def belongings() -> None:
 
 def _project() -> None:
     work = state.work()
-    st.markdown("**Save what you chose**: roles, hierarchies, weights, settings, kept plans.")
+    st.markdown(
+        "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts for a "
+        "report."
+    )
     st.write(
         "No record is in the file. Its hierarchies do list the values that occur in the table: "
         "keep it as safe as the table, where a value alone says something about a person."

@@ -46,6 +46,7 @@ def _bar() -> None:
         "searches": "The searches: ",
         "learning": "Learning: ",
         "predicting": "Learning: ",
+        "reporting": "The report: ",
     }
     doing = what.get(state.work().doing, "")
     st.progress(job.progress, text=plain(f"{doing}{job.text}{left}"))

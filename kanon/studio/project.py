@@ -17,6 +17,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
 from kanon.plan import Plan
+from kanon.report.words import parse_words
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
@@ -24,6 +25,7 @@ from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.history import History
 from kanon.studio.kept import carried, check_whole, checked_title
 from kanon.studio.planned import settings_said
+from kanon.studio.reporting import words_file
 from kanon.studio.starting import reread
 from kanon.studio.work import Pinned, Work, plan_content, with_choices
 
@@ -41,10 +43,12 @@ def check_savable(work: Work) -> dict[str, Any]:
     Raises
     ------
     PlanError
-        A model is required of a column that is not sensitive any more.
+        A model is required of a column that is not sensitive any more, or a text for a report is
+        too long.
     """
     content = plan_content(work, trees=False)
     Plan.from_content(content)
+    work.report.words()
     return content
 
 
@@ -82,6 +86,7 @@ def saved_project(work: Work) -> str:
             }
             for each in work.pinned
         ],
+        "words": words_file(work.report.words()),
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -117,6 +122,9 @@ def opened_project(work: Work, content: bytes) -> Work:
             name = "an object" if kind is dict else "a list"
             raise PlanError(f"{_WHOLE}: the key {key} has to be {name}.")
     plan = _plan(given["plan"], _WHOLE)
+    if "words" in given:  # earlier files have none
+        words = parse_words(given["words"], f"{_WHOLE}: the key words")
+        work = replace(work, report=replace(work.report, texts=words_file(words)))
     work = _read_as(replace(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:
@@ -278,6 +286,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         result=None,
         comparison=None,
         searched=None,
+        reported=None,
         what_if=None,
         imports=(),
         previews={},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from kanon.exploration import Explored, explore
 from kanon.ground import Release, needs_table
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
+from kanon.report.gathering import Report
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
 from kanon.settings import exceeded, settings
@@ -39,6 +41,7 @@ from kanon.studio.lattice_view import FoundLattice
 from kanon.studio.learning import ground_of, lesson_of, with_outcomes
 from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
+from kanon.studio.reporting import make_report, origin_of, plan_of_report
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
 from kanon.studio.starting import read_again
@@ -72,6 +75,7 @@ __all__ = [
     "outdated",
     "predict_utility",
     "read_table_again",
+    "report",
     "run_searches",
     "start",
     "write",
@@ -311,6 +315,24 @@ def _with_searches(settings: str, work: Work, found: Searches) -> Work:
     return replace(work, searched=Searched(found, settings))
 
 
+def report() -> None:
+    """Make the report of the current settings in a worker; what cannot be made is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        content = plan_of_report(work).model_dump(mode="json")
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    given = (content, work.table, work.file.name, origin_of(work), datetime.date.today())
+    _submit("reporting", _with_report, make_report, *given)
+
+
+def _with_report(work: Work, found: Report) -> Work:
+    return replace(work, reported=found)
+
+
 def learn() -> None:
     """Train the classifiers that the chosen experiment lacks; what cannot be run is said."""
     work = state.work()
@@ -403,7 +425,12 @@ def collect() -> None:
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands
-        what = {"opening": "Opening", "reading": "Reading", "writing": "Writing"}
+        what = {
+            "opening": "Opening",
+            "reading": "Reading",
+            "writing": "Writing",
+            "reporting": "The report",
+        }
         notice = f"{what.get(work.doing, 'The run')} was cancelled; nothing was changed."
         said = {"problem": work.problem, "problem_at": work.problem_at}
         state.change(**idle, bands=bands, notice=notice, **said)

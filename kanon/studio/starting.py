@@ -109,6 +109,7 @@ def read_again(work: Work, again: Work) -> Work:
             result=None,
             comparison=None,
             searched=None,
+            reported=None,
             what_if=None,
             # Else what was handed out is of other values.
             handed=work.handed if again.digest == work.digest else (),

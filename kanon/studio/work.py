@@ -24,6 +24,7 @@ from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
+from kanon.report.gathering import Report
 from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
 from kanon.searches import Searches
@@ -49,6 +50,7 @@ from kanon.studio.jobs import Job
 from kanon.studio.lattice_view import FoundLattice, LatticeView
 from kanon.studio.lessons_view import LessonsView
 from kanon.studio.places import Destination, Place
+from kanon.studio.report_view import ReportView
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
@@ -103,6 +105,7 @@ Doing = Literal[
     "reading",
     "writing",
     "combining",
+    "reporting",
 ]
 
 
@@ -323,6 +326,8 @@ class Work:
         What the page Utility shows.
     lessons
         What the page Learn shows.
+    report, reported
+        What the page Report shows, with the texts typed for it; and the report made last.
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
@@ -401,6 +406,8 @@ class Work:
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
     lessons: LessonsView = field(default_factory=LessonsView)
+    report: ReportView = field(default_factory=ReportView)
+    reported: Report | None = None
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)

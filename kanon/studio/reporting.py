@@ -1,0 +1,153 @@
+"""The report of a release, as a session makes it: in a worker, and as the command line would."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from kanon.errors import KanonError, TableError
+from kanon.plan import Plan
+from kanon.progress import Progress
+from kanon.report.gathering import Report, gather
+from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
+from kanon.report.public import for_publication
+from kanon.report.words import Words
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Table
+from kanon.studio.work import Work, plan_of
+from kanon.words import counted
+
+__all__ = [
+    "IN_ENGINE",
+    "command",
+    "form_of",
+    "make_report",
+    "origin_of",
+    "outdated_report",
+    "plan_of_report",
+    "what_is_in_it",
+    "words_file",
+]
+
+IN_ENGINE = (
+    "A report checks the released rows once more, for which the table has to be in memory, and "
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon report "
+    "with --engine memory."
+)
+"""Why there is no report of a table that stays in an engine."""
+
+
+def plan_of_report(work: Work) -> Plan:
+    """The plan that a report would be about.
+
+    Raises
+    ------
+    TableError
+        The table stays in an engine.
+    PlanError
+        See :func:`kanon.studio.work.plan_of`.
+    """
+    if isinstance(work.table, StoredTable):
+        raise TableError(IN_ENGINE)
+    return plan_of(work)
+
+
+def origin_of(work: Work) -> Origin | None:
+    """The fingerprint of the file that was loaded; None for a table without one."""
+    return None if work.content is None else origin_of_content(work.content, work.file.name)
+
+
+def make_report(
+    progress: Progress,
+    content: Mapping[str, Any],
+    table: Table,
+    name: str,
+    origin: Origin | None,
+    date: datetime.date,
+) -> Report:
+    """Gather a report, in a worker; the texts of people are added where it is shown.
+
+    Parameters
+    ----------
+    progress
+        Told how far it is.
+    content
+        The plan, which cannot be sent to a worker as it is.
+    table, name
+        The table, and what it is called.
+    origin
+        The fingerprint of its file; by default of its cells.
+    date
+        The day of the report.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.report.gathering.gather`.
+    """
+    origin = origin or origin_of_table(table, name)
+    return gather(
+        Plan.from_content(content), table, Path(), date=date, origin=origin, progress=progress
+    )
+
+
+def outdated_report(work: Work) -> bool:
+    """Whether the report on screen is of another plan than the one that is chosen now."""
+    if work.reported is None:
+        return False
+    try:
+        return canonical_plan(plan_of_report(work)) != work.reported.plan
+    except KanonError:
+        return True
+
+
+def form_of(report: Report, words: Words, public: bool) -> Report:
+    """A report with the texts of people, in one of its two forms; nothing is computed again."""
+    report = replace(report, words=words)
+    return for_publication(report) if public else report
+
+
+def words_file(words: Words) -> dict[str, str]:
+    """The texts that were given, as ``WORDS.json`` holds them."""
+    return {name: text for name, text in asdict(words).items() if text}
+
+
+def what_is_in_it(report: Report) -> str:
+    """The sections of a report, in a sentence."""
+    shown = "as counts" if report.public else "drawn"
+    tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
+    others = sum(not one.chosen for one in tried)
+    return (
+        f"In it: your texts; the table, {counted(len(report.profile), 'column')}; "
+        f"{counted(len(report.hierarchies), 'hierarchy', 'hierarchies')}, {shown}; the plan; the "
+        f"guarantees; risks before and after; {counted(len(report.lost), 'measure')} of what was "
+        f"lost; {counted(len(report.curves), 'curve')} around k; "
+        f"{counted(others, 'other release')} considered; versions and fingerprints."
+    )
+
+
+def command(plan: str, table: str, words: str, public: bool) -> str:
+    """The command that makes the same report again.
+
+    Parameters
+    ----------
+    plan, table
+        The names of their files.
+    words
+        The name of the file of texts; empty without any.
+    public
+        Whether it makes the form for publication.
+
+    >>> command("plan.json", "my table.csv", "", public=True)
+    "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"
+    """
+    if table.startswith("-"):
+        table = f"./{table}"
+    parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
+    parts += ["--words", words] if words else []
+    parts += ["--public"] if public else []
+    return shlex.join(parts)
