@@ -227,8 +227,12 @@ def _curve(
     columns: Mapping[str, Iterable[str]],
     k: int,
 ) -> Curve:
-    """Pictures of a page's width, and their numbers."""
+    """Pictures of a page's width, and their numbers.
+
+    Plotly's default may be another program's: Streamlit has one of its own.
+    """
     for figure in figures:
+        figure.layout.template = "plotly"
         figure.update_layout(width=WIDTH, paper_bgcolor="white")
     ks = numbers["k"].tolist()
     rows = zip(map(thin, ks), *columns.values(), strict=True)

@@ -101,10 +101,15 @@ def _environment() -> jinja2.Environment:
 
 
 def _drawing(report: Report) -> str:
-    """The script that draws all pictures, each in a place with a number of its own."""
+    """The script that draws all pictures, each in a place with a number of its own.
+
+    The keys of a figure have another order once it was in another process.
+    """
+    figures = [to_json(one, engine="json") for each in report.curves for one in each.figures]
+    ordered = [json.dumps(json.loads(one), sort_keys=True) for one in figures]
     calls = [
-        f'Plotly.newPlot("curve-{place}",{to_json(one, engine="json")},{{displayModeBar:false}});'
-        for place, one in enumerate(figure for each in report.curves for figure in each.figures)
+        f'Plotly.newPlot("curve-{place}",{one},{{displayModeBar:false}});'
+        for place, one in enumerate(ordered)
     ]
     return _inert("\n".join(calls))
 
