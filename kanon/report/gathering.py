@@ -30,6 +30,7 @@ from kanon.report.said import (
     Level,
     fates,
     guarantees,
+    in_plain_words,
     plan_in_words,
     verdict_sentence,
     what_leaves,
@@ -45,6 +46,9 @@ __all__ = ["ColumnProfile", "Drawn", "Example", "Made", "Report", "Risk", "gathe
 
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
 """So many records are shown before and after; columns at most, and characters of a cell."""
+
+_LOOKED_AT = 1000
+"""Among so many records, those are looked for that were changed."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +113,24 @@ class Risk:
 
 @dataclass(frozen=True)
 class Example:
-    """Some records before and after: the names of their columns, and their cells as texts."""
+    """Some records before and after: the names of their columns, and their cells as texts.
+
+    Attributes
+    ----------
+    columns
+        The names.
+    before, after
+        The records, row by row the same.
+    changed
+        Whether all of them were changed.
+    left_out
+        How many columns there was no room for.
+    """
 
     columns: tuple[str, ...]
     before: tuple[tuple[str, ...], ...]
     after: tuple[tuple[str, ...], ...]
+    changed: bool
     left_out: int
 
 
@@ -129,6 +146,8 @@ class Report:
         When it was made and how fast: all that differs between two reports of one release.
     verdict
         What was checked, what was reached and what was not considered.
+    in_words
+        What the release protects and what it costs, in plain words.
     records, dropped
         Records that were anonymised, and those left out before for missing values.
     profile
@@ -173,6 +192,7 @@ class Report:
     words: Words
     made: Made
     verdict: str
+    in_words: tuple[str, ...]
     records: int
     dropped: int
     profile: tuple[ColumnProfile, ...]
@@ -276,6 +296,7 @@ def gather(
         words=words or Words(),
         made=Made(date, found.seconds),
         verdict=verdict_sentence(done, reached),
+        in_words=in_plain_words(done),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
         profile=_profile(done, original),
@@ -366,17 +387,23 @@ def _risks(done: Run) -> tuple[Risk, ...]:
 
 
 def _example(done: Run) -> Example:
-    """The first records before and after: quasi-identifiers first, never an identifier."""
+    """The first records that were changed: quasi-identifiers first, never an identifier.
+
+    Where fewer were changed than are shown, the first records of all.
+    """
     prepared = done.prepared
-    seen = prepared.source.excerpt(done.recoding, _EXAMPLES)
+    seen = prepared.source.excerpt(done.recoding, _LOOKED_AT)
+    found = np.flatnonzero(seen.rise.any(axis=1))[:_EXAMPLES]
+    changed = len(found) == _EXAMPLES
+    rows = found if changed else np.arange(min(_EXAMPLES, len(seen.rise)))
     hidden = {*prepared.plan.roles.columns(Role.IDENTIFIER), SUPPRESSED}
     first = [*prepared.classes.attributes, *prepared.plan.roles.columns(Role.SENSITIVE)]
     others = [name for name in seen.after.columns if name not in {*first, *hidden}]
     columns = [*first, *others]
     shown = columns[:_WIDEST]
     return Example(
-        tuple(shown), _cells(seen.before, shown), _cells(seen.after, shown),
-        len(columns) - len(shown),
+        tuple(shown), _cells(seen.before.iloc[rows], shown), _cells(seen.after.iloc[rows], shown),
+        changed, len(columns) - len(shown),
     )  # fmt: skip
 
 

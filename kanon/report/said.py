@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon.errors import quoted
+from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
 from kanon.release_check import Verdict
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
+from kanon.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.words import counted, percent, thin
 
@@ -22,6 +24,7 @@ __all__ = [
     "Level",
     "fates",
     "guarantees",
+    "in_plain_words",
     "plan_in_words",
     "shown",
     "verdict_sentence",
@@ -98,6 +101,25 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
         f"Counted again from the released rows alone, every class meets {met}; {nothing}{whole}not "
         f"considered were {NOT_CONSIDERED}."
     )
+
+
+def in_plain_words(done: Run) -> tuple[str, ...]:
+    """What the release protects and what it costs, for who is no statistician.
+
+    Each number in a sentence of its own, as the dashboard says it.
+    """
+    recoding, metric = done.recoding, done.prepared.plan.metric
+    if recoding.min_k is None:
+        return (smallest_class(None),)
+    said = [smallest_class(recoding.min_k), chance(1 / recoding.min_k, recoding.min_k)]
+    for each in recoding.released.sensitive:
+        share = sensitive_measures(each)["alpha"]
+        assert share is not None  # some value is the most frequent one
+        said.append(f"{quoted(each.name)}: {best_guess(share)}")
+    said.append(lost(done.measures["alteration"][metric.name], metric.card.title))
+    if recoding.suppressed_records:
+        said.append(left_out(recoding.suppressed_records, done.prepared.classes.n_records))
+    return tuple(said)
 
 
 # --- the plan -------------------------------------------------------------------------------
@@ -200,7 +222,7 @@ def fates(done: Run) -> dict[str, str]:
 def what_leaves(done: Run) -> str:
     """What the release protects and what it does not, by columns."""
     passed = done.prepared.source.passed_through()
-    said = f"The records are alike in {_listed(done.prepared.classes.attributes)} only."
+    said = f"Records of one class are alike in {_listed(done.prepared.classes.attributes)} only."
     return f"{said} Left as they are: {_listed(passed)}." if passed else said
 
 
