@@ -135,7 +135,7 @@ def notice(work, stale):
 
 
 def verdict(report):
-    """The sentence to sign, and what was required beside what was reached."""
+    """The sentence to sign, what was required beside what was reached, and plain words."""
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
@@ -144,6 +144,7 @@ def verdict(report):
             "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
         }
     )
+    st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
     st.caption(plain(what_is_in_it(report)))
 
 

@@ -391,6 +391,15 @@ def compare(page: Page) -> None:
     idle(page)
 
 
+def make_report(page: Page) -> None:
+    """Press the button on the page Report and wait for the report."""
+    expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
+    button(page, "Make the report").click()
+    page.get_by_text("In it: your texts").wait_for(timeout=120_000)
+    page.frame_locator("iframe").locator("#made").wait_for()
+    idle(page)
+
+
 def renew(page: Page) -> None:
     """Press the button and wait until the outdated result has been replaced."""
     expect(page.get_by_text(OUTDATED)).to_be_visible()

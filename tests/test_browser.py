@@ -479,6 +479,8 @@ def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, 
             by.compare(page)
         if title == "Lattice":
             expect(page.get_by_text("combinations of levels satisfy k = 5")).to_be_visible()
+        if title == "Report":
+            by.make_report(page)
         by.picture_for_docs(page, title)
         controls = page.get_by_test_id("stMain").locator(
             "button, input, [role=combobox], [role=slider], [role=tab], a[href]"

@@ -1,12 +1,13 @@
-"""The page of a report in a real browser: it asks nobody for anything, and draws."""
+"""The report in a real browser: made on its page, it asks nobody for anything, and draws."""
 
 from __future__ import annotations
 
 import datetime
 
+import browser as by
 import pytest
-from browser import VIEWPORT
 from people_plans import PEOPLE, plan_with
+from playwright.sync_api import expect
 
 from kanon.plan import Plan
 from kanon.report.gathering import gather
@@ -16,12 +17,9 @@ from kanon.report.rendering import rendered
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
-def test_a_report_opens_offline_without_a_request(chrome, tmp_path, public):
-    report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
-    path = tmp_path / "report.html"
-    path.write_bytes(rendered(for_publication(report) if public else report))
-    context = chrome.new_context(viewport=VIEWPORT, offline=True)
+def opens_offline(chrome, path):
+    """A report opens without a connection, draws, and hands out its numbers."""
+    context = chrome.new_context(viewport=by.VIEWPORT, offline=True)
     try:
         page = context.new_page()
         asked, said = [], []
@@ -32,10 +30,32 @@ def test_a_report_opens_offline_without_a_request(chrome, tmp_path, public):
         assert page.locator("figure .main-svg").first.is_visible()
         assert page.locator(".js-plotly-plot").count() == 3
         assert asked == [path.as_uri()] and said == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= VIEWPORT["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= by.VIEWPORT["width"]
         with page.expect_download() as download:
             page.get_by_role("link", name="All numbers as JSON").click()
         assert download.value.suggested_filename == "report.json"
         assert all(url.startswith("data:") for url in asked[1:])
     finally:
         context.close()
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
+def test_a_report_opens_offline_without_a_request(chrome, tmp_path, public):
+    report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
+    path = tmp_path / "report.html"
+    path.write_bytes(rendered(for_publication(report) if public else report))
+    opens_offline(chrome, path)
+
+
+def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, tmp_path):
+    by.open_start(page, server)
+    by.go(page, "Report")
+    by.type_in(page, page.get_by_role("textbox", name="Recipient"), "Teaching <b>$x$</b>")
+    by.make_report(page)
+    shown = page.frame_locator("iframe")
+    expect(shown.get_by_text("Teaching <b>$x$</b>")).to_be_visible()
+    expect(shown.locator(".js-plotly-plot")).to_have_count(3)
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth") <= by.VIEWPORT["width"]
+    path = tmp_path / "report.html"
+    by.download(page, "Report").save_as(path)
+    opens_offline(chrome, path)

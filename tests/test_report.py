@@ -36,6 +36,7 @@ from kanon.report.public import for_publication
 from kanon.report.rendering import numbers, rendered
 from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
 from kanon.run import algorithms, prepare, run
+from kanon.sentences import lost
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
 
@@ -180,9 +181,29 @@ def test_a_report_worked_by_hand():
         "there; not considered were what is known about these persons from elsewhere, other "
         "releases of the same table, and what columns tell that are left as they are."
     )
-    assert len(report.example.before) == 5
+    assert report.in_words == (
+        "Everybody looks like at least 1 other to who knows the quasi-identifiers.",
+        "Who knows that somebody is in the table picks the right record with a chance of "
+        "50.0 %: one of 2 in the smallest class (prosecutor).",
+        "'disease': Who knows that somebody is in the class that tells most can be 50.0 % "
+        "sure of their value.",
+        lost(report.measures["alteration"]["nllm"], "NLLM"),
+    )
+    assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
     assert report.example.before[1] == ("34", "F", "flu", "")
+
+
+def test_examples_are_records_that_were_changed():
+    table = pd.DataFrame({"age": [31] * 4 + [52, 53, 54, 55, 56, 57], "sex": ["F"] * 10})
+    report = report_of(plan_with(columns={
+        "age": content()["columns"]["age"], "sex": content()["columns"]["sex"],
+    }), table)  # fmt: skip
+    assert [age for age, _ in report.example.before] == ["52", "53", "54", "55", "56"]
+    assert report.example.changed and "31" not in str(report.example.after)
+    text = page_of(report)
+    assert "The first records of the release that were changed;" in text
+    assert text.count(' other"><bdi>') == 10  # the ages, before and after
 
 
 def test_a_release_of_nobody_is_no_success():
@@ -191,6 +212,7 @@ def test_a_release_of_nobody_is_no_success():
         "Nothing is released: every record is suppressed, so there is no class to check."
     )
     assert report.guarantees[0].reached == "no class is left"
+    assert report.in_words == ("Nothing is released, so there is no class.",)
     assert (report.risks, report.curves, report.example.before) == ((), (), ())
     assert report.about_k.startswith("Nothing is released for the chosen k")
     assert STUB not in page_of(report)  # nothing is drawn

@@ -153,6 +153,7 @@ def test_a_report_says_its_verdict_and_its_guarantees(start):
     (said,) = verdicts(at)
     assert said.startswith("Release of hospital.csv. Counted again from the released rows alone")
     assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
+    assert any("- Everybody looks like at least 1 other" in one.value for one in at.markdown)
     (table,) = at.table
     assert table.value["Verdict"].tolist() == ["met"]
     (inside,) = [one for one in captions(at) if one.startswith("In it: ")]
@@ -246,21 +247,18 @@ def test_a_release_of_nobody_says_so(start):
     assert "Nothing is released: every record is suppressed" in verdicts(at)[0]
 
 
-def test_a_table_in_an_engine_has_no_report(start, tmp_path):
+def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     path = tmp_path / "people.parquet"
     PEOPLE.to_parquet(path)
-    stored = open_work(no_progress, Address.parse(str(path)), None, sample_work("hospital").asked)
-    with pytest.raises(TableError, match="has to be in memory"):
-        plan_of_report(stored)
-
-
-def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path, monkeypatch):
     at = start(REPORT)
-    monkeypatch.setattr("kanon.sources.stored.StoredTable", type(work(at).table))
-    assert not button(at, "Make the report").disabled
+    stored = open_work(no_progress, Address.parse(str(path)), None, work(at).asked)
+    at.session_state[WORK] = replace(stored, version=2)
     go(at)
     assert button(at, "Make the report").disabled
-    assert "has to be in memory" in at.info[0].value
+    (said,) = at.info
+    assert "has to be in memory, and this one stays where it is" in said.value
+    with pytest.raises(TableError, match="has to be in memory"):
+        plan_of_report(stored)
 
 
 # --- texts ------------------------------------------------------------------------------------
