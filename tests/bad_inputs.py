@@ -939,6 +939,8 @@ SCREENS = [
            "'all.xlsx' cannot be read as XLSX: it is damaged, locked or another kind of file."),
     screen("A population that lacks people of the table", at("population", name="all.csv", content=b"age,sex\n31,F\n"),
            "3 classes of the table have fewer people in the population than records in the table; the population has to contain everybody, in the same labels."),
+    screen("A text of a report that is too long", at("text of a report", name="purpose", text="x" * 5001),
+           "Purpose has 5 001 characters; a report takes up to 5 000, so shorten it."),
     screen("No path", at("path", typed=""), "Give the path of a table, or the URL of a database."),
     screen("A path where nothing is", at("path", typed="nothing.parquet"),
            "'FOLDER/nothing.parquet' does not exist."),

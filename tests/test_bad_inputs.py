@@ -451,6 +451,15 @@ def path(session, typed):
     return {"place", "job", "doing", "then"}
 
 
+def text_of_report(session, name, text):
+    """A text on the page Report; the field holds what was typed."""
+    at = session.on("pages/report.py")
+    at.text_area(key=f"report-{name}").set_value(text)
+    go(at)
+    assert at.text_area(key=f"report-{name}").value == text
+    return {"report"}
+
+
 PLACES = {
     "builder": built,
     "ks": ks,
@@ -459,6 +468,7 @@ PLACES = {
     "plan": plan,
     "roles": roles,
     "settings": settings,
+    "text of a report": text_of_report,
     "interval": interval,
     "k": k_of,
     "layout": layout,
