@@ -396,7 +396,6 @@ def make_report(page: Page) -> None:
     expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
     button(page, "Make the report").click()
     page.get_by_text("In it: your texts").wait_for(timeout=120_000)
-    page.frame_locator("iframe").locator("#made").wait_for()
     idle(page)
 
 

@@ -7,7 +7,6 @@ import datetime
 import browser as by
 import pytest
 from people_plans import PEOPLE, plan_with
-from playwright.sync_api import expect
 
 from kanon.plan import Plan
 from kanon.report.gathering import gather
@@ -52,9 +51,11 @@ def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, 
     by.go(page, "Report")
     by.type_in(page, page.get_by_role("textbox", name="Recipient"), "Teaching <b>$x$</b>")
     by.make_report(page)
+    page.get_by_text("Preview", exact=True).click()
     shown = page.frame_locator("iframe")
-    expect(shown.get_by_text("Teaching <b>$x$</b>")).to_be_visible()
-    expect(shown.locator(".js-plotly-plot")).to_have_count(3)
+    shown.get_by_text("Teaching <b>$x$</b>").wait_for()
+    shown.locator("figure .main-svg").last.wait_for()
+    assert shown.locator(".js-plotly-plot").count() == 3
     assert page.evaluate("document.querySelector('.stMain').scrollWidth") <= by.VIEWPORT["width"]
     path = tmp_path / "report.html"
     by.download(page, "Report").save_as(path)

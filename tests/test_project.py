@@ -98,7 +98,8 @@ def test_no_record_is_in_the_file():
     for name in PEOPLE["name"]:
         assert name not in saved, "an identifier"
     listed = json.loads(saved)
-    assert set(listed) == {"project", "kanon", "plan", "hierarchies", "compared", "kept"}
+    parts = {"project", "kanon", "plan", "hierarchies", "compared", "kept", "words"}
+    assert set(listed) == parts
     for record in PEOPLE.itertuples(index=False):
         assert json.dumps(list(map(str, record))) not in saved
     assert "gout" not in saved and "asthma" not in saved, "nor a sensitive value"

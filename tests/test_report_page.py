@@ -81,6 +81,11 @@ def verdicts(at):
     return [one for one in found if "Counted again" in one or "Nothing is released" in one]
 
 
+def with_preview(at):
+    at.toggle(key="report-preview").set_value(True)
+    return go(at)
+
+
 def previews(at):
     """The report as it is shown."""
     return [one.proto.srcdoc for one in at.get("iframe")]
@@ -97,7 +102,7 @@ def test_the_command_that_is_shown_makes_the_same_report(
     start, downloads, tmp_path, monkeypatch, public
 ):
     at = type_text(start(REPORT), "purpose", HOSTILE)
-    made(choose_form(at, public))
+    with_preview(made(choose_form(at, public)))
     files = {}
     for key, (name, make) in downloads.items():
         if key.startswith("report-"):
@@ -164,9 +169,10 @@ def test_a_report_says_its_verdict_and_its_guarantees(start):
     assert "3 hierarchies, as counts" in " ".join(captions(at))
 
 
-def test_the_preview_can_be_closed(start):
+def test_the_preview_is_there_when_it_is_asked_for(start):
     at = made(start(REPORT))
-    assert len(previews(at)) == 1
+    assert previews(at) == []
+    assert len(previews(with_preview(at))) == 1
     at.toggle(key="report-preview").set_value(False)
     assert previews(go(at)) == []
 
@@ -191,7 +197,7 @@ def test_a_report_of_other_settings_is_never_shown_as_current(start, change):
 def test_words_and_the_form_need_no_new_report(start):
     at = made(start(REPORT))
     first = work(at).reported
-    choose_form(type_text(at, "title", "Ten patients"), public=True)
+    with_preview(choose_form(type_text(at, "title", "Ten patients"), public=True))
     assert warnings(at) == [] and work(at).reported is first
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
@@ -270,7 +276,7 @@ def test_every_text_has_a_field_and_a_help():
 def test_whatever_is_typed_is_text(start, text):
     at = start(REPORT)
     type_text(type_text(at, "title", text), "remarks", text)
-    made(at)
+    with_preview(made(at))
     assert problems(at) == [] and field_of(at, "remarks").value == text
     (page,) = previews(at)
     assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
@@ -279,7 +285,7 @@ def test_whatever_is_typed_is_text(start, text):
 
 
 def test_a_text_that_is_too_long_is_kept_and_said(start):
-    at = made(start(REPORT))
+    at = with_preview(made(start(REPORT)))
     text = "x" * (LONGEST + 1)
     type_text(at, "purpose", text)
     assert problems(at)[0].startswith("Purpose has 5 001 characters; a report takes up to")

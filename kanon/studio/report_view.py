@@ -35,7 +35,7 @@ class ReportView:
 
     texts: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
-    preview: bool = True
+    preview: bool = False
 
     def words(self) -> Words:
         """The texts as a report takes them.
