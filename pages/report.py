@@ -140,7 +140,8 @@ def verdict(report):
     st.table(
         {
             "Required": [plain(one.required) for one in report.guarantees],
-            "Reached": [plain(f"{one.reached} {one.unit}") for one in report.guarantees],
+            "Reached": [plain(one.reached) for one in report.guarantees],
+            "Unit": [plain(f"{one.unit} {one.arrow}") for one in report.guarantees],
             "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
         }
     )

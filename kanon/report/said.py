@@ -177,9 +177,11 @@ def _suppression(done: Run) -> str:
         allowed = f"At most {counted(limit.records, 'record')} may be suppressed."
     else:
         allowed = f"At most {percent(100 * limit)} of the records may be suppressed."
+    if not gone:
+        return f"{allowed} No record was suppressed."
     share = percent(100 * gone / done.prepared.classes.n_records)
     were = f"{counted(gone, 'record')} ({share}) {'was' if gone == 1 else 'were'} suppressed"
-    stays = "; their rows stay, blanked" if gone and plan.suppressed == "keep" else ""
+    stays = "; their rows stay, blanked" if plan.suppressed == "keep" else ""
     return f"{allowed} {were}{stays}."
 
 
