@@ -38,11 +38,10 @@ def opens_offline(chrome, path):
         context.close()
 
 
-@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
-def test_a_report_opens_offline_without_a_request(chrome, tmp_path, public):
+def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_path):
     report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
     path = tmp_path / "report.html"
-    path.write_bytes(rendered(for_publication(report) if public else report))
+    path.write_bytes(rendered(for_publication(report)))
     opens_offline(chrome, path)
 
 
