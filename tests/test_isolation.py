@@ -35,8 +35,6 @@ SHARED = {
     *("kanon/measures/further.py:further_cards", "kanon/measures/further.py:at_some_k"),
     *("kanon/charts/drawn.py:_common", "kanon/charts/drawn.py:k_layout"),
     "kanon/sources/engines/spark.py:_session",
-    # compiled templates, without what is filled in
-    *("kanon/report/rendering.py:_environment", "kanon/lessons/handout.py:_template"),
 }
 CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}
 
