@@ -28,6 +28,7 @@ from kanon.hierarchy.ranges import flat
 from kanon.lessons.building import lesson_of, replay_of
 from kanon.lessons.lesson import Choice, Lesson, Numbers, Step
 from kanon.lessons.nodes import Look
+from kanon.lessons.presets import preset_table
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.plan import Plan
@@ -409,13 +410,11 @@ def test_datafly_on_ten_patients():
 
 
 def eight_points() -> Task:
-    """Eight records of age and ward, all different; k = 2."""
-    rows = ["20 1", "22 5", "24 2", "26 4", "28 1", "30 1", "34 1", "40 5"]
-    trees = (flat(["20", "22", "24", "26", "28", "30", "34", "40"]), flat(["1", "2", "4", "5"]))
-    cells = [row.split() for row in rows]
-    nodes = np.array([[tree.node_of[v] for tree, v in zip(trees, row, strict=True)]
-                      for row in cells], dtype=np.int32)  # fmt: skip
-    classes = EquivalenceClasses(("age", "ward"), trees, nodes, np.ones(8, dtype=np.int64))
+    """Eight records of age and ward, all different; k = 2.
+
+    20 1, 22 5, 24 2, 26 4, 28 1, 30 1, 34 1, 40 5.
+    """
+    classes = preset_table("points").classes
     return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
 
 

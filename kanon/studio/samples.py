@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kanon.lessons.presets import PRESETS
 from kanon.schema import Role
 
 __all__ = ["ADULT_FOLDER", "FIRST", "SAMPLES", "Sample", "bundled_file"]
@@ -51,6 +52,12 @@ class Sample:
         return _ROOT / "sample_data" / f"{self.name}.csv"
 
 
+def _small(name: str) -> Sample:
+    """A table of the lessons."""
+    preset = PRESETS[name]
+    return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
+
+
 FIRST = "census"
 """The sample that a first start opens."""
 
@@ -66,16 +73,9 @@ SAMPLES: Mapping[str, Sample] = {
             "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
             "party": _SENSITIVE,
         }),
-        Sample("hospital", "Hospital, ten records", "Ten invented patients, for the blackboard.", {
-            "name": _IDENTIFIER, "age": _QUASI, "zip": _QUASI, "sex": _QUASI,
-            "disease": _SENSITIVE,
-        }, k=2),
-        Sample("animals-m23", "Animals (Mauger et al. 2023)", "The paper's worked table.", {
-            "name": _IDENTIFIER, "gender": _QUASI, "race": _QUASI, "disease": _SENSITIVE,
-        }, k=4),
-        Sample("animals-v21", "Animals (Viton et al. 2021)", "The paper's worked table.", {
-            "gender": _QUASI, "race": _QUASI,
-        }, k=3),
+        _small("hospital"),
+        _small("animals-m23"),
+        _small("animals-v21"),
     )
 }  # fmt: skip
 """Every sample, the first start's first."""

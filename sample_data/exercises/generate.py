@@ -10,24 +10,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import ExerciseSet
+from kanon.lessons.presets import preset_table
 from kanon.lessons.small_tables import TableGiven
-from kanon.schema import Role, Schema
-from kanon.sources.opening import open_table
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME = "first-set.json"
 
-IDENTIFIER, QUASI, SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
-TABLES = {
-    "animals-v21": {"gender": QUASI, "race": QUASI},
-    "animals-m23": {"name": IDENTIFIER, "gender": QUASI, "race": QUASI, "disease": SENSITIVE},
-    "hospital": {
-        "name": IDENTIFIER, "age": QUASI, "zip": QUASI, "sex": QUASI, "disease": SENSITIVE,
-    },
-}  # fmt: skip
-"""The sample tables and the roles of their columns."""
+TABLES = ("animals-v21", "animals-m23", "hospital")
+"""The tables, of those that come with kanon."""
 
 QUESTIONS = [
     {
@@ -75,17 +65,10 @@ QUESTIONS = [
 def made() -> ExerciseSet:
     """The set, checked."""
     tables = {}
-    for name, roles in TABLES.items():
-        path = ROOT / "sample_data" / f"{name}.csv"
-        frame = open_table(path, path.name).table
-        trees = {
-            column: read_hierarchy(
-                next((ROOT / "hierarchies" / name).glob(f"{column}.*"))
-            ).hierarchy
-            for column, role in roles.items()
-            if role is QUASI
-        }
-        tables[name] = TableGiven.of(frame, Schema(roles), trees)
+    for name in TABLES:
+        table = preset_table(name)
+        trees = dict(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
+        tables[name] = TableGiven.of(table.frame, table.schema, trees)
     found = ExerciseSet.model_validate(
         {
             "title": "First steps in k-anonymity",
