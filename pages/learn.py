@@ -8,6 +8,7 @@ from kanon.studio import state
 from kanon.studio.frame import head
 from kanon.studio.lessons_attacks import show_attacks
 from kanon.studio.lessons_exercises import show_exercises
+from kanon.studio.lessons_large import LARGE
 from kanon.studio.lessons_steps import show_steps
 
 PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"}
@@ -35,4 +36,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_change=lambda: change(large=state.typed("learn-large")),
         help="For a projector: text and pictures are large enough for the last row.",
     )
+if work.lessons.large:
+    st.html(LARGE)
 SHOW[work.lessons.part](work)

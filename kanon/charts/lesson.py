@@ -6,8 +6,10 @@ Every picture is drawn large for a projector if asked for: then no text is small
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -20,28 +22,57 @@ from kanon.charts.style import escaped, lay_out, translucent
 from kanon.exploration import ranks
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.cuts import Rectangle, Regions
+from kanon.lessons.growing import Growing
 from kanon.lessons.lesson import Held, Lesson, Step, written
-from kanon.lessons.nodes import Look
+from kanon.lessons.nodes import Look, known_by
 from kanon.words import counted, percent, thin
 
-__all__ = ["lattice_so_far", "meeting_chart", "merge_chart", "regions_chart", "running_chart"]
+__all__ = [
+    "lattice_so_far",
+    "meeting_chart",
+    "merge_chart",
+    "regions_chart",
+    "regions_in",
+    "running_chart",
+    "standing",
+    "standing_chart",
+]
 
 _ONE, _OTHER, _MET, _QUIET, _EDGE = "#0072B2", "#D55E00", "#332288", "#6B747D", "#C3CAD2"
 _LARGE = 18
 """The smallest text of a picture that is projected, in pixels."""
 
-_WHOLE = 16
+_WHOLE = 8
 """A hierarchy with more leaves is drawn as the paths of the values alone."""
+
+_LOW = 3
+"""Trees of no more levels are drawn side by side."""
+
+_FEW = 6
+"""So few lines stand further apart."""
+
+_HALO = "0 0 3px white, 0 0 3px white, 0 0 3px white"
+"""What keeps letters readable where a line runs behind them."""
 
 _NAMED = 40
 """The nodes of a larger lattice are not named."""
 
 
-# --- Mondrian ---------------------------------------------------------------------------------
+# --- Mondrian and MDAV ------------------------------------------------------------------------
+def regions_in(step: Step) -> Regions | None:
+    """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""
+    shown = step.detail.regions if isinstance(step.detail, Growing) else step.detail
+    return shown if isinstance(shown, Regions) else None
+
+
 def regions_chart(
-    step: Step, axes: tuple[int, int] | None = None, large: bool = False, height: int = 420
+    step: Step,
+    axes: tuple[int, int] | None = None,
+    large: bool = False,
+    height: int = 420,
+    settled: bool = False,
 ) -> go.Figure:
-    """The regions after a step of Mondrian as rectangles, the records as dots.
+    """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
 
     The region that is looked at has a thick rim, its parts are filled inside of it; a dot is as
     many records as its number says, one without a number. Of one quasi-identifier, a strip.
@@ -57,14 +88,16 @@ def regions_chart(
         Whether it is projected.
     height
         In pixels.
+    settled
+        Whether no region is looked at any more.
 
     Raises
     ------
     ValueError
-        The step is none of Mondrian's, or both axes are one.
+        The step has neither regions nor groups, or both axes are one.
     """
-    shown = step.detail
-    if not isinstance(shown, Regions):
+    shown = regions_in(step)
+    if shown is None:
         raise ValueError("this step has no regions")
     across = shown.attribute or 0
     others = [j for j in range(len(shown.axes)) if j != across]
@@ -80,14 +113,15 @@ def regions_chart(
             continue
         line = {"color": _QUIET, "width": 1.5, "dash": "solid" if region.done else "dot"}
         shapes.append(_box(region, x, y, room, 0.34, line, "rgba(0, 0, 0, 0)"))
-    shapes.append(
-        _box(shown.region, x, y, room, 0.42, {"color": INK, "width": 3}, "rgba(0, 0, 0, 0)")
-    )
+    if not settled:
+        rim = {"color": INK, "width": 3}
+        shapes.append(_box(shown.region, x, y, room, 0.42, rim, "rgba(0, 0, 0, 0)"))
     for place, part in enumerate(shown.parts if inner else ()):
         colour = colours[place % 2]
         line = {"color": colour, "width": 2, "dash": "solid" if place % 2 == 0 else "dash"}
         shapes.append(_box(part, x, y, room, 0.3, line, translucent(colour, 0.18)))
-    title = escaped(step.heading, 90)
+    what = "groups" if isinstance(step.detail, Growing) else "regions"
+    title = f"The {what} that are released" if settled else escaped(step.heading, 90)
     if len(shown.axes) > 2:
         title += f"; two of {len(shown.axes)} columns"
     layout: dict[str, Any] = {
@@ -97,7 +131,10 @@ def regions_chart(
     upwards: dict[str, Any] = {"visible": False, "range": [-1, 1]}
     if y is not None:
         upwards = _axis(shown, y)
-    figure = drawn([_dots(step, shown, x, y)], title, height, _axis(shown, x), upwards, **layout)
+    inside = range(step.recoding.classes.n_classes) if settled else shown.region.classes
+    figure = drawn(
+        [_dots(step, shown, inside, x, y)], title, height, _axis(shown, x), upwards, **layout
+    )
     return _enlarged(figure) if large else figure
 
 
@@ -127,7 +164,9 @@ def _box(
     }  # fmt: skip
 
 
-def _dots(step: Step, shown: Regions, x: int, y: int | None) -> dict[str, Any]:
+def _dots(
+    step: Step, shown: Regions, inside: Collection[int], x: int, y: int | None
+) -> dict[str, Any]:
     """The records: a dot per class, dark in the region that is looked at."""
     counts = step.recoding.classes.counts.tolist()
     names = [
@@ -138,7 +177,6 @@ def _dots(step: Step, shown: Regions, x: int, y: int | None) -> dict[str, Any]:
         )
         for each in range(len(counts))
     ]
-    inside = set(shown.region.classes)
     return {
         "type": "scatter", "mode": "markers+text", "name": "records",
         "x": list(shown.axes[x].at),
@@ -196,7 +234,7 @@ def meeting_chart(lesson: Lesson, one: Held, other: Held, large: bool = False) -
 
     The first value is a circle, the second a square, their lowest common group a diamond. Beside
     each edge that a value climbs stands what that costs one record. Of a hierarchy with more than
-    sixteen leaves only the way of both values to the root is drawn.
+    eight leaves only the way of both values to the root is drawn.
 
     Parameters
     ----------
@@ -207,90 +245,179 @@ def meeting_chart(lesson: Lesson, one: Held, other: Held, large: bool = False) -
     large
         Whether it is projected.
     """
+    met = [
+        tree.lca(*pair)
+        for tree, *pair in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True)
+    ]
+    title = f"Where do “{escaped(one.label)}” and “{escaped(other.label)}” meet?"
+    shown = []
+    for tree, a, b, top in zip(
+        lesson.task.classes.hierarchies, one.nodes, other.nodes, met, strict=True
+    ):
+        ways = [(_way(tree, a, top), _ONE, "solid"), (_way(tree, b, top), _OTHER, "8px,3px")]
+        marks = {top: _Mark("diamond", _MET, 17)}
+        if a != b:
+            marks |= {a: _Mark("circle", _ONE, 15), b: _Mark("square", _OTHER, 14)}
+        shown.append(_Shown(marks, ways))
+    return _forest(lesson, title, shown, large)
+
+
+def standing_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
+    """A small tree per quasi-identifier: the values that the table has after a step, as dots.
+
+    A dot is as large as its records are many. Beside each edge stands what it costs one record to
+    climb it. Ranges beside a tree are not drawn.
+
+    Parameters
+    ----------
+    lesson, step
+        The lesson, and a step of it.
+    large
+        Whether it is projected.
+    """
+    shown = []
+    for j, records in enumerate(standing(step)):
+        tree = lesson.task.classes.hierarchies[j]
+        marks = {
+            node: _Mark("circle", _ONE, 10 + 2.5 * math.sqrt(count), count)
+            for node, count in records.items()
+        }
+        shown.append(_Shown(marks, [(_edges(tree, marks), _EDGE, "solid")]))
+    return _forest(lesson, "Where do the values of the table stand?", shown, large)
+
+
+def standing(step: Step) -> list[dict[int, int]]:
+    """Per quasi-identifier the nodes of its tree that the table has after a step, with records."""
+    found = []
+    recoding = step.recoding
+    for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):
+        counts: dict[int, int] = {}
+        for node, records, into in zip(
+            column.tolist(), recoding.classes.counts.tolist(), recoding.assigned, strict=True
+        ):
+            if node <= tree.root and into >= 0:
+                counts[node] = counts.get(node, 0) + records
+        found.append(counts)
+    return found
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """How a node of a tree looks; how many records stand there, where that is told."""
+
+    symbol: str
+    colour: str
+    size: float
+    records: int | None = None
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a tree shows: its marked nodes, and edges that are told what they cost."""
+
+    marks: Mapping[int, _Mark]
+    ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]]
+
+
+def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], large: bool) -> go.Figure:
+    """A small tree per quasi-identifier: two side by side where all are low."""
     classes = lesson.task.classes
     m = len(classes.attributes)
-    columns = min(m, 2 if large else 3)
-    rows = math.ceil(m / columns)
+    columns = 2 if m > 1 and all(tree.height <= _LOW for tree in classes.hierarchies) else 1
+    places = [
+        _places(tree, {tree.root, *chain(*_edges(tree, one.marks))})
+        for tree, one in zip(classes.hierarchies, shown, strict=True)
+    ]
+    lines = [1 + round(max(-y for _, y in at.values())) for at in places]
+    rows = [max(lines[start : start + columns]) for start in range(0, m, columns)]
+    line, gap = (36, 70) if large else (26, 52)
+    if sum(rows) <= _FEW:
+        line += 16
+    room = line * sum(rows) + gap * len(rows)
     figure = make_subplots(
-        rows=rows,
+        rows=len(rows),
         cols=columns,
         subplot_titles=[escaped(name, 30) for name in classes.attributes],
-        horizontal_spacing=0.06,
-        vertical_spacing=0.16 / rows,
+        horizontal_spacing=0.14,
+        vertical_spacing=gap / room if len(rows) > 1 else 0,
+        row_heights=rows,
     )
-    title = f"Where do “{escaped(one.label)}” and “{escaped(other.label)}” meet?"
-    lay_out(figure, title, 90 + rows * (330 if large else 250))
-    for j, tree in enumerate(classes.hierarchies):
+    lay_out(figure, title, 84 + room)
+    for j, (tree, one) in enumerate(zip(classes.hierarchies, shown, strict=True)):
         where = {"row": j // columns + 1, "col": j % columns + 1}
-        above = [(node, int(tree.parent[node])) for node in range(tree.root)]
-        costs = {pair: lesson.paid(j, *pair) for pair in above}
-        for trace in _tree(tree, one.nodes[j], other.nodes[j], costs):
+        for trace in _tree(tree, one, places[j], partial(lesson.paid, j)):
             figure.add_trace(trace, **where)
+        top = float(tree.level[tree.root])
+        # Room for the labels of leaves on the right, of the root on the left.
+        figure.update_xaxes(range=[-0.25 * top, 1.45 * top], **where)
+        figure.update_yaxes(range=[0.7 - rows[j // columns], 0.9], **where)
     figure.update_xaxes(visible=False, fixedrange=True)
     figure.update_yaxes(visible=False, fixedrange=True)
-    figure.update_layout(hovermode="closest", margin={"l": 24, "r": 24, "t": 84, "b": 24})
+    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 8, "t": 84, "b": 8})
     return _enlarged(figure) if large else figure
 
 
+def _way(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
+    """The edges from a node up to another."""
+    path = tree.path(low)
+    return list(pairwise(path[: path.index(high) + 1]))
+
+
+def _edges(tree: Hierarchy, marked: Collection[int]) -> list[tuple[int, int]]:
+    """The edges of a tree that are drawn: all of a small one, else the ways to the root."""
+    if tree.n_leaves <= _WHOLE:
+        return [(node, int(tree.parent[node])) for node in range(tree.root)]
+    return sorted({edge for node in marked for edge in _way(tree, node, tree.root)})
+
+
 def _tree(
-    tree: Hierarchy, one: int, other: int, costs: Mapping[tuple[int, int], float]
+    tree: Hierarchy,
+    shown: _Shown,
+    at: Mapping[int, tuple[float, float]],
+    paid: Callable[[int, int], float],
 ) -> list[dict[str, Any]]:
-    """A tree, the ways of both values to where they meet marked."""
-    met = tree.lca(one, other)
-    nodes = (
-        set(range(tree.n_nodes))
-        if tree.n_leaves <= _WHOLE
-        else {*tree.path(one), *tree.path(other)}
-    )
-    at = _places(tree, nodes)
-    pairs = [(low, high) for low, high in costs if low in nodes and high in nodes]
-    paths = {
-        name: list(pairwise(way))
-        for name, way in (
-            ("one", tree.path(one)[: tree.path(one).index(met) + 1]),
-            ("other", tree.path(other)[: tree.path(other).index(met) + 1]),
-        )
-    }
-    climbed = {*paths["one"], *paths["other"]}
-    data = [_lines([pair for pair in pairs if pair not in climbed], at, _EDGE, 1.5, "solid")]
-    data.append(_lines(paths["one"], at, _ONE, 4, "solid"))
-    data.append(_lines(paths["other"], at, _OTHER, 4, "8px,3px"))
+    """A tree with its marks, and the cost beside each edge of its ways."""
+    told = sorted({pair for way, _, _ in shown.ways for pair in way})
+    others = [pair for pair in _edges(tree, shown.marks) if pair not in told]
+    data = [_lines(others, at, _EDGE, 1.5, "solid")]
+    data += [
+        _lines(way, at, colour, 1.5 if colour == _EDGE else 4, dash)
+        for way, colour, dash in shown.ways
+    ]
     shared = {"type": "scatter", "showlegend": False, "cliponaxis": False}
-    middle = [((at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2) for a, b in sorted(climbed)]
+    # Beside a leaf, where edges that meet above are apart; else half-way, clear of both labels.
+    near = [(at[low], at[high], 0.65 if low < tree.n_leaves else 0.5) for low, high in told]
+    beside = [(x * a + u * (1 - a), y * a + v * (1 - a)) for (x, y), (u, v), a in near]
     data.append(
         {
             **shared, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
-            "x": [each[0] for each in middle], "y": [each[1] for each in middle],
-            "text": [f" {written(costs[pair])} " for pair in sorted(climbed)],
-            "textposition": "middle right",
-            "textfont": {"size": 14, "color": INK, "weight": 700,
-                         "shadow": "0 0 3px white, 0 0 3px white"},
+            "x": [each[0] for each in beside], "y": [each[1] for each in beside],
+            "text": [written(paid(*pair)) for pair in told],
+            "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": _HALO},
         }
     )  # fmt: skip
-    looks = {
-        met: ("diamond", _MET, 17), one: ("circle", _ONE, 15), other: ("square", _OTHER, 14)
-    }  # fmt: skip
-    if one == other:
-        looks = {one: ("diamond", _MET, 17)}
-    listed = sorted(nodes)
-    few = len(nodes) <= 2 * _WHOLE
+    plain = _Mark("circle-open", _QUIET, 7)
+    looks = [shown.marks.get(node, plain) for node in at]
     data.append(
         {
             **shared, "mode": "markers+text", "name": "values",
-            "x": [at[node][0] for node in listed], "y": [at[node][1] for node in listed],
+            "x": [x for x, _ in at.values()], "y": [y for _, y in at.values()],
             "marker": {
-                "symbol": [looks.get(node, ("circle-open",))[0] for node in listed],
-                "color": [looks.get(node, ("", _QUIET))[1] for node in listed],
-                "size": [looks[node][2] if node in looks else 7 for node in listed],
+                "symbol": [look.symbol for look in looks],
+                "color": [look.colour for look in looks],
+                "size": [look.size for look in looks],
+                "opacity": 1,
             },
-            "text": [
-                escaped(tree.labels[node], 14) if few or node in looks else "" for node in listed
-            ],
+            "text": [escaped(tree.labels[node], 16) for node in at],
             "textposition": [
-                "top center" if node >= tree.n_leaves else "bottom center" for node in listed
+                "top center" if node >= tree.n_leaves else "middle right" for node in at
             ],
-            "textfont": {"size": 13, "color": INK},
-            "hovertext": [escaped(tree.labels[node]) for node in listed],
+            "textfont": {"size": 13, "color": INK, "shadow": _HALO},
+            "hovertext": [
+                escaped(tree.labels[node])
+                + ("" if look.records is None else f"<br>{counted(look.records, 'record')}")
+                for node, look in zip(at, looks, strict=True)
+            ],
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
     )  # fmt: skip
@@ -312,19 +439,20 @@ def _lines(
 
 
 def _places(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
-    """Where nodes stand: the lowest ones side by side, others over their middle, by level."""
-    below: dict[int, list[int]] = {node: [] for node in nodes}
-    for node in nodes:
-        if node != tree.root:
-            below[int(tree.parent[node])].append(node)
-    across: dict[int, float] = {}
+    """Where nodes stand, the root on the left: the lowest ones in lines of their own, others over
+    their middle, by level."""
+    below: dict[int, list[int]] = {node: [] for node in sorted(nodes)}
+    for node in sorted(nodes - {tree.root}):
+        below[int(tree.parent[node])].append(node)
+    down: dict[int, float] = {}
     for node in sorted(nodes, key=lambda each: (int(tree.first[each]), each)):
         if not below[node]:
-            across[node] = float(len(across))
+            down[node] = -float(len(down))
     for node in sorted(nodes):  # parents have larger numbers
         if below[node]:
-            across[node] = sum(across[each] for each in below[node]) / len(below[node])
-    return {node: (across[node], float(tree.level[node])) for node in nodes}
+            down[node] = sum(down[each] for each in below[node]) / len(below[node])
+    top = int(tree.level[tree.root])
+    return {node: (float(top - tree.level[node]), down[node]) for node in below}
 
 
 # --- the lattice ------------------------------------------------------------------------------
@@ -356,10 +484,7 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
         raise ValueError("no node was looked at yet")
     trees = lesson.task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
-    known: dict[Node, tuple[bool, bool]] = {}
-    for look in looks:
-        known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
-        known[look.node] = look.satisfies, True
+    known = known_by(looks)
     per_height = nodes_per_height(trees)
     size = sum(per_height)
     # Of a lattice with more nodes than can be told apart, those that were looked at.
@@ -370,13 +495,11 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
     }
     data = [
         _lines(edges_between(nodes), at, _EDGE, 1, "solid"),
+        *([_walk(looks[-1].walk, at)] if looks[-1].walk else []),
         *_known_nodes(lesson, nodes, at, known),
     ]
-    walk = looks[-1].walk
-    if walk:
-        data.append(_walk(walk, at))
     last = looks[-1]
-    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, 28)
+    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, 24)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",
@@ -389,7 +512,8 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
     seen = sum(looked_at for _, looked_at in known.values())
     title = f"{thin(seen)} of {thin(size)} nodes looked at, {thin(len(known))} known"
     half = max(per_height) / 2
-    legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
+    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top",
+              "font": {"size": 13, "color": INK},
               "itemclick": False, "itemdoubleclick": False}  # fmt: skip
     figure = drawn(
         data, title, height,
@@ -397,7 +521,7 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
         y={"title": "Height: the sum of the levels", "range": [-0.6, len(per_height) - 0.4],
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},
         hovermode="closest", showlegend=True, legend=legend, dragmode=False,
-        margin={"l": 64, "r": 24, "t": 96, "b": 16},
+        margin={"l": 64, "r": 24, "t": 52, "b": 64},
     )  # fmt: skip
     return _enlarged(figure) if large else figure
 
@@ -436,9 +560,11 @@ def _known_nodes(
                 "marker": {"symbol": symbol, "color": colour, "size": size,
                            "line": {"color": colour, "width": 2}},
                 "text": [
-                    ", ".join(map(str, node)) if len(nodes) <= _NAMED else "" for node in some
+                    ', '.join(map(str, node)) if len(nodes) <= _NAMED else ""
+                    for node in some
                 ],
-                "textposition": "bottom center", "textfont": {"size": 12, "color": INK},
+                "textposition": "middle right",
+                "textfont": {"size": 12, "color": INK, "shadow": _HALO},
                 "cliponaxis": False,
                 "hovertext": [
                     "<br>".join(
@@ -455,11 +581,12 @@ def _known_nodes(
 
 def _walk(walk: Sequence[Node], at: Mapping[Any, tuple[float, float]]) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines+text", "name": "walk", "hoverinfo": "skip",
+        "type": "scatter", "mode": "lines+markers+text", "name": "walk", "hoverinfo": "skip",
         "x": [at[node][0] for node in walk], "y": [at[node][1] for node in walk],
-        "line": {"color": _MET, "width": 5}, "opacity": 0.75,
-        "text": [f"{number} " for number in range(len(walk))], "textposition": "middle left",
-        "textfont": {"size": 14, "color": _MET, "weight": 700}, "cliponaxis": False,
+        "line": {"color": _MET, "width": 5}, "marker": {"size": 16, "opacity": 0},
+        "text": [f"{number} " for number in range(len(walk))], "textposition": "top left",
+        "textfont": {"size": 14, "color": _MET, "weight": 700, "shadow": _HALO},
+        "cliponaxis": False,
     }  # fmt: skip
 
 
@@ -505,18 +632,25 @@ def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) 
             {
                 "type": "scatter", "mode": "markers+text", "x": [last], "y": [values[last]],
                 "marker": {"size": 11, "color": _ONE}, "text": [f" {said}"], "name": name,
-                "textposition": "top left", "cliponaxis": False, "hoverinfo": "skip",
-                "textfont": {"size": 14, "color": INK, "weight": 700},
+                "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+                "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": _HALO},
             },
             row=row, col=1,
         )  # fmt: skip
         most = max([value for value in values if value is not None], default=1) or 1
         figure.update_yaxes(
-            title={"text": name, "font": {"size": 13}}, range=[0, 1.35 * most], nticks=4,
-            row=row, col=1,
-        )  # fmt: skip
-    figure.update_xaxes(range=[-0.2, len(steps) - 0.8], fixedrange=True)
-    figure.update_xaxes(title="step", nticks=min(len(steps), 12), row=len(rows), col=1)
+            title={"text": name, "font": {"size": 13, "color": INK}},
+            range=[0, 1.35 * most],
+            nticks=4,
+            row=row,
+            col=1,
+        )
+    # Room for what is said right of the last step.
+    figure.update_xaxes(range=[-0.2, 1.15 * (len(steps) - 1) + 0.2], fixedrange=True)
+    figure.add_vline(last, line={"color": _QUIET, "width": 1, "dash": "dot"})
+    ticks = list(range(0, len(steps), math.ceil(len(steps) / 12)))
+    figure.update_xaxes(tickvals=ticks)
+    figure.update_xaxes(title_text="step", row=len(rows), col=1)
     figure.update_yaxes(fixedrange=True)
     figure.update_layout(hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52})
     return _enlarged(figure) if large else figure

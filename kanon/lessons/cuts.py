@@ -17,7 +17,7 @@ from kanon.lessons.lesson import Candidate, Choice, Step
 from kanon.recoding import Recoding, Trace
 from kanon.words import counted, percent
 
-__all__ = ["Axis", "Rectangle", "Regions", "cutting"]
+__all__ = ["Axis", "Rectangle", "Regions", "cutting", "regions_of"]
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,24 @@ class _Space:
         order = np.array([each for region in regions for each in region], dtype=np.int64)
         starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
         return mondrian.released(self.board.task, self.lines, order, starts, Trace())
+
+
+def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
+    """Groups of classes as rectangles in the space of all records, one of them looked at.
+
+    Parameters
+    ----------
+    board
+        The task.
+    groups
+        The classes of each group, as positions.
+    looked_at
+        The position of the group that is looked at.
+    """
+    space = _Space(board)
+    regions = tuple(space.rectangle(members, done=True) for members in groups)
+    one = regions[looked_at]
+    return Regions(space.axes, one, None, "", regions, (one,))
 
 
 def cutting(board: Blackboard) -> Iterator[Step]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kanon.algorithms import mdav
 from kanon.lessons.blackboard import Blackboard
+from kanon.lessons.cuts import regions_of
 from kanon.lessons.growing import CANONICAL, Growing, tied
 from kanon.lessons.lesson import Candidate, Choice, Held, Step, Term, written
 from kanon.words import counted
@@ -251,5 +252,6 @@ class _Groups:
             label = self.board.label(nodes, now.hierarchies)
             records = self.records(members)
             held.append(Held(tuple(nodes), label, records, tuple(sorted(members))))
-        shown = Growing(number + 1, tuple(joined), tuple(held), tuple(self.left))
+        regions = regions_of(self.board, self.members, number)
+        shown = Growing(number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions)
         return self.board.step(heading, sentence, now, tuple(choices), shown)

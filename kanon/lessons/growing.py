@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kanon.lessons.cuts import Regions
 from kanon.lessons.lesson import Choice, Held
 
 __all__ = ["CANONICAL", "MADE", "Growing", "tied"]
@@ -31,6 +32,8 @@ class Growing:
     met
         The two whose meeting is what was paid: a cluster and what joins it, say, as both were
         before; None where nothing was compared, or distances and not costs.
+    regions
+        The clusters as rectangles, where distances are compared; None elsewhere.
     """
 
     cluster: int
@@ -38,6 +41,7 @@ class Growing:
     clusters: tuple[Held, ...]
     open: tuple[int, ...]
     met: tuple[Held, Held] | None = None
+    regions: Regions | None = None
 
 
 def tied(choice: Choice, first: str) -> str:

@@ -17,7 +17,7 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.words import counted
 
-__all__ = ["Look", "Nodes", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
+__all__ = ["Look", "Nodes", "known_by", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
 
 
 @dataclass(frozen=True)
@@ -208,6 +208,20 @@ class Nodes:
         return self.board.step(
             f"Release {self.name(node)}", f"{why}{gone}", self.release(node), choices, look
         )
+
+
+def known_by(looks: Iterable[Look]) -> dict[Node, tuple[bool, bool]]:
+    """What is known of nodes after some looks: whether they satisfy, and were looked at.
+
+    >>> first, second = Look((0, 1), 1, 4, 0, False, ((0, 0),)), Look((0, 0), 1, 4, 0, False)
+    >>> known_by([first]), known_by([first, second])[0, 0]
+    ({(0, 0): (False, False), (0, 1): (False, True)}, (False, True))
+    """
+    known: dict[Node, tuple[bool, bool]] = {}
+    for look in looks:
+        known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
+        known[look.node] = look.satisfies, True
+    return known
 
 
 def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:

@@ -2,10 +2,226 @@
 
 from __future__ import annotations
 
-from kanon.studio.work import Work
+import streamlit as st
+
+from kanon.charts.lesson import running_chart
+from kanon.charts.lesson_picture import picture_of, picture_table
+from kanon.errors import KanonError
+from kanon.lessons.building import MOST
+from kanon.lessons.lesson import Lesson, written
+from kanon.lessons.presets import PRESETS
+from kanon.lessons.tables import candidates_table, numbers_table, records_table
+from kanon.run import algorithm_named, algorithms, uses
+from kanon.sentences import classes_told_apart, left_out, lost, smallest_class
+from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.studio import state
+from kanon.studio.lessons_player import change, player
+from kanon.studio.lessons_sheet import STYLE, choice_sheet, records_sheet
+from kanon.studio.lessons_steps_view import StepsView
+from kanon.studio.lessons_told import (
+    FEWEST,
+    OWN,
+    Told,
+    largest_k,
+    metrics_of,
+    strategies_of,
+    table_of,
+    told,
+)
+from kanon.studio.numbers import Number
+from kanon.studio.picture import data_button, picture
+from kanon.studio.text import percent, plain, shortened
+from kanon.studio.work import Work, metric_called
+from kanon.words import thin
 
 __all__ = ["show_steps"]
+
+_IN_A_ROW = 3
+"""So many numbers."""
+
+_WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
+"""Which records of the session's table a lesson is about."""
 
 
 def show_steps(work: Work) -> None:
     """Draw the lesson of an algorithm."""
+    view = work.lessons.steps
+    _choices(work, view)
+    try:
+        found = told(work, state.remembered)
+    except KanonError as error:
+        st.warning(plain(error.sentence), icon=":material/error:")
+        return
+    at = player(view, len(found.lesson.steps) - 1)
+    _step(work, found, at)
+
+
+# --- what is told ---------------------------------------------------------------------------
+def _choices(work: Work, view: StepsView) -> None:
+    """One row: table, algorithm, metric, strategy, k; another for records of one's own."""
+    own = table_of(view) == OWN
+    places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
+    titles = {**{name: one.title for name, one in PRESETS.items()}, OWN: "The table I work on"}
+    about = PRESETS[table_of(view)].about if not own else "Some records of your table."
+    _choice(
+        next(places), "Table of the lesson", "table", titles, table_of(view),
+        f"{about} Until you choose one, it is the table on which the algorithm is seen best.",
+    )  # fmt: skip
+    module = algorithm_named(view.algorithm)
+    _choice(
+        next(places), "Algorithm told", "algorithm",
+        {name: one.CARD.title for name, one in algorithms().items()}, view.algorithm,
+        f"{module.CARD.summary} {module.GUARANTEES}",
+    )  # fmt: skip
+    names, metric = metrics_of(work, view)
+    card = metric_called(work, metric).card
+    guides = "" if uses(view.algorithm, "metric") else " This algorithm is not guided by it."
+    _choice(
+        next(places), "Costs by", "metric",
+        {name: metric_called(work, name).card.title for name in names}, metric,
+        f"What counts as a loss. {card.summary}{guides}",
+    )  # fmt: skip
+    if uses(view.algorithm, "strategy"):
+        names, strategy = strategies_of(work, view)
+        _choice(
+            next(places), "Partner by", "strategy",
+            {name: STRATEGIES[name].title for name in names}, strategy,
+            f"Which class a smallest one is merged with. {STRATEGIES[strategy].summary}",
+        )  # fmt: skip
+    most, k = largest_k(work, view)
+    key = f"learn-k-{table_of(view)}-{most}"
+    next(places).number_input(
+        "k asked for",
+        2,
+        most,
+        key=state.seeded(key, k),
+        on_change=lambda: change(k=int(state.typed(key)), step=0, playing=False),
+        help="Every record is to look like at least k − 1 others.",
+    )
+    if own:
+        _records(work, view)
+
+
+def _choice(
+    place: st.delta_generator.DeltaGenerator,
+    label: str,
+    field: str,
+    titles: dict[str, str],
+    value: str,
+    said: str,
+) -> None:
+    """A select box for one field of what is shown; another lesson begins with its table."""
+    key = f"learn-{field}"
+    place.selectbox(
+        label,
+        list(titles),
+        key=state.seeded(key, value),
+        format_func=lambda name: titles[name],
+        help=plain(said),
+        on_change=lambda: change(**{field: state.typed(key)}, step=0, playing=False),
+    )
+
+
+def _records(work: Work, view: StepsView) -> None:
+    """Which records of the session's table the lesson is about."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        most = max(min(MOST, work.table.n_records), FEWEST)
+        st.number_input(
+            "Records of the lesson",
+            FEWEST,
+            most,
+            key=state.seeded("learn-records", min(view.records, most)),
+            on_change=lambda: change(records=int(state.typed("learn-records")), step=0),
+            width=220,
+        )
+        st.segmented_control(
+            "Which records",
+            list(_WHICH),
+            key=state.seeded("learn-which", "first" if view.seed is None else "drawn"),
+            format_func=lambda name: _WHICH[name],
+            on_change=lambda: change(
+                seed=0 if state.typed("learn-which") == "drawn" else None, step=0
+            ),
+        )
+        if view.seed is not None:
+            st.number_input(
+                "Seed of the draw",
+                0,
+                2**31,
+                key=state.seeded("learn-seed", view.seed),
+                on_change=lambda: change(seed=int(state.typed("learn-seed") or 0), step=0),
+                help="The same seed draws the same records.",
+                width=220,
+            )
+
+
+# --- a step ---------------------------------------------------------------------------------
+def _step(work: Work, found: Told, at: int) -> None:
+    """The step: what happens, the picture beside the table, the arithmetic, the numbers."""
+    lesson, large = found.lesson, work.lessons.large
+    step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
+    about = f"{found.key}-{at}"
+    st.subheader(f"Step {at} of {len(lesson.steps) - 1}: {plain(step.heading)}")
+    st.markdown(plain(step.sentence))
+    st.html(STYLE)
+    left, right = (st.container(), st.container()) if large else st.columns([55, 45])
+    with left:
+        figure = state.remembered(
+            "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
+        )
+        picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about)
+        for choice in step.choices:
+            looked = LOOKS_AT[lesson.task.strategy]
+            second = f"{looked} left {'↑' if looked == 'l' else '↓'}"
+            st.html(choice_sheet(found.table, before.recoding, choice, second))
+        if step.choices:
+            data_button(
+                "All products", lambda: candidates_table(step), "lesson-candidates", about,
+                kind="tertiary",
+            )  # fmt: skip
+    with right:
+        st.html(records_sheet(found.table, step.recoding, before.recoding))
+        st.caption(
+            "Equal numbers and colours are one class. Behind an arrow stands what a value became; "
+            "in a frame, what this step changed."
+        )
+        data_button(
+            "Records", lambda: records_table(found.table, step.recoding), "lesson-records", about,
+            kind="tertiary",
+        )  # fmt: skip
+        _numbers(lesson, at)
+        running = state.remembered(
+            "lesson-running", (about, large), lambda: running_chart(lesson, at, large)
+        )
+        picture(running, lambda: numbers_table(lesson), "lesson-running", found.key)
+    st.caption(
+        "Keys: → and ← go one step on and back, Home and End to the first and the last, the space "
+        "bar plays and pauses. They work wherever no field is being typed in."
+    )
+
+
+def _numbers(lesson: Lesson, at: int) -> None:
+    """What the table amounts to now."""
+    n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
+    metric = plain(lesson.metric.card.title)
+    told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)
+    shown = [
+        Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
+               smallest_class(now.min_k)),
+        Number("Classes ↑", thin(now.classes), told_apart),
+        Number("Suppressed ↓", f"{thin(now.suppressed)} of {n}", left_out(now.suppressed, n)),
+        Number("Alteration ↓", percent(now.alteration), lost(now.alteration, metric)),
+    ]  # fmt: skip
+    if lesson.sensitive is not None:
+        column = plain(shortened(lesson.sensitive, 24))
+        shown += [
+            Number("Entropy l ↑", written(now.l),
+                   f"In the class that tells most, {column} is as hard to guess as among so many "
+                   "equally frequent values."),
+            Number("t, norm 1 ↓", f"{written(now.t)} of 2",
+                   f"How far the shares of {column} in the class that tells most are from those "
+                   "of the whole table: the differences added up, from 0 to below 2."),
+        ]  # fmt: skip
+    for start in range(0, len(shown), _IN_A_ROW):
+        for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
+            place.metric(number.label, number.value, help=number.help)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from kanon.studio.lessons_steps_view import StepsView
 
 __all__ = ["LessonsPart", "LessonsView"]
 
@@ -20,7 +22,10 @@ class LessonsView:
         Which part of the page is open.
     large
         Whether type is large enough for a projector.
+    steps
+        What its part Step by step shows.
     """
 
     part: LessonsPart = "steps"
     large: bool = False
+    steps: StepsView = field(default_factory=StepsView)

@@ -1,0 +1,134 @@
+"""The picture of a step of a lesson, whatever its algorithm, and the numbers behind it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.lesson import (
+    lattice_so_far,
+    merge_chart,
+    regions_chart,
+    regions_in,
+    standing,
+    standing_chart,
+)
+from kanon.lessons.lesson import Lesson, Step
+from kanon.lessons.nodes import Look, known_by
+
+__all__ = ["picture_of", "picture_table"]
+
+
+def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
+    """The picture of a step: regions, the two that meet, the lattice so far, or the trees.
+
+    The last step shows the regions or the lattice as they were in the end.
+
+    Parameters
+    ----------
+    lesson
+        The lesson.
+    position
+        The position of the step in it.
+    large
+        Whether it is projected.
+    """
+    step, seen = lesson.steps[position], _seen(lesson, position)
+    if (regions := regions_in(seen)) is not None:
+        # The same axes at every step, as long as the cut can be seen on them.
+        up = max(regions.attribute or 0, 1)
+        axes = (0, up) if len(regions.axes) > 1 else None
+        return regions_chart(seen, axes, large, settled=seen is not step)
+    if isinstance(seen.detail, Look):
+        return lattice_so_far(lesson, position, large)
+    if _meet(step):
+        return merge_chart(lesson, step, large)
+    return standing_chart(lesson, step, large)
+
+
+def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
+    """The numbers behind :func:`picture_of`.
+
+    Parameters
+    ----------
+    lesson, position
+        As there.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Of regions, a row per region: its records, and from where to where it goes on each axis. Of
+        a lattice, a row per node that is known: its levels, whether it satisfies, whether it was
+        looked at. Of the two that meet, a row per edge that a value climbs, with its cost. Of the
+        trees, a row per value that the table has.
+    """
+    step, seen = lesson.steps[position], _seen(lesson, position)
+    names = lesson.task.classes.attributes
+    if (regions := regions_in(seen)) is not None:
+        rows = []
+        for region in regions.regions:
+            row: dict[str, object] = {"records": region.records}
+            for name, low, high in zip(names, region.low, region.high, strict=True):
+                row |= {f"{name}, low": low, f"{name}, high": high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+    if isinstance(seen.detail, Look):
+        looks = [each.detail for each in lesson.steps[: position + 1]]
+        known = known_by(look for look in looks if isinstance(look, Look))
+        return pd.DataFrame(
+            [
+                {
+                    **dict(zip(names, node, strict=True)),
+                    "satisfies": int(satisfies), "looked at": int(looked_at),
+                }
+                for node, (satisfies, looked_at) in sorted(known.items())
+            ]
+        )  # fmt: skip
+    if _meet(step):
+        return _climbed(lesson, step)
+    return pd.DataFrame(
+        [
+            {"column": name, "value": tree.labels[node], "records": records}
+            for name, tree, counts in zip(
+                names, lesson.task.classes.hierarchies, standing(step), strict=True
+            )
+            for node, records in sorted(counts.items())
+        ],
+        columns=["column", "value", "records"],
+    )
+
+
+def _climbed(lesson: Lesson, step: Step) -> pd.DataFrame:
+    """The edges that two classes climb to where they meet."""
+    rows = []
+    one, other = step.detail.met
+    for j, (name, tree) in enumerate(
+        zip(lesson.task.classes.attributes, lesson.task.classes.hierarchies, strict=True)
+    ):
+        top = tree.lca(one.nodes[j], other.nodes[j])
+        for held in (one, other):
+            node = held.nodes[j]
+            while node != top:
+                above = int(tree.parent[node])
+                rows.append(
+                    {
+                        "class": held.label, "column": name, "from": tree.labels[node],
+                        "to": tree.labels[above], "cost per record": lesson.paid(j, node, above),
+                    }
+                )  # fmt: skip
+                node = above
+    return pd.DataFrame(rows, columns=["class", "column", "from", "to", "cost per record"])
+
+
+def _seen(lesson: Lesson, position: int) -> Step:
+    """The step whose picture is drawn: itself, or at the end the last one that has one to keep."""
+    step = lesson.steps[position]
+    if position < len(lesson.steps) - 1:
+        return step
+    kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, Look)]
+    return kept[-1] if kept else step
+
+
+def _meet(step: Step) -> bool:
+    """Whether two meet in a step."""
+    return getattr(step.detail, "met", None) is not None

@@ -1,0 +1,40 @@
+"""What the part Step by step of the page Learn shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["StepsView"]
+
+
+@dataclass(frozen=True)
+class StepsView:
+    """What is shown.
+
+    Attributes
+    ----------
+    algorithm
+        Its name.
+    table
+        The name of a table that comes with kanon, ``own`` for that of the session, empty for the
+        one on which the algorithm is seen best.
+    records, seed
+        How many records of the session's table, 6 to 30, and what draws them at random; None for
+        the first ones.
+    metric, strategy, k
+        What guides; an empty metric, and None for k, for what is usual on the table.
+    step
+        The position of the step that is shown.
+    playing
+        Whether the steps follow each other by themselves.
+    """
+
+    algorithm: str = "gaa"
+    table: str = ""
+    records: int = 12
+    seed: int | None = None
+    metric: str = ""
+    strategy: str = "s1"
+    k: int | None = None
+    step: int = 0
+    playing: bool = False
