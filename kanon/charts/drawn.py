@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,7 @@ INK = "#1B1F24"
 K_SPACE = 1.1
 """How far an axis for k goes on beyond the largest k, as a factor."""
 
+_FURTHER = re.compile(r"[xy]axis\d+")
 _LABEL = {"size": 13, "color": INK}
 _TITLE = {"size": 14, "color": INK}
 
@@ -45,17 +47,18 @@ def drawn(
     x, y
         Its axes; the title of an axis as plain text.
     **layout
-        Whatever else is said of its layout.
+        Whatever else is said of its layout; further axes, such as ``yaxis2``, as the first ones.
     """
     common = _common()
+    further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
         name: {
-            **common[name],
+            **common[name[:5]],
             "tickfont": _LABEL,
             **axis,
             "title": {"text": axis.get("title", ""), "font": _TITLE},
         }
-        for name, axis in (("xaxis", x), ("yaxis", y))
+        for name, axis in {"xaxis": x, "yaxis": y, **further}.items()
     }
     named = {"text": title, **common["title"]}
     return go.Figure([*data], {**common, "title": named, "height": height, **axes, **layout})

@@ -13,12 +13,11 @@ from itertools import chain, pairwise
 from typing import Any
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from kanon.algorithms.lattice import Node, nodes_per_height
 from kanon.charts.drawn import INK, drawn
 from kanon.charts.lattice import DRAWN, edges_between
-from kanon.charts.style import escaped, lay_out, translucent
+from kanon.charts.style import escaped, translucent
 from kanon.exploration import ranks
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.cuts import Rectangle, Regions
@@ -334,26 +333,39 @@ def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], large: bool) ->
     if sum(rows) <= _FEW:
         line += 16
     room = line * sum(rows) + gap * len(rows)
-    figure = make_subplots(
-        rows=len(rows),
-        cols=columns,
-        subplot_titles=[escaped(name, 30) for name in classes.attributes],
-        horizontal_spacing=0.14,
-        vertical_spacing=gap / room if len(rows) > 1 else 0,
-        row_heights=rows,
-    )
-    lay_out(figure, title, 84 + room)
-    for j, (tree, one) in enumerate(zip(classes.hierarchies, shown, strict=True)):
-        where = {"row": j // columns + 1, "col": j % columns + 1}
-        for trace in _tree(tree, one, places[j], partial(lesson.paid, j)):
-            figure.add_trace(trace, **where)
+    data: list[dict[str, Any]] = []
+    axes: dict[str, dict[str, Any]] = {}
+    titles = []
+    for j, (name, tree, one) in enumerate(
+        zip(classes.attributes, classes.hierarchies, shown, strict=True)
+    ):
+        number, row, column = str(j + 1) if j else "", j // columns, j % columns
         top = float(tree.level[tree.root])
+        upper = 1 - (line * sum(rows[:row]) + gap * (row + 0.6)) / room
+        across = (0.0, 1.0) if columns == 1 else ((0.0, 0.44), (0.56, 1.0))[column]
         # Room for the labels of leaves on the right, of the root on the left.
-        figure.update_xaxes(range=[-0.25 * top, 1.45 * top], **where)
-        figure.update_yaxes(range=[0.7 - rows[j // columns], 0.9], **where)
-    figure.update_xaxes(visible=False, fixedrange=True)
-    figure.update_yaxes(visible=False, fixedrange=True)
-    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 8, "t": 84, "b": 8})
+        axes[f"xaxis{number}"] = {
+            "domain": across, "range": [-0.25 * top, 1.45 * top],
+            "anchor": f"y{number}", "visible": False, "fixedrange": True,
+        }  # fmt: skip
+        axes[f"yaxis{number}"] = {
+            "domain": (max(upper - line * rows[row] / room, 0), upper),
+            "range": [0.6 - rows[row], 0.6],
+            "anchor": f"x{number}", "visible": False, "fixedrange": True,
+        }  # fmt: skip
+        titles.append(
+            {"text": escaped(name, 30), "xref": "paper", "yref": "paper", "showarrow": False,
+             "x": across[0], "xanchor": "left", "y": upper, "yanchor": "bottom",
+             "font": {"size": 16, "color": INK}}
+        )  # fmt: skip
+        where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        data += [
+            {**trace, **where} for trace in _tree(tree, one, places[j], partial(lesson.paid, j))
+        ]
+    figure = drawn(
+        data, title, 60 + room, axes.pop("xaxis"), axes.pop("yaxis"), **axes,
+        annotations=titles, hovermode="closest", margin={"l": 8, "r": 8, "t": 52, "b": 8},
+    )  # fmt: skip
     return _enlarged(figure) if large else figure
 
 
@@ -615,44 +627,47 @@ def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) 
             ("entropy l ↑", written(now.l), [each.numbers.l for each in steps]),
             ("t, norm 1 ↓", written(now.t), [each.numbers.t for each in steps]),
         ]
-    figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.06)
     title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
-    lay_out(figure, title, 110 + len(rows) * (150 if large else 100))
-    for row, (name, said, values) in enumerate(rows, start=1):
-        x = list(range(last + 1))
-        figure.add_trace(
+    data: list[dict[str, Any]] = []
+    axes: dict[str, dict[str, Any]] = {}
+    for row, (name, said, values) in enumerate(rows):
+        number = str(row + 1) if row else ""
+        shared = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
+        data.append(
             {
-                "type": "scatter", "mode": "lines", "x": x, "y": values[: last + 1],
-                "name": name, "line": {"shape": "hv", "width": 3, "color": _ONE},
+                **shared, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
+                "line": {"shape": "hv", "width": 3, "color": _ONE},
                 "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
-            },
-            row=row, col=1,
+            }
         )  # fmt: skip
-        figure.add_trace(
+        data.append(
             {
-                "type": "scatter", "mode": "markers+text", "x": [last], "y": [values[last]],
-                "marker": {"size": 11, "color": _ONE}, "text": [f" {said}"], "name": name,
+                **shared, "mode": "markers+text", "x": [last], "y": [values[last]],
+                "marker": {"size": 11, "color": _ONE}, "text": [f" {said}"],
                 "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
                 "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": _HALO},
-            },
-            row=row, col=1,
+            }
         )  # fmt: skip
         most = max([value for value in values if value is not None], default=1) or 1
-        figure.update_yaxes(
-            title={"text": name, "font": {"size": 13, "color": INK}},
-            range=[0, 1.35 * most],
-            nticks=4,
-            row=row,
-            col=1,
-        )
-    # Room for what is said right of the last step.
-    figure.update_xaxes(range=[-0.2, 1.15 * (len(steps) - 1) + 0.2], fixedrange=True)
-    figure.add_vline(last, line={"color": _QUIET, "width": 1, "dash": "dot"})
-    ticks = list(range(0, len(steps), math.ceil(len(steps) / 12)))
-    figure.update_xaxes(tickvals=ticks)
-    figure.update_xaxes(title_text="step", row=len(rows), col=1)
-    figure.update_yaxes(fixedrange=True)
-    figure.update_layout(hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52})
+        upper = 1 - row / len(rows)
+        axes[f"yaxis{number}"] = {
+            "title": name, "range": [0, 1.35 * most], "nticks": 4, "fixedrange": True,
+            "domain": (upper - 0.8 / len(rows), upper),
+        }  # fmt: skip
+    across = {
+        # Room for what is said right of the last step.
+        "title": "step", "range": [-0.2, 1.15 * (len(steps) - 1) + 0.2], "fixedrange": True,
+        "tickvals": list(range(0, len(steps), math.ceil(len(steps) / 12))),
+        "anchor": f"y{len(rows)}",
+    }  # fmt: skip
+    cursor = {
+        "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
+        "line": {"color": _QUIET, "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    figure = drawn(
+        data, title, 110 + len(rows) * (150 if large else 100), across, axes.pop("yaxis"), **axes,
+        shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
+    )  # fmt: skip
     return _enlarged(figure) if large else figure
 
 
