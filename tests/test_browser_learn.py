@@ -8,10 +8,17 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
+SOON = 15_000
+
 
 def no_wider_than_the_window(page):
     for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
         assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
+
+
+def by_key(page, label):
+    """A button whose name says its key too."""
+    return page.get_by_test_id("stMain").get_by_role("button", name=f"{label} Shortcut Space")
 
 
 def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
@@ -29,7 +36,7 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
         ("End", "Step 3 of 3"),
     ):
         page.keyboard.press(key)
-        expect(step).to_contain_text(heading)
+        expect(step).to_contain_text(heading, timeout=SOON)
         by.idle(page)
     records = page.get_by_role("region", name="Each record and its class.")
     expect(records.locator("tbody tr")).to_have_count(8)
@@ -37,24 +44,25 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
 
     # Space plays; from the end it begins again, and stops there.
     page.keyboard.press("Space")
-    expect(by.button(page, "Pause")).to_be_visible()
+    expect(by_key(page, "Pause")).to_be_visible(timeout=SOON)
     for heading in ("Step 1 of 3", "Step 2 of 3", "Step 3 of 3"):
-        expect(step).to_contain_text(heading)
-    expect(by.button(page, "Play")).to_be_visible()
+        expect(step).to_contain_text(heading, timeout=SOON)
+    expect(by_key(page, "Play")).to_be_visible()
     by.idle(page)
 
     # Once the page is left, nothing goes on.
     page.keyboard.press("Space")
-    expect(step).to_contain_text("Step 0 of 3")
+    expect(step).to_contain_text("Step 0 of 3", timeout=SOON)
     by.go(page, "Data")
     by.go(page, "Learn")
     expect(step).to_contain_text("Step 0 of 3")
-    expect(by.button(page, "Play")).to_be_visible()
+    expect(by_key(page, "Play")).to_be_visible()
 
     with by.answered(page):
         page.get_by_text("Large type").click()
+    step.click()  # keys belong to a field as long as it has the focus
     page.keyboard.press("ArrowRight")
-    expect(step).to_contain_text("Step 1 of 3")
+    expect(step).to_contain_text("Step 1 of 3", timeout=SOON)
     by.idle(page)
     no_wider_than_the_window(page)
     size = "one => parseFloat(getComputedStyle(one).fontSize)"

@@ -196,7 +196,8 @@ def _step(work: Work, found: Told, at: int) -> None:
         picture(running, lambda: numbers_table(lesson), "lesson-running", found.key)
     st.caption(
         "Keys: → and ← go one step on and back, Home and End to the first and the last, the space "
-        "bar plays and pauses. They work wherever no field is being typed in."
+        "bar plays and pauses. As long as a field or switch has the focus they are its own: click "
+        "beside it."
     )
 
 
