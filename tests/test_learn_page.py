@@ -52,7 +52,7 @@ def heading(at):
 
 def sheets(at):
     """The tables of the step: of the choices, and last the one of the records."""
-    return [one.proto.body for one in at.get("html") if 'class="lesson"' in one.proto.body]
+    return [one.proto.body for one in at.get("html") if 'class="lesson' in one.proto.body]
 
 
 def figure(at, key="lesson-picture"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,20 @@ from kanon.charts.lesson import (
     merge_chart,
     regions_chart,
     running_chart,
+    standing,
+    standing_chart,
 )
+from kanon.charts.lesson_picture import picture_of, picture_table
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.lessons.building import lesson_of
+from kanon.lessons.growing import Growing
+from kanon.lessons.lesson import Candidate, Term
+from kanon.lessons.presets import PRESETS, preset_for, preset_table
+from kanon.lessons.tables import arithmetic
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
+from kanon.run import algorithms
 
 
 def named(figure: Any, name: str) -> list[Any]:
@@ -171,6 +180,82 @@ def test_the_running_numbers_are_those_of_the_steps():
     assert figure.layout.title.text == "After step 2: minimum k 4, alteration 27.8 %"
     bare = lesson_of(datafly, hospital(), metric_named("total"))
     assert len(running_chart(bare).data) == 4  # k and alteration: a line and a mark each
+
+
+def test_before_anybody_meets_the_trees_show_where_the_values_stand():
+    """Four of each sex; two dogs, two cats and four lions, and then the dogs and two lions met."""
+    lesson = lesson_of(gaa, animals(), metric_named("custom"))
+    gender, race = standing(lesson.steps[0])
+    labels = lesson.task.classes.hierarchies[1].labels
+    assert sorted(gender.values()) == [4, 4]
+    assert {labels[node]: n for node, n in race.items()} == {"Cat": 2, "Lion": 4, "Dog": 2}
+    later = standing(lesson.steps[1])[1]
+    assert {labels[node]: n for node, n in later.items()} == {"Mammal": 4, "Cat": 2, "Lion": 2}
+    figure = standing_chart(lesson, lesson.steps[0])
+    _, values = named(figure, "values")
+    size = dict(zip(values.text, values.marker.size, strict=True))
+    assert size["Lion"] > size["Dog"] == size["Cat"] > size["Felid"]
+    _, costs = named(figure, "cost of an edge")
+    assert sorted(costs.text) == ["1", "1", "3", "4"]
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
+    """The numbers are those of the step: costs add up, records are all there, nodes are counted."""
+    module = algorithms()[name]
+    table = preset_table(preset_for(module))
+    preset = PRESETS[preset_for(module)]
+    trees = table.classes.hierarchies
+    metric = metric_named(preset.metric)
+    node = tuple(preset.levels[column] for column in table.classes.attributes)
+    task = Task(table.classes, whole_potentials(table.classes, metric), preset.k, node=node)
+    lesson = lesson_of(module, task, metric)
+    kinds = Counter()
+    for place, step in enumerate(lesson.steps):
+        title = picture_of(lesson, place).layout.title.text
+        found = picture_table(lesson, place)
+        if "nodes looked at" in title:
+            kinds["lattice"] += 1
+            assert title.startswith(f"{found['looked at'].sum()} of ")
+            assert title.endswith(f"{len(found)} known")
+        elif "meet?" in title:
+            kinds["merge"] += 1
+            size = {held.label: held.records for held in step.detail.met}
+            if module.FAMILY == "merging":
+                paid = [row["cost per record"] * size[row["class"]] for _, row in found.iterrows()]
+                assert step.choices[-1].chosen.cost == pytest.approx(sum(paid))
+        elif "values of the table stand" in title:
+            kinds["trees"] += 1
+            kept = table.classes.n_records - step.numbers.suppressed
+            assert found.groupby("column")["records"].sum().tolist() == [kept] * len(trees)
+        else:
+            kinds["regions"] += 1
+            grouped = table.classes.n_records
+            if isinstance(step.detail, Growing):
+                grouped -= sum(table.classes.counts[list(step.detail.open)])
+            assert found["records"].sum() == grouped
+    shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
+    expected = {"mdav": "regions", "lattice-sweep": "trees"}.get(name, shown[module.FAMILY])
+    without = 3 if name == "oka" else 2  # the table, the release; how clusters begin
+    assert kinds[expected] >= len(lesson.steps) - without
+
+
+def test_a_sum_of_many_products_is_written_with_equal_ones_together():
+    """Ten patients at (2, 2, 0), each 2/3 in age and in zip: two lines for twenty products."""
+    terms = tuple(
+        Term(f"{place}", column, "a", "b", 2 / 3, 1, 1)
+        for place in range(10)
+        for column in ("age", "zip")
+    )
+    assert arithmetic(Candidate("all", (20,), True, 40 / 3, terms)) == (
+        "age: 0.6667 × 10 = 6.667",
+        "zip: 0.6667 × 10 = 6.667",
+        "sum 13.33",
+    )
+    assert arithmetic(Candidate("age", (1,), True)) == ()
+    far = Candidate("5", (25,), True, 5.0, (Term("x", "age", "1", "4", 9.0, 1, 0),
+                                            Term("x", "zip", "1", "5", 16.0, 1, 0)))  # fmt: skip
+    assert arithmetic(far)[-1] == "√ of the sum 25 = 5"
 
 
 def test_projected_no_letter_is_smaller_than_eighteen_pixels():

@@ -248,7 +248,7 @@ def meeting_chart(lesson: Lesson, one: Held, other: Held, large: bool = False) -
         tree.lca(*pair)
         for tree, *pair in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True)
     ]
-    title = f"Where do “{escaped(one.label)}” and “{escaped(other.label)}” meet?"
+    title = f"Where do “{escaped(one.label, 20)}” and “{escaped(other.label, 20)}” meet?"
     shown = []
     for tree, a, b, top in zip(
         lesson.task.classes.hierarchies, one.nodes, other.nodes, met, strict=True

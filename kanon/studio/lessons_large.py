@@ -6,7 +6,7 @@ __all__ = ["LARGE"]
 
 LARGE = """<style>
 html { font-size: 22px; }
-.stMainBlockContainer { padding: 1.2rem 1.2rem; }
+.stMainBlockContainer { padding: 3.75rem 1.2rem 1.2rem; }
 .stMainBlockContainer h1 { font-size: 1.35rem; padding: 0; }
 .stMainBlockContainer [data-testid="stCaptionContainer"] { font-size: 1rem; }
 .st-key-frame { display: none; }

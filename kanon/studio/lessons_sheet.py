@@ -29,6 +29,7 @@ _COLOURS = (
 
 STYLE = f"""<style>
 .lesson {{ overflow-x: auto; }}
+.lesson.long {{ max-height: 34rem; overflow-y: auto; }}
 .lesson table {{ border-collapse: collapse; width: 100%; }}
 .lesson caption {{ text-align: left; padding: 0.4rem 0; caption-side: top; color: inherit; }}
 .lesson th, .lesson td {{ padding: 0.2rem 0.5rem; text-align: left; vertical-align: top;
@@ -45,6 +46,9 @@ STYLE = f"""<style>
 .lesson .gone {{ text-decoration: line-through; }}
 </style>"""
 """How they look; drawn once on the page."""
+
+_MANY = 8
+"""More candidates than these have a window of their own, the chosen one on top."""
 
 _CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
@@ -125,7 +129,7 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     names += [second] if seconds else []
     names += ["Remark"] if notes else []
     said = f"{_text(choice.question)} Best: {_text(choice.best)}."
-    return _table(said, names, rows, counted(len(ranked), "candidate"))
+    return _table(said, names, rows, counted(len(ranked), "candidate"), len(ranked) > _MANY)
 
 
 def _cell(old: object, new: object, changed: bool) -> str:
@@ -134,12 +138,15 @@ def _cell(old: object, new: object, changed: bool) -> str:
     return f"<td{' class=now' if changed else ''}>{said}</td>"
 
 
-def _table(caption: str, names: Sequence[str], rows: Iterable[str], label: str) -> str:
-    """A table that scrolls by itself where it is too wide, and can be reached by keyboard."""
+def _table(
+    caption: str, names: Sequence[str], rows: Iterable[str], label: str, long: bool = False
+) -> str:
+    """A table that scrolls by itself where it is too large, and can be reached by keyboard."""
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     body = "".join(f"{row}</tr>" for row in rows)
     return (
-        f'<div class="lesson" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
+        f'<div class="lesson{" long" if long else ""}" tabindex="0" role="region" '
+        f'aria-label="{escape(label)}"><table>'
         f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         "</table></div>"
     )

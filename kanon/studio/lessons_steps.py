@@ -39,6 +39,9 @@ __all__ = ["show_steps"]
 _IN_A_ROW = 3
 """So many numbers."""
 
+_BESIDE = 4
+"""A table with more columns stands below the picture."""
+
 _WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 """Which records of the session's table a lesson is about."""
 
@@ -157,14 +160,16 @@ def _records(work: Work, view: StepsView) -> None:
 
 # --- a step ---------------------------------------------------------------------------------
 def _step(work: Work, found: Told, at: int) -> None:
-    """The step: what happens, the picture beside the table, the arithmetic, the numbers."""
+    """The step: what happens, the picture beside the records, the arithmetic, the numbers."""
     lesson, large = found.lesson, work.lessons.large
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
     about = f"{found.key}-{at}"
     st.subheader(f"Step {at} of {len(lesson.steps) - 1}: {plain(step.heading)}")
     st.markdown(plain(step.sentence))
     st.html(STYLE)
-    left, right = (st.container(), st.container()) if large else st.columns([55, 45])
+    columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
+    below = large or columns > _BESIDE
+    left, right = (st.container(), st.container()) if below else st.columns([55, 45])
     with left:
         figure = state.remembered(
             "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
@@ -176,7 +181,7 @@ def _step(work: Work, found: Told, at: int) -> None:
             st.html(choice_sheet(found.table, before.recoding, choice, second))
         if step.choices:
             data_button(
-                "All products", lambda: candidates_table(step), "lesson-candidates", about,
+                "Candidates", lambda: candidates_table(step), "lesson-candidates", about,
                 kind="tertiary",
             )  # fmt: skip
     with right:
