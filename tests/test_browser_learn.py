@@ -41,6 +41,7 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     records = page.get_by_role("region", name="Each record and its class.")
     expect(records.locator("tbody tr")).to_have_count(8)
     expect(records.get_by_text("Lion → Mammal")).to_have_count(2)
+    assert by.barriers(page) == []
 
     # Space plays; from the end it begins again, and stops there.
     page.keyboard.press("Space")

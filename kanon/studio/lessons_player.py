@@ -17,6 +17,9 @@ __all__ = ["PACE", "change", "forward", "player"]
 PACE = 2.5
 """Seconds from one step to the next, where they follow by themselves."""
 
+_STYLE = "<style>.stMain kbd { color: inherit !important; opacity: 1 !important; }</style>"
+"""The keys on the buttons are as dark as their names."""
+
 _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 
 
@@ -47,6 +50,7 @@ def player(view: StepsView, last: int) -> int:
         change(playing=False)  # the page was left, or loaded anew, meanwhile
         view = state.work().lessons.steps
     at = min(view.step, last)
+    st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _button("First", ":material/first_page:", "Home", at == 0, lambda: _go(0))
         _button("Back", _LEFT, "Left", at == 0, lambda: _go(at - 1))
