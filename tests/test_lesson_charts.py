@@ -12,16 +12,11 @@ from test_lessons import animals, eight_points, hospital
 
 from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
 from kanon.algorithms.task import Task
-from kanon.charts.lesson import (
-    lattice_so_far,
-    meeting_chart,
-    merge_chart,
-    regions_chart,
-    running_chart,
-    standing,
-    standing_chart,
-)
-from kanon.charts.lesson_picture import picture_of, picture_table
+from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson_lattice import lattice_so_far
+from kanon.charts.lesson_numbers import running_chart
+from kanon.charts.lesson_regions import regions_chart
+from kanon.charts.lesson_trees import meeting_chart, merge_chart, standing, standing_chart
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.lessons.building import lesson_of

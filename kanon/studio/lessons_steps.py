@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.charts.lesson import running_chart
-from kanon.charts.lesson_picture import picture_of, picture_table
+from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
 from kanon.lessons.building import MOST
 from kanon.lessons.lesson import Lesson, written
