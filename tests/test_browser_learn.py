@@ -34,24 +34,24 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
         ("ArrowLeft", "Step 2 of 3"),
         ("Home", "Step 0 of 3"),
         ("End", "Step 3 of 3"),
+        ("ArrowLeft", "Step 2 of 3"),
+        ("ArrowLeft", "Step 1 of 3"),
     ):
         page.keyboard.press(key)
         expect(step).to_contain_text(heading, timeout=SOON)
         by.idle(page)
-    records = page.get_by_role("region", name="Each record and its class.")
-    expect(records.locator("tbody tr")).to_have_count(8)
-    expect(records.get_by_text("Lion → Mammal")).to_have_count(2)
-    assert by.barriers(page) == []
-
-    # Space plays; from the end it begins again, and stops there.
+    # Space plays, up to the end.
     page.keyboard.press("Space")
     expect(by_key(page, "Pause")).to_be_visible(timeout=SOON)
-    for heading in ("Step 1 of 3", "Step 2 of 3", "Step 3 of 3"):
+    for heading in ("Step 2 of 3", "Step 3 of 3"):
         expect(step).to_contain_text(heading, timeout=SOON)
     expect(by_key(page, "Play")).to_be_visible()
     by.idle(page)
+    records = page.get_by_role("region", name="Each record and its class.")
+    expect(records.locator("tbody tr")).to_have_count(8)
+    expect(records.get_by_text("Lion → Mammal")).to_have_count(2)
 
-    # Once the page is left, nothing goes on.
+    # From the end it begins again; once the page is left, nothing goes on.
     page.keyboard.press("Space")
     expect(step).to_contain_text("Step 0 of 3", timeout=SOON)
     by.go(page, "Data")
