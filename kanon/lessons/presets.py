@@ -100,7 +100,6 @@ PRESETS: Mapping[str, Preset] = {
 """Every small table, that of the first lesson first."""
 
 
-@cache
 def preset_table(name: str) -> SmallTable:
     """A small table that comes with kanon, with its roles and trees.
 
@@ -113,6 +112,13 @@ def preset_table(name: str) -> SmallTable:
     >>> len(table.frame), table.classes.n_classes
     (8, 4)
     """
+    # What is found out about a table is kept with it, so nobody is handed another one's.
+    return SmallTable(*_read(name))
+
+
+@cache
+def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
+    """The records of a small table, its roles, and the same counted."""
     preset = PRESETS[name]
     schema = Schema(preset.roles)
     if preset.content:
@@ -128,7 +134,7 @@ def preset_table(name: str) -> SmallTable:
             column: read_hierarchy(next(folder.glob(f"{column}.*"))).hierarchy
             for column in schema.quasi_identifiers
         }
-    return SmallTable(frame, schema, MemorySource(frame, schema, trees))
+    return frame, schema, MemorySource(frame, schema, trees)
 
 
 def preset_for(module: ModuleType) -> str:
