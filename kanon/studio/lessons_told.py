@@ -152,8 +152,8 @@ def _guided(work: Work, view: StepsView) -> dict[str, Any]:
 
 def _own_table(work: Work, view: StepsView) -> SmallTable:
     """Some records of the session's table, with its roles and hierarchies."""
-    kept = work.kept
-    if not isinstance(kept, MemoryTable):
+    # What an engine holds is not even asked for its records that lack something.
+    if not isinstance(work.table, MemoryTable) or not isinstance(kept := work.kept, MemoryTable):
         raise TableError(
             "The table stays in its engine, and a lesson needs its records here; download a few of "
             "them as a table of their own, or take one that comes with kanon."
