@@ -17,7 +17,7 @@ from kanon.lessons.case import Case, Shares, texts_of
 from kanon.lessons.prevention import LARGEST_T, Prevention, prevention_of
 from kanon.words import counted, percent
 
-__all__ = ["ATTACKS", "Scene", "attack"]
+__all__ = ["ATTACKS", "Scene", "Target", "attack", "targets"]
 
 ATTACKS: Mapping[str, Card] = {
     card.name: card
@@ -45,6 +45,22 @@ ATTACKS: Mapping[str, Card] = {
     )
 }  # fmt: skip
 """The attacks, in the order in which they are told."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Somebody who can be attacked.
+
+    Attributes
+    ----------
+    name
+        What the register or the table calls the person.
+    known
+        What is public about the person, by column.
+    """
+
+    name: str
+    known: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,25 +171,59 @@ def attack(
 # Whom to attack
 
 
-def _most_telling(kind: str, case: Case, ruled_out: tuple[str, ...]) -> dict[str, str]:
-    """What is public about the person whom the attack tells most about; the first among equals."""
-    columns = case.linkable if kind == "linkage" else case.recoding.classes.attributes
-    people = case.register if kind == "linkage" else case.table
+def targets(kind: str, case: Case) -> tuple[Target, ...]:
+    """Who can be attacked, with what is public about each, in their order.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`ATTACKS`. Linkage is after the people of the register and knows all columns
+        that it shares with the release; the others are after those of the table and know its
+        quasi-identifiers.
+    case
+        The release that is attacked.
+
+    >>> from kanon.lessons.attacked import preset
+    >>> targets("homogeneity", preset("homogeneity"))[0]
+    Target(name='Anton', known={'age': '23', 'zip': '47601'})
+    """
+    people, columns = case.table, case.recoding.classes.attributes
+    if kind == "linkage":
+        people, columns = case.register, case.linkable
     columns = tuple(name for name in columns if name in people.columns)
     texts = [texts_of(people[name]) for name in columns]
-    candidates = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
-    return max(candidates, key=lambda known: _telling(kind, case, known, ruled_out))
+    found = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
+    said = [name for name in case.names if name in people.columns]
+    if said:
+        parts = zip(*(texts_of(people[name]) for name in said), strict=True)
+        names = [" ".join(each) for each in parts]
+    else:
+        names = [f"person {number}" for number in range(1, len(people) + 1)]
+    return tuple(Target(name, known) for name, known in zip(names, found, strict=True))
+
+
+def _most_telling(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping[str, str]:
+    """What is public about the person whom the attack tells most about; the first among equals."""
+    candidates = [target.known for target in targets(kind, case)]
+    fitting = [case.fits(known) for known in candidates]
+
+    def telling(place: int) -> tuple[float, ...]:
+        fits = fitting[place]
+        if kind != "linkage" or not fits:
+            return _telling(kind, case, fits, ruled_out)
+        people = _people(case, candidates[place])
+        could_be = [other for other in fitting if fits[0] in other]
+        return (1 / len(fits), 1 / len(people), 1 / len(could_be))
+
+    return candidates[max(range(len(candidates)), key=telling)]
 
 
 def _telling(
-    kind: str, case: Case, known: Mapping[str, str], ruled_out: tuple[str, ...]
+    kind: str, case: Case, fits: tuple[int, ...], ruled_out: tuple[str, ...]
 ) -> tuple[float, ...]:
-    """How much an attack tells about a person; more is larger."""
-    fits = case.fits(known)
+    """How much an attack on values tells about a person whom some records fit; more is larger."""
     if not fits:
         return (-1.0,)
-    if kind == "linkage":
-        return (1 / len(fits), 1 / len(_people(case, known)), 1 / len(_could_be(case, fits[0])))
     if kind == "skewness":
         return (_distance(case, fits),)
     sure = _surest(case.shares(fits))

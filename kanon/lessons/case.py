@@ -90,7 +90,7 @@ class Case:
             if name in self.register.columns and name != self.sensitive
         )
 
-    @property
+    @cached_property
     def knowable(self) -> Mapping[str, tuple[str, ...]]:
         """Per column that somebody may know of a person, the values that occur."""
         found = {}

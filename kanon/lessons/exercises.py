@@ -20,6 +20,7 @@ from kanon.checked_json import Strict, problem, read_json
 from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
 from kanon.lessons.questions import KINDS, AnyQuestion, Mark
 from kanon.lessons.small_tables import SmallTable, TableGiven
+from kanon.progress import Progress, no_progress
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.words import thin
 
@@ -99,8 +100,13 @@ class ExerciseSet(Strict):
         """The table that a question is about."""
         return self.made[question.table]
 
-    def check(self) -> None:
+    def check(self, progress: Progress = no_progress) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer.
+
+        Parameters
+        ----------
+        progress
+            Told after each question: the least alteration of a table may take half a second.
 
         Raises
         ------
@@ -114,7 +120,7 @@ class ExerciseSet(Strict):
                 f"Two questions have the id {quoted(twice[0])}; each needs one of its own."
             )
         known = listing(self.made, most=_MOST_TABLES)
-        for question in self.questions:
+        for number, question in enumerate(self.questions, start=1):
             place = f"Question {quoted(question.id)}"
             if question.table not in self.made:
                 raise ExerciseError(
@@ -124,6 +130,7 @@ class ExerciseSet(Strict):
                 question.check(self.table_of(question))
             except KanonError as error:
                 raise error.within(place) from None
+            progress(number / len(self.questions), f"Question {number} of {len(self.questions)}")
 
     def to_json(self) -> str:
         """The set as a file."""
@@ -203,13 +210,15 @@ class Scored:
         return sum(mark.most for mark in self.marks)
 
 
-def read_exercises(source: Path | bytes) -> ExerciseSet:
+def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
     """Read and check an exercise set.
 
     Parameters
     ----------
     source
         A file, or what is in it: at most 1 MB.
+    progress
+        Told how many questions are checked.
 
     Raises
     ------
@@ -221,7 +230,7 @@ def read_exercises(source: Path | bytes) -> ExerciseSet:
     'First steps in k-anonymity'
     """
     found = _validated(ExerciseSet, source, _SET, "kanon-exercises")
-    found.check()
+    found.check(progress)
     return found
 
 
