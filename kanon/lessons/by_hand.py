@@ -89,9 +89,7 @@ def unchanged(table: SmallTable) -> Answer:
     ]
 
 
-def by_hand(
-    question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
-) -> ByHand:
+def by_hand(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object) -> ByHand:
     """What an answer makes of the table.
 
     Parameters

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -304,7 +304,11 @@ def score_many(exercises: ExerciseSet, answers: Iterable[Answers]) -> pd.DataFra
     return pd.DataFrame(rows, columns=_columns(exercises))
 
 
-def score_files(exercises: ExerciseSet, files: Iterable[tuple[str, Path | bytes]]) -> pd.DataFrame:
+def score_files(
+    exercises: ExerciseSet,
+    files: Sequence[tuple[str, Path | bytes]],
+    progress: Progress = no_progress,
+) -> pd.DataFrame:
     """Mark a class from files; one that cannot be read or marked is a row that says why.
 
     Parameters
@@ -313,6 +317,8 @@ def score_files(exercises: ExerciseSet, files: Iterable[tuple[str, Path | bytes]
         The set.
     files
         Names, and files or what is in them.
+    progress
+        Told after each file.
 
     Returns
     -------
@@ -321,12 +327,13 @@ def score_files(exercises: ExerciseSet, files: Iterable[tuple[str, Path | bytes]
         no points, where a file is no answers to this set; else empty.
     """
     rows = []
-    for name, source in files:
+    for number, (name, source) in enumerate(files, start=1):
         try:
             row = _row(exercises, score(exercises, read_answers(source))) | {"problem": ""}
         except ExerciseError as error:
             row = {"student": "", "problem": error.sentence}
         rows.append({"file": name, **row})
+        progress(number / len(files), f"File {number} of {len(files)}")
     return pd.DataFrame(rows, columns=["file", *_columns(exercises), "problem"])
 
 

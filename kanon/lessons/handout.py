@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unicodedata import east_asian_width
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.exercises import ExerciseSet
@@ -22,7 +23,7 @@ from kanon.lessons.small_tables import SmallTable
 from kanon.matrices import CostMatrix, cut, matrix_of, number_text
 from kanon.metrics import Metric, edge_weights, metric_named, potentials
 
-__all__ = ["Drawn", "Sheet", "drawn", "handout", "sheets_of"]
+__all__ = ["Drawn", "Sheet", "TreePicture", "drawn", "handout", "sheets_of", "tree_pictures"]
 
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix: more do not fit on A4 in 12 points."""
@@ -76,6 +77,25 @@ class Drawn:
     edges: tuple[tuple[int, float, int, float], ...]
     labels: tuple[tuple[int, float, str], ...]
     costs: tuple[tuple[int, float, str], ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class TreePicture:
+    """A tree as it stands on a handout.
+
+    Attributes
+    ----------
+    name
+        Its column.
+    svg
+        The picture, black on white, to stand by itself; all texts in it are escaped.
+    left_out
+        How many leaves are not drawn.
+    """
+
+    name: str
+    svg: str
     left_out: int
 
 
@@ -138,7 +158,8 @@ def handout(
                 "questions": questions,
             }
         )
-    return _template().render(title=title, sheets=numbered, solutions=solutions)
+    page = _templates().get_template("handout.html")
+    return page.render(title=title, sheets=numbered, solutions=solutions)
 
 
 def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> Drawn:
@@ -211,13 +232,40 @@ def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> Drawn:
     )
 
 
+def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
+    """Each tree of a table with the cost of every step, as the handout has it.
+
+    Parameters
+    ----------
+    table
+        The table.
+    metric
+        Whose costs stand before the values.
+
+    Raises
+    ------
+    MetricError
+        The metric is unknown, or goes by weights that a tree lacks.
+    """
+    picture = _templates().get_template("tree.html")
+    named = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
+    return tuple(
+        TreePicture(
+            tree["name"],
+            picture.render(tree=tree).replace("<svg ", named, 1),
+            tree["drawn"].left_out,
+        )
+        for tree in _trees(table, metric_named(metric))
+    )
+
+
 def _metrics(sheet: Sheet) -> list[str]:
     """The metrics that the questions of a sheet go by, each once."""
     found = dict.fromkeys(question.goes_by for question in sheet.questions if question.goes_by)
     return list(found) or ["nllm"]
 
 
-def _trees(table: SmallTable, metric: Metric) -> list[dict[str, object]]:
+def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
     """Per quasi-identifier its tree and its cost matrix."""
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
@@ -271,9 +319,11 @@ def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, o
 
 
 @cache
-def _template() -> Template:
-    path = Path(__file__).with_name("handout.html")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.from_string(path.read_text("utf-8"))

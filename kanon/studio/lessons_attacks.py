@@ -2,10 +2,295 @@
 
 from __future__ import annotations
 
-from kanon.studio.work import Work
+from dataclasses import replace
+from typing import Any
 
-__all__ = ["show_attacks"]
+import pandas as pd
+import streamlit as st
+
+from kanon.errors import KanonError, TableError, listing
+from kanon.lessons.attacked import preset
+from kanon.lessons.attacks import ATTACKS, Scene, Target, attack, targets
+from kanon.lessons.case import Case, case_of, texts_of
+from kanon.lessons.small_tables import MOST_RECORDS
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemoryTable
+from kanon.studio import running, state
+from kanon.studio.attack_view import STEPS, AttackView
+from kanon.studio.lessons_tables import small_table
+from kanon.studio.result import release_shown
+from kanon.studio.text import percent, plain
+from kanon.studio.work import Work
+from kanon.words import counted, thin
+
+__all__ = ["own_case", "show_attacks"]
+
+_FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
+_SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: Work) -> None:
     """Draw an attack on a release."""
+    view = work.lessons.attack
+    _choose(view)
+    try:
+        case = _own(work) if view.own else _invented(view.kind)
+        people = targets(view.kind, case)
+        scene = state.remembered(
+            "attack-scene",
+            (case, view.kind, view.person, view.ruled_out),
+            lambda: _played(view, case, people),
+        )
+    except KanonError as error:
+        st.info(plain(error.sentence), icon=":material/info:")
+        return
+    _attacker(work, view, scene, people)
+    if view.step < len(STEPS):
+        table, story = st.columns([1, 1], gap="medium")
+        with table:
+            _published(scene, marked=view.step > 2)
+        with story:
+            _story(scene, view.step, people)
+    else:
+        _prevented(scene)
+
+
+def own_case(work: Work) -> Case:
+    """The release that the session works on, to be attacked.
+
+    Raises
+    ------
+    KanonError
+        It cannot be: the sentence says why.
+    """
+    records = work.kept.n_records
+    if records > MOST_RECORDS:
+        raise TableError(
+            f"The table that you work on has {counted(records, 'record')}; an attack is played "
+            f"out on at most {MOST_RECORDS}, so that everybody can follow it."
+        )
+    table = work.kept
+    if not isinstance(table, MemoryTable):
+        raise TableError("An attack is played out on a table in memory; load it as a file.")
+    if not work.sensitive_columns:
+        raise TableError(
+            "No column of the table that you work on is sensitive, so there is nothing to find "
+            "out; choose one on the page Data."
+        )
+    if work.result is None or running.outdated(work):
+        raise TableError(
+            "There is no release with the settings of now; press Anonymise on the page Anonymise."
+        )
+    _, done = release_shown(work, work.result)
+    return case_of(table.frame, Schema(work.roles), work.trees, done.recoding, sensitive=work.focus)
+
+
+def _invented(kind: str) -> Case:
+    return state.remembered("attack-preset", kind, lambda: preset(kind))
+
+
+def _own(work: Work) -> Case:
+    about = (work.result, work.k, work.focus, work.roles, running.outdated(work))
+    return state.remembered("attack-own", about, lambda: own_case(work))
+
+
+def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
+    known = None if view.person is None else people[view.person].known
+    return attack(view.kind, case, known, view.ruled_out)
+
+
+# --- what is chosen -------------------------------------------------------------------------
+def _look(**fields: Any) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, attack=replace(lessons.attack, **fields)))
+
+
+def _choose(view: AttackView) -> None:
+    """Which attack, on which table."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Attack",
+            list(ATTACKS),
+            label_visibility="collapsed",
+            required=True,
+            key=state.seeded("attack-kind", view.kind),
+            format_func=lambda kind: ATTACKS[kind].title,
+            on_change=lambda: _look(
+                kind=state.typed("attack-kind"), person=None, ruled_out=None, step=1
+            ),
+        )
+        st.segmented_control(
+            "On",
+            [False, True],
+            label_visibility="collapsed",
+            required=True,
+            key=state.seeded("attack-own", view.own),
+            format_func=lambda own: "The release I work on" if own else "Invented people",
+            on_change=lambda: _look(
+                own=state.typed("attack-own"), person=None, ruled_out=None, step=1
+            ),
+        )
+
+
+def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
+    """Who is attacked, what the attacker can rule out, and how far the story is."""
+    told = next(place for place, one in enumerate(people) if one.known == scene.known)
+    chosen = told if view.person is None else view.person
+    about = f"{view.kind}-{view.own}-{work.version}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = f"attack-person-{about}"
+        st.selectbox(
+            "Person attacked",
+            range(len(people)),
+            key=state.seeded(key, chosen),
+            format_func=lambda place: plain(people[place].name),
+            on_change=lambda: _look(person=state.typed(key), ruled_out=None),
+            width=200,
+        )
+        if view.kind == "background":
+            field = f"attack-out-{about}"
+            st.multiselect(
+                "What the attacker can rule out",
+                scene.case.values,
+                key=state.seeded(field, list(scene.ruled_out)),
+                format_func=plain,
+                placeholder="Nothing",
+                on_change=lambda: _look(person=chosen, ruled_out=tuple(state.typed(field))),
+                help="A neighbour may know that somebody does not have a disease.",
+                width=260,
+            )
+        _steps(view)
+
+
+def _steps(view: AttackView) -> None:
+    """Back and on, by button or by key."""
+    last = len(STEPS)
+    st.button(
+        "Back",
+        disabled=view.step == 1,
+        key="attack-back",
+        shortcut="left",
+        on_click=lambda: _look(step=max(1, view.step - 1)),
+    )
+    following = f"{view.step + 1}. {STEPS[view.step]}" if view.step < last - 1 else STEPS[-1]
+    st.button(
+        following,
+        type="primary",
+        disabled=view.step == last,
+        key="attack-next",
+        shortcut="right",
+        on_click=lambda: _look(step=min(last, view.step + 1)),
+    )
+
+
+# --- the story ------------------------------------------------------------------------------
+def _published(scene: Scene, marked: bool) -> None:
+    """The release; the records that fit are marked by a colour and by a sign."""
+    rows = pd.DataFrame(
+        {name: texts_of(scene.case.released[name]) for name in scene.case.released.columns}
+    )
+    signs = {place: place in scene.left for place in scene.fits} if marked else {}
+    tints = {place: _FITS if left else _OUT for place, left in signs.items()}
+    listed = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
+    rows.insert(0, "", listed, allow_duplicates=True)
+    small_table(rows, tints)
+
+
+def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
+    """The steps so far, one below the other."""
+    tell = (_what_was_published, _what_is_known, _who_fits, _what_follows)
+    for number, (heading, what) in enumerate(zip(STEPS, tell, strict=False), start=1):
+        if number <= step:
+            st.markdown(f"**{number}. {heading}**")
+            what(scene, people)
+
+
+def _what_was_published(scene: Scene, _: tuple[Target, ...]) -> None:
+    st.caption(plain(scene.card.summary))
+    case = scene.case
+    columns = listing(case.recoding.classes.attributes, most=12)
+    gone = case.schema.columns(Role.IDENTIFIER)
+    without = f" It lacks {listing(gone, most=12)}." if gone else ""
+    st.markdown(
+        plain(
+            f"The release has {counted(len(case.released), 'record')} and is {case.k}-anonymous: "
+            f"by {columns} each looks like at least {thin(case.k - 1)} more.{without}"
+        )
+    )
+
+
+def _what_is_known(scene: Scene, people: tuple[Target, ...]) -> None:
+    name = next(one.name for one in people if one.known == scene.known)
+    if scene.card.name == "linkage":
+        st.markdown(plain(f"{name} stands in a public register, with a name:"))
+    else:
+        st.markdown(plain(f"The attacker knows {name}, and that the table has {name}'s record:"))
+    small_table(pd.DataFrame([dict(scene.known)]))
+    if scene.ruled_out:
+        st.markdown(
+            plain(f"The attacker also knows what {name} does not have: ")
+            + ", ".join(f"**{plain(value)}**" for value in scene.ruled_out)
+            + "."
+        )
+    if scene.card.name == "linkage":
+        with st.expander(f"The register: {counted(len(scene.case.register), 'person')}"):
+            register = scene.case.register
+            small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
+
+
+def _who_fits(scene: Scene, _: tuple[Target, ...]) -> None:
+    fits, left = len(scene.fits), len(scene.left)
+    said = f"{counted(fits, 'record fits', 'records fit')}, marked with ●."
+    if left < fits:
+        said = (
+            f"{counted(fits, 'record fits', 'records fit')}; {thin(fits - left)} ruled out (✗), "
+            f"{thin(left)} left (●)."
+        )
+    st.markdown(said)
+
+
+def _what_follows(scene: Scene, _: tuple[Target, ...]) -> None:
+    _finding(scene)
+    after = dict(scene.after)
+    small_table(
+        pd.DataFrame(
+            {
+                scene.case.sensitive: [value for value, _ in scene.before],
+                "anybody knows": [percent(100 * share) for _, share in scene.before],
+                "the attacker knows": [
+                    percent(100 * after.get(value, 0.0)) for value, _ in scene.before
+                ],
+            }
+        )
+    )
+
+
+def _finding(scene: Scene) -> None:
+    """What the attacker learns: a warning where it tells."""
+    if scene.told:
+        st.error(plain(scene.finding), icon=":material/visibility:")
+    else:
+        st.success(plain(scene.finding), icon=":material/visibility_off:")
+
+
+def _prevented(scene: Scene) -> None:
+    """The model that would have prevented it, and the same attack on a release that meets it."""
+    prevention = scene.prevention
+    st.markdown(f"**{plain(prevention.sentence)}**")
+    before, after = st.columns(2, gap="medium")
+    with before:
+        st.markdown("**This release**")
+        _finding(scene)
+        _published(scene, marked=True)
+    safer = prevention.case
+    if safer is None or prevention.holds:
+        return
+    again = state.remembered(
+        "attack-again",
+        scene,
+        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
+    )
+    with after:
+        st.markdown("**The same attack on one that meets it**")
+        _finding(again)
+        _published(again, marked=True)

@@ -2,10 +2,285 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kanon.lessons.exercises import BUILT_IN, ExerciseSet, read_exercises
+from kanon.lessons.questions import AnyQuestion, Mark
+from kanon.studio import running, state
+from kanon.studio.exercises_view import Attempt, ExercisesView
+from kanon.studio.exercising import (
+    attempt_at,
+    begun_anew,
+    best_shown,
+    checked,
+    handed_in,
+    scored,
+    undone,
+    with_answers,
+)
+from kanon.studio.files import file_name
+from kanon.studio.lessons_answering import answer_field, question_shown, trees_shown
+from kanon.studio.lessons_tables import small_table
+from kanon.studio.lessons_teacher import for_the_teacher
+from kanon.studio.progress import cancel_button, progress
+from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
+from kanon.words import counted
 
 __all__ = ["show_exercises"]
 
 
 def show_exercises(work: Work) -> None:
     """Draw an exercise set."""
+    view = work.lessons.exercises
+    exercises = view.opened or _built_in()
+    attempt = attempt_at(view, exercises)
+    by = f" by {plain(exercises.author)}" if exercises.author else ""
+    st.markdown(f"**{plain(exercises.title)}**{by} · {_so_far(exercises, attempt)}")
+    if work.doing in ("exercises", "marking") and work.busy:
+        progress()
+        cancel_button("cancel-exercises")
+    _questions(exercises, attempt, view)
+    if view.place < len(exercises.questions):
+        _question(exercises, attempt, view)
+    else:
+        _hand_in(exercises, attempt, view)
+    with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
+        _files(work, view, exercises)
+    with st.expander("For the teacher", icon=":material/school:"):
+        for_the_teacher(work, view, exercises)
+
+
+def _built_in() -> ExerciseSet:
+    """The set that comes with kanon."""
+    return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
+
+
+def _change(make: Callable[[ExercisesView], ExercisesView]) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, exercises=make(lessons.exercises)))
+
+
+def _look(**fields: Any) -> None:
+    _change(lambda view: replace(view, **fields))
+
+
+def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
+    got = sum(
+        attempt.marks[each.id].share * each.points
+        for each in exercises.questions
+        if each.id in attempt.marks
+    )
+    checked_now = counted(len(attempt.marks), "question")
+    return f"{got:.4g} of {exercises.points:g} points, {checked_now} checked"
+
+
+# --- from question to question --------------------------------------------------------------
+def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+    """The questions in a row, each with a sign for how far it is."""
+    places = [*range(len(exercises.questions)), len(exercises.questions)]
+
+    def called(place: int) -> str:
+        if place == len(exercises.questions):
+            return "Hand in"
+        return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        key = f"exercise-place-{exercises.fingerprint}"
+        st.segmented_control(
+            "Question",
+            places,
+            required=True,
+            key=state.seeded(key, view.place),
+            format_func=called,
+            on_change=lambda: _look(place=state.typed(key)),
+            label_visibility="collapsed",
+        )
+    st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
+
+
+def _sign(attempt: Attempt, question: AnyQuestion) -> str:
+    mark = attempt.marks.get(question.id)
+    if mark is None:
+        return "…" if question.id in attempt.answers else ""
+    return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
+
+
+def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+    question = exercises.questions[view.place]
+    question_shown(exercises, question, view.place + 1)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        answer_field(exercises, attempt, question, _change)
+    with right:
+        _checking(exercises, attempt, view, question)
+        trees_shown(exercises, question)
+
+
+def _checking(
+    exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
+) -> None:
+    """Check, what came of it, and what is best."""
+    mark = attempt.marks.get(question.id)
+    with st.container(horizontal=True):
+        st.button(
+            "Check",
+            type="primary",
+            icon=":material/check:",
+            key="exercise-check",
+            on_click=_change,
+            args=(lambda now: checked(now, exercises, question),),
+        )
+        if mark is not None:
+            shown = question.id in attempt.shown
+            st.button(
+                "Hide the best" if shown else "Show the best",
+                icon=":material/lightbulb:",
+                key="exercise-best",
+                on_click=_change,
+                args=(lambda now: best_shown(now, exercises, question, not shown),),
+            )
+        if attempt.before is not None:
+            st.button(
+                "Undo",
+                icon=":material/undo:",
+                key="exercise-undo",
+                on_click=_change,
+                args=(lambda now: undone(now, exercises),),
+            )
+        elif question.id in attempt.answers:
+            st.button(
+                "Begin anew",
+                icon=":material/restart_alt:",
+                key="exercise-anew",
+                on_click=_change,
+                args=(lambda now: begun_anew(now, exercises, question),),
+            )
+        last = view.place + 1 == len(exercises.questions)
+        st.button(
+            "Hand in" if last else "Next question",
+            icon=":material/arrow_forward:",
+            key="exercise-next",
+            on_click=lambda: _look(place=view.place + 1),
+        )
+    if mark is not None:
+        _marked(mark, question)
+    if question.id in attempt.shown:
+        st.info(plain(question.solved(exercises.table_of(question))), icon=":material/lightbulb:")
+
+
+def _marked(mark: Mark, question: AnyQuestion) -> None:
+    said = f"{mark.share * question.points:.4g} of {question.points:g}: {mark.sentence}"
+    if mark.share == 1:
+        st.success(plain(said), icon=":material/check_circle:")
+    elif mark.share:
+        st.warning(plain(said), icon=":material/contrast:")
+    else:
+        st.error(plain(said), icon=":material/cancel:")
+
+
+# --- handing in -----------------------------------------------------------------------------
+def _hand_in(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+    """All points with their reasons, and the file of answers."""
+    found = scored(view, exercises)
+    st.subheader(f"{found.points:.4g} of {found.most:g} points")
+    small_table(
+        pd.DataFrame(
+            {
+                "question": [f"{place}: {one.id}" for place, one in enumerate(found.marks, 1)],
+                "points": [f"{one.points:.4g} of {one.most:g}" for one in found.marks],
+                "why": [one.sentence for one in found.marks],
+            }
+        )
+    )
+    name, button = st.columns([2, 1], vertical_alignment="bottom")
+    name.text_input(
+        "Name or pseudonym",
+        key=state.seeded("exercise-student", view.student),
+        max_chars=100,
+        on_change=lambda: _look(student=state.typed("exercise-student")),
+        help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
+    )
+    with button:
+        if not view.student.strip():
+            st.button(
+                "Download the answers",
+                icon=":material/download:",
+                disabled=True,
+                key="exercise-nameless",
+                help="Type a name or a pseudonym first.",
+                width="stretch",
+            )
+        else:
+            made = handed_in(view, exercises).to_json()
+            st.download_button(
+                "Download the answers",
+                data=made.encode(),
+                file_name=file_name("answers", "json", made),
+                mime="application/json",
+                icon=":material/download:",
+                on_click="ignore",
+                type="primary",
+                key="exercise-answers",
+                width="stretch",
+            )
+
+
+def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+    """Another set, the one that comes with kanon, and answers that were saved."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        key = f"exercise-set-{view.uploads}"
+        upload_field(
+            "Open an exercise set",
+            "plan_megabytes",
+            type="json",
+            key=key,
+            disabled=work.busy,
+            on_change=_take_set,
+            args=(key,),
+            help="A file that your teacher made. Answers to the set that is open stay.",
+        )
+        if view.opened is not None:
+            st.button(
+                "Back to the set that comes with kanon",
+                key="exercise-built-in",
+                on_click=lambda: _look(opened=None, place=0),
+            )
+    with right:
+        field = f"exercise-go-on-{view.uploads}"
+        upload_field(
+            "Go on with answers that you saved",
+            "plan_megabytes",
+            type="json",
+            key=field,
+            on_change=_take_answers,
+            args=(field, exercises),
+        )
+
+
+def _take_set(key: str) -> None:
+    given = state.typed(key)
+    if given is not None:
+        running.open_exercises(given.getvalue())
+
+
+def _take_answers(key: str, exercises: ExerciseSet) -> None:
+    given = state.typed(key)
+    if given is None:
+        return
+
+    def taken() -> Work:
+        work = state.work()
+        view = with_answers(work.lessons.exercises, exercises, given.getvalue())
+        lessons = replace(work.lessons, exercises=view)
+        said = "The answers are here again."
+        return replace(work, lessons=lessons, problem=None, notice=said)
+
+    state.attempt(taken)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kanon.studio.attack_view import AttackView
+from kanon.studio.exercises_view import ExercisesView
 from kanon.studio.lessons_steps_view import StepsView
 
 __all__ = ["LessonsPart", "LessonsView"]
@@ -24,8 +26,19 @@ class LessonsView:
         Whether type is large enough for a projector.
     steps
         What its part Step by step shows.
+    attack
+        The attack that is played out.
+    exercises
+        The exercise set, and what was answered.
     """
 
     part: LessonsPart = "steps"
     large: bool = False
     steps: StepsView = field(default_factory=StepsView)
+    attack: AttackView = field(default_factory=AttackView)
+    exercises: ExercisesView = field(default_factory=ExercisesView)
+
+    @property
+    def of_the_user(self) -> LessonsView:
+        """What stays when another table is loaded: nothing in it is about one."""
+        return LessonsView(part=self.part, large=self.large, exercises=self.exercises)

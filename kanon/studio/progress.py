@@ -47,6 +47,8 @@ def _bar() -> None:
         "learning": "Learning: ",
         "predicting": "Learning: ",
         "reporting": "The report: ",
+        "exercises": "The exercise set: ",
+        "marking": "Marking: ",
     }
     doing = what.get(state.work().doing, "")
     st.progress(job.progress, text=plain(f"{doing}{job.text}{left}"))

@@ -12,6 +12,7 @@ from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
 from kanon.ground import Release, needs_table
+from kanon.lessons.exercises import ExerciseSet
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
 from kanon.report.gathering import Report
@@ -35,6 +36,7 @@ from kanon.studio.configurations import (
     planned,
     wanted_lines,
 )
+from kanon.studio.exercising import marked_files, opened_set, with_scores, with_set
 from kanon.studio.handed import Handed, with_handed, worked_out
 from kanon.studio.lattice import Ready
 from kanon.studio.lattice_view import FoundLattice
@@ -70,7 +72,9 @@ __all__ = [
     "explore_lattice",
     "first",
     "learn",
+    "mark_answers",
     "measure_asked",
+    "open_exercises",
     "open_place",
     "outdated",
     "predict_utility",
@@ -366,6 +370,18 @@ def predict_utility() -> None:
     )
 
 
+def open_exercises(content: bytes) -> None:
+    """Read and check an exercise set in a worker: its best answers may take seconds to find."""
+    if not state.work().busy:
+        _submit("exercises", with_set, opened_set, content)
+
+
+def mark_answers(exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]) -> None:
+    """Mark the answers of a class in a worker."""
+    if not state.work().busy:
+        _submit("marking", with_scores, marked_files, exercises, files)
+
+
 def _with_parts(
     keep: Callable[[Work, Any, Sequence[object]], Work], key: object, work: Work, _: object
 ) -> Work:
@@ -430,6 +446,8 @@ def collect() -> None:
             "reading": "Reading",
             "writing": "Writing",
             "reporting": "The report",
+            "exercises": "Opening",
+            "marking": "Marking",
         }
         notice = f"{what.get(work.doing, 'The run')} was cancelled; nothing was changed."
         said = {"problem": work.problem, "problem_at": work.problem_at}

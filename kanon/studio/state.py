@@ -79,11 +79,11 @@ def put(new: Work, carry: bool = True) -> None:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        if carry:  # metrics, the board, what was kept and what was typed
+        if carry:  # metrics, the board, answers, what was kept and what was typed
             same = {name: getattr(old, name) for name in ("composed", "layout", "place", "tour")}
             if new.report is not old.report:  # else it is the same table, read again
                 same["report"] = old.report.for_another_table()
-            new = carried(old, replace(new, **same))
+            new = carried(old, replace(new, lessons=old.lessons.of_the_user, **same))
     st.session_state[_WORK] = new
     lay_down()
 

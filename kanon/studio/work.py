@@ -106,6 +106,8 @@ Doing = Literal[
     "writing",
     "combining",
     "reporting",
+    "exercises",
+    "marking",
 ]
 
 

@@ -1,0 +1,262 @@
+"""A question of an exercise set, and the field to answer it, on the page Learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kanon.lessons.by_hand import ByHand, Row, by_hand, column_stepped, value_set
+from kanon.lessons.exercises import ExerciseSet
+from kanon.lessons.handout import tree_pictures
+from kanon.lessons.questions import (
+    AnyQuestion,
+    ChoiceQuestion,
+    LevelsQuestion,
+    NumberQuestion,
+    RecodeQuestion,
+)
+from kanon.lessons.small_tables import SmallTable, tuple_text
+from kanon.metrics import metric_named
+from kanon.studio import state
+from kanon.studio.exercises_view import Attempt, ExercisesView
+from kanon.studio.exercising import answer_now, answered
+from kanon.studio.lessons_tables import small_table
+from kanon.studio.text import percent, plain, spoken
+from kanon.words import counted
+
+__all__ = ["answer_field", "question_shown", "trees_shown"]
+
+Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
+
+_SMALL = "rgba(213, 94, 0, 0.20)"
+
+
+def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
+    """What is asked."""
+    asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
+    points = counted(1, "point") if question.points == 1 else f"{question.points:g} points"
+    st.markdown(f"**Question {number}** ({points}). {plain(asked)}")
+
+
+def answer_field(
+    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, change: Change
+) -> None:
+    """The table, and what an answer is given with.
+
+    Parameters
+    ----------
+    exercises
+        The set.
+    attempt
+        What was answered so far.
+    question
+        The question.
+    change
+        Told how the view changes.
+    """
+    table = exercises.table_of(question)
+    now = answer_now(attempt, exercises, question)
+
+    def give(answer: Any) -> None:
+        change(lambda view: answered(view, exercises, question, answer))
+
+    about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
+    match question:
+        case RecodeQuestion():
+            _recode(question, table, now, give, about)
+        case LevelsQuestion():
+            _levels(question, table, now, give, about)
+        case NumberQuestion():
+            _number(question, now, give, about)
+            small_table(table.frame)
+        case ChoiceQuestion():
+            _choice(question, table, now, give, about)
+            small_table(table.frame)
+
+
+def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
+    """The trees with the cost of every step, where one has to know them to answer."""
+    if question.goes_by is None and not getattr(question, "levels", None):
+        return
+    metric = question.goes_by or "nllm"
+    table = exercises.table_of(question)
+    pictures = state.remembered(
+        "exercise-trees", (exercises.fingerprint, question.table, metric),
+        lambda: tree_pictures(table, metric),
+    )  # fmt: skip
+    title = metric_named(metric).card.title
+    for picture in pictures:
+        st.markdown(plain(f"{picture.name}: what each step costs, as {title} counts"))
+        st.image(picture.svg, alt=f"Tree of {spoken(picture.name)}")
+        if picture.left_out:
+            values = counted(picture.left_out, "value")
+            st.caption(f"{values} that no record has: not drawn.")
+
+
+# --- recoding by hand -----------------------------------------------------------------------
+def _recode(
+    question: RecodeQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """A select box for every value, with its ancestors; a row for records that look alike."""
+    state_now = by_hand(question, table, now)
+    _standing(question, state_now)
+    columns = table.classes.attributes
+    others = [name for name in table.frame.columns if name not in columns]
+    widths = [*(2 for _ in columns), 1.6, *(1.2 for _ in others)]
+    with st.container(gap="xxsmall", key="exercise-grid"):
+        head = st.columns(widths, vertical_alignment="bottom", gap="small", wrap=False)
+        for cell, name in zip(head, columns, strict=False):
+            with cell:
+                _column_head(table, now, name, give, columns.index(name))
+        head[len(columns)].markdown("**class**")
+        for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
+            cell.markdown(f"**{plain(name)}**")
+        for number, row in enumerate(state_now.rows):
+            cells = st.columns(widths, vertical_alignment="center", gap="small", wrap=False)
+            for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
+                with cell:
+                    _value(table, now, row, name, give, f"{about}-{number}-{j}")
+            enough = row.size >= question.k
+            colour, sign = ("green", "✓") if enough else ("red", "✗")
+            cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
+            for cell, name in zip(cells[len(columns) + 1 :], others, strict=True):
+                listed = table.frame[name].iloc[list(row.records)]
+                cell.markdown(plain(", ".join(listed)))
+
+
+def _column_head(
+    table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
+) -> None:
+    """The name of a column, and two buttons for all its values at once."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
+        st.markdown(f"**{plain(name)}**", width="content")
+        for up, word, icon in ((True, "Raise", "arrow_upward"), (False, "Lower", "arrow_downward")):
+            st.button(
+                "",
+                icon=f":material/{icon}:",
+                type="tertiary",
+                help=f"{word} all values of {plain(name)} one step",
+                key=f"exercise-{word.lower()}-{place}",
+                on_click=lambda up=up: give(column_stepped(table, now, name, up)),
+            )
+
+
+def _value(
+    table: SmallTable, now: Any, row: Row, name: str, give: Callable[[Any], None], about: str
+) -> None:
+    """What one value is raised to."""
+    key = f"exercise-value-{about}"
+    records = ", ".join(str(place + 1) for place in row.records)
+    st.selectbox(
+        f"{spoken(name)} of record {records}",
+        row.choices[name],
+        key=state.seeded(key, row.values[name]),
+        format_func=plain,
+        on_change=lambda: give(value_set(table, now, row.records, name, state.typed(key))),
+        label_visibility="collapsed",
+    )
+
+
+def _standing(question: RecodeQuestion | LevelsQuestion, now: ByHand) -> None:
+    """The live state: classes, k, alteration."""
+    small = "" if not now.small else f", {now.small} too small"
+    title = metric_named(question.metric).card.title
+    one, two, three = st.columns(3)
+    one.metric("Classes", f"{now.classes}{small}")
+    two.metric(f"Smallest class (needs {question.k}) ↑", counted(now.k, "record"))
+    three.metric(f"Alteration ({plain(title)}) ↓", percent(now.alteration))
+
+
+# --- the other kinds ------------------------------------------------------------------------
+def _levels(
+    question: LevelsQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """A level per column, and the table at these levels."""
+    state_now = by_hand(question, table, now)
+    pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
+    given = now if isinstance(now, dict) else {}
+    with st.container(horizontal=True):
+        for j, (name, tree) in enumerate(pairs):
+            key = f"exercise-level-{about}-{j}"
+            level = given.get(name)
+            fits = isinstance(level, int) and 0 <= level < tree.height
+            st.number_input(
+                f"Level of {plain(name)}, 0 to {tree.height - 1}",
+                min_value=0,
+                max_value=tree.height - 1,
+                key=state.seeded(key, level if fits else 0),
+                on_change=partial(_take_level, table, given, name, key, give),
+                width=220,
+            )
+    _standing(question, state_now)
+    _released(question, state_now, table)
+
+
+def _take_level(
+    table: SmallTable, given: dict[str, Any], name: str, key: str, give: Callable[[Any], None]
+) -> None:
+    levels = dict.fromkeys(table.classes.attributes, 0) | {
+        column: level for column, level in given.items() if column in table.classes.attributes
+    }
+    give({**levels, name: int(state.typed(key))})
+
+
+def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
+    """The table as it is now, each record with its class."""
+    rows, tints = [], {}
+    of_record = {record: row for row in now.rows for record in row.records}
+    for place in range(len(table.frame)):
+        row = of_record[place]
+        enough = row.size >= question.k
+        if not enough:
+            tints[place] = _SMALL
+        rows.append(
+            {
+                **{name: table.frame[name].iloc[place] for name in table.frame.columns},
+                **row.values,
+                "class": f"{row.letter} · {row.size} {'✓' if enough else '✗'}",
+            }
+        )
+    small_table(pd.DataFrame(rows), tints)
+
+
+def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
+    """A number."""
+    key = f"exercise-number-{about}"
+    known = isinstance(now, int | float) and not isinstance(now, bool)
+    st.number_input(
+        "Your answer",
+        value=None,
+        step=0.01,
+        format="%g",
+        key=state.seeded(key, float(now) if known else None),
+        on_change=lambda: give(_whole(state.typed(key))),
+        width=260,
+    )
+
+
+def _whole(number: float | None) -> float | int | None:
+    """A count without a fraction."""
+    return int(number) if number is not None and number == int(number) else number
+
+
+def _choice(
+    question: ChoiceQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """One of the classes."""
+    options: Sequence[tuple[str, ...]] = question.options(table)
+    key = f"exercise-choice-{about}"
+    chosen = tuple(now) if isinstance(now, list) else ()
+    st.radio(
+        "Your answer",
+        range(len(options)),
+        key=state.seeded(key, options.index(chosen) if chosen in options else None),
+        format_func=lambda place: plain(tuple_text(options[place])),
+        index=None,
+        horizontal=True,
+        on_change=lambda: give(list(options[state.typed(key)])),
+    )

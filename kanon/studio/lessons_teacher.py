@@ -1,0 +1,126 @@
+"""What a teacher does with an exercise set: hand it out, print it, mark a class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.errors import KanonError
+from kanon.lessons.exercises import ExerciseSet
+from kanon.lessons.handout import handout, sheets_of
+from kanon.metrics import METRICS
+from kanon.sources.writing import table_bytes
+from kanon.studio import running, state
+from kanon.studio.exercises_view import ExercisesView
+from kanon.studio.files import file_name
+from kanon.studio.text import plain
+from kanon.studio.uploads import upload_field
+from kanon.studio.work import Work
+from kanon.words import counted
+
+__all__ = ["for_the_teacher"]
+
+
+def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+    """The files to hand out, and the marks of a class."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Hand out**")
+        _handed_out(view, exercises)
+    with right:
+        st.markdown("**Mark a class**")
+        key = f"exercise-class-{view.uploads}"
+        upload_field(
+            "Files of answers to this set, as many as there are",
+            "plan_megabytes",
+            type="json",
+            accept_multiple_files=True,
+            key=key,
+            disabled=work.busy,
+            on_change=_take,
+            args=(key, exercises),
+            help="They are marked on this machine, and kept for this session only.",
+        )
+    scores = view.scores
+    if scores is None or scores.fingerprint != exercises.fingerprint:
+        return
+    failed = int((scores.table["problem"] != "").sum())
+    marked = counted(len(scores.table) - failed, "file")
+    st.markdown(
+        f"{marked} marked" + (f", {failed} not: the column problem says why." if failed else ".")
+    )
+    st.dataframe(scores.table, hide_index=True, key="exercise-scores")
+    content = table_bytes(scores.table, "csv", neutral=True)
+    st.download_button(
+        "Download the scores as CSV",
+        data=content,
+        file_name=file_name("scores", "csv", content.decode()),
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="exercise-scores-csv",
+    )
+
+
+def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
+    """The set as a file, and as a sheet to print."""
+    written = exercises.to_json()
+    st.download_button(
+        "Download the exercise set",
+        data=written.encode(),
+        file_name=file_name("exercises", "json", exercises.fingerprint),
+        mime="application/json",
+        icon=":material/download:",
+        on_click="ignore",
+        key="exercise-set",
+        help="Students open it under Files. No answer stands in it.",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Costs on the handout",
+            [None, *METRICS],
+            key=state.seeded("exercise-metric", view.metric),
+            format_func=lambda name: (
+                "Those that the questions go by" if name is None else METRICS[name].card.title
+            ),
+            on_change=lambda: _look(metric=state.typed("exercise-metric")),
+            width=280,
+        )
+        st.checkbox(
+            "With solutions",
+            key=state.seeded("exercise-solutions", view.solutions),
+            on_change=lambda: _look(solutions=state.typed("exercise-solutions")),
+        )
+    about = (exercises.fingerprint, view.metric, view.solutions)
+    try:
+        page = state.remembered("handout", about, lambda: _handout(view, exercises))
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    st.download_button(
+        "Download the handout to print",
+        data=page.encode(),
+        file_name=file_name("handout", "html", repr(about)),
+        mime="text/html",
+        icon=":material/print:",
+        on_click="ignore",
+        key="exercise-handout",
+        help="A page that opens without a network. Print it from the browser.",
+    )
+
+
+def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
+    return handout(exercises.title, sheets_of(exercises), view.metric, solutions=view.solutions)
+
+
+def _look(**fields: Any) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, exercises=replace(lessons.exercises, **fields)))
+
+
+def _take(key: str, exercises: ExerciseSet) -> None:
+    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
+    if files:
+        running.mark_answers(exercises, files)
