@@ -26,6 +26,7 @@ from kanon.words import thin
 
 __all__ = [
     "BUILT_IN",
+    "MEGABYTES",
     "MOST_QUESTIONS",
     "Answers",
     "ExerciseSet",
@@ -43,6 +44,11 @@ BUILT_IN = Path(__file__).resolve().parents[2] / "sample_data" / "exercises" / "
 
 MOST_QUESTIONS = 50
 """The most questions of a set."""
+
+MEGABYTES = 1
+"""The most megabytes of a set, and of a file of answers."""
+
+_MOST_BYTES = MEGABYTES * MEGABYTE
 
 _MOST_TABLES = 20
 
@@ -381,13 +387,17 @@ def _checked(source: Path | bytes, what: str) -> Any:
     """What a file holds, as JSON."""
     try:
         data, size = (
-            read_up_to(MEGABYTE, source) if isinstance(source, Path) else (source, len(source))
+            read_up_to(MEGABYTES * MEGABYTE, source)
+            if isinstance(source, Path)
+            else (source, len(source))
         )
         text = data.decode("utf-8-sig")
     except (OSError, ValueError):
         raise ExerciseError(f"The {what} cannot be read; it has to be JSON in UTF-8.") from None
-    if size > MEGABYTE:
-        raise ExerciseError(f"The {what} has {thin(size)} bytes; the most allowed is 1 MB.")
+    if size > MEGABYTES * MEGABYTE:
+        raise ExerciseError(
+            f"The {what} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
+        )
     try:
         return read_json(text, f"The {what}")
     except PlanError as error:

@@ -371,7 +371,12 @@ class NumberQuestion(Question):
         """How far off an answer may be: what the file says, else 0 for counts and 0.05."""
         if self.tolerance is not None:
             return self.tolerance
-        return 0.0 if self.number in self._WHOLE else 0.05
+        return 0.0 if self.whole else 0.05
+
+    @property
+    def whole(self) -> bool:
+        """Whether the number is a count."""
+        return self.number in self._WHOLE
 
     @property
     def goes_by(self) -> str | None:

@@ -59,7 +59,7 @@ class ExercisesView:
     student
         The name or pseudonym, as it was typed.
     metric, solutions
-        Whose costs the handout shows, None for those that its questions go by; and whether it has
+        Whose costs the handout shows, empty for those that its questions go by; and whether it has
         the solutions.
     scores
         The marks of a class.
@@ -71,7 +71,7 @@ class ExercisesView:
     place: int = 0
     attempts: Mapping[str, Attempt] = field(default_factory=dict)
     student: str = ""
-    metric: str | None = None
+    metric: str = ""
     solutions: bool = False
     scores: Scores | None = None
     uploads: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from kanon.lessons.questions import (
 )
 from kanon.lessons.small_tables import SmallTable, tuple_text
 from kanon.metrics import metric_named
+from kanon.schema import Role
 from kanon.studio import state
 from kanon.studio.exercises_view import Attempt, ExercisesView
 from kanon.studio.exercising import answer_now, answered
@@ -28,7 +29,7 @@ from kanon.studio.lessons_tables import small_table
 from kanon.studio.text import percent, plain, spoken
 from kanon.words import counted
 
-__all__ = ["answer_field", "question_shown", "trees_shown"]
+__all__ = ["answer_field", "is_wide", "question_shown", "trees_shown"]
 
 Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 
@@ -40,6 +41,17 @@ def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
     points = counted(1, "point") if question.points == 1 else f"{question.points:g} points"
     st.markdown(f"**Question {number}** ({points}). {plain(asked)}")
+
+
+def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
+    """Whether the field to answer with takes the whole width."""
+    roles = exercises.table_of(question).schema.roles
+    return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 4
+
+
+def _kept(roles: Mapping[str, Role]) -> list[str]:
+    """The columns that are there while a table is recoded: who it is, is not asked."""
+    return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
 def answer_field(
@@ -72,10 +84,10 @@ def answer_field(
             _levels(question, table, now, give, about)
         case NumberQuestion():
             _number(question, now, give, about)
-            small_table(table.frame)
+            _as_it_is(table)
         case ChoiceQuestion():
             _choice(question, table, now, give, about)
-            small_table(table.frame)
+            _as_it_is(table)
 
 
 def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
@@ -105,10 +117,10 @@ def _recode(
     state_now = by_hand(question, table, now)
     _standing(question, state_now)
     columns = table.classes.attributes
-    others = [name for name in table.frame.columns if name not in columns]
-    widths = [*(2 for _ in columns), 1.6, *(1.2 for _ in others)]
+    others = [name for name in _kept(table.schema.roles) if name not in columns]
+    widths = [*(1.2 for _ in columns), 0.8, *(1.2 for _ in others)]
     with st.container(gap="xxsmall", key="exercise-grid"):
-        head = st.columns(widths, vertical_alignment="bottom", gap="small", wrap=False)
+        head = st.columns(widths, vertical_alignment="bottom", gap="small")
         for cell, name in zip(head, columns, strict=False):
             with cell:
                 _column_head(table, now, name, give, columns.index(name))
@@ -116,7 +128,7 @@ def _recode(
         for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
         for number, row in enumerate(state_now.rows):
-            cells = st.columns(widths, vertical_alignment="center", gap="small", wrap=False)
+            cells = st.columns(widths, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
                 with cell:
                     _value(table, now, row, name, give, f"{about}-{number}-{j}")
@@ -132,12 +144,11 @@ def _column_head(
     table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
 ) -> None:
     """The name of a column, and two buttons for all its values at once."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
-        for up, word, icon in ((True, "Raise", "arrow_upward"), (False, "Lower", "arrow_downward")):
+        for up, word, sign in ((True, "Raise", "↑"), (False, "Lower", "↓")):
             st.button(
-                "",
-                icon=f":material/{icon}:",
+                sign,
                 type="tertiary",
                 help=f"{word} all values of {plain(name)} one step",
                 key=f"exercise-{word.lower()}-{place}",
@@ -155,7 +166,6 @@ def _value(
         f"{spoken(name)} of record {records}",
         row.choices[name],
         key=state.seeded(key, row.values[name]),
-        format_func=plain,
         on_change=lambda: give(value_set(table, now, row.records, name, state.typed(key))),
         label_visibility="collapsed",
     )
@@ -163,12 +173,18 @@ def _value(
 
 def _standing(question: RecodeQuestion | LevelsQuestion, now: ByHand) -> None:
     """The live state: classes, k, alteration."""
-    small = "" if not now.small else f", {now.small} too small"
-    title = metric_named(question.metric).card.title
-    one, two, three = st.columns(3)
-    one.metric("Classes", f"{now.classes}{small}")
-    two.metric(f"Smallest class (needs {question.k}) ↑", counted(now.k, "record"))
-    three.metric(f"Alteration ({plain(title)}) ↓", percent(now.alteration))
+    title = plain(metric_named(question.metric).card.title)
+    small = f", :red[{now.small} too small ✗]" if now.small else " :green[✓]"
+    st.markdown(
+        f"**{counted(now.classes, 'class', 'classes')}**{small} · smallest class **{now.k}** of "
+        f"{question.k} · alteration **{percent(now.alteration)}** ↓ ({title})"
+    )
+
+
+def _as_it_is(table: SmallTable) -> None:
+    """The table, with the role of each column."""
+    roles = table.schema.roles
+    small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
 
 
 # --- the other kinds ------------------------------------------------------------------------
@@ -231,7 +247,7 @@ def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], abo
     st.number_input(
         "Your answer",
         value=None,
-        step=0.01,
+        step=1.0 if question.whole else 0.01,
         format="%g",
         key=state.seeded(key, float(now) if known else None),
         on_change=lambda: give(_whole(state.typed(key))),

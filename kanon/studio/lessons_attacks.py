@@ -143,7 +143,7 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
             "Person attacked",
             range(len(people)),
             key=state.seeded(key, chosen),
-            format_func=lambda place: plain(people[place].name),
+            format_func=lambda place: people[place].name,
             on_change=lambda: _look(person=state.typed(key), ruled_out=None),
             width=200,
         )
@@ -153,7 +153,6 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
                 "What the attacker can rule out",
                 scene.case.values,
                 key=state.seeded(field, list(scene.ruled_out)),
-                format_func=plain,
                 placeholder="Nothing",
                 on_change=lambda: _look(person=chosen, ruled_out=tuple(state.typed(field))),
                 help="A neighbour may know that somebody does not have a disease.",
@@ -197,59 +196,55 @@ def _published(scene: Scene, marked: bool) -> None:
 
 
 def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
-    """The steps so far, one below the other."""
-    tell = (_what_was_published, _what_is_known, _who_fits, _what_follows)
-    for number, (heading, what) in enumerate(zip(STEPS, tell, strict=False), start=1):
+    """The steps so far, one below the other, the last one in full."""
+    tell = (_was_published, _is_known, _who_fits)
+    for number, (heading, said) in enumerate(zip(STEPS, tell, strict=False), start=1):
         if number <= step:
-            st.markdown(f"**{number}. {heading}**")
-            what(scene, people)
+            st.markdown(f"**{number}. {heading}.** {said(scene, people)}")
+    if step == 2 and scene.card.name == "linkage":
+        register = scene.case.register
+        small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
+    if step == 4:
+        st.markdown(f"**4. {STEPS[3]}.**")
+        _what_follows(scene)
 
 
-def _what_was_published(scene: Scene, _: tuple[Target, ...]) -> None:
-    st.caption(plain(scene.card.summary))
+def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
     case = scene.case
-    columns = listing(case.recoding.classes.attributes, most=12)
     gone = case.schema.columns(Role.IDENTIFIER)
-    without = f" It lacks {listing(gone, most=12)}." if gone else ""
-    st.markdown(
-        plain(
-            f"The release has {counted(len(case.released), 'record')} and is {case.k}-anonymous: "
-            f"by {columns} each looks like at least {thin(case.k - 1)} more.{without}"
-        )
+    without = f" It was published without {listing(gone, most=12)}." if gone else ""
+    return plain(
+        f"The release has {counted(len(case.released), 'record')} and is {case.k}-anonymous: in "
+        f"{listing(case.recoding.classes.attributes, most=12)} each of them looks like at least "
+        f"{counted(case.k - 1, 'other one', 'others')}.{without}"
     )
 
 
-def _what_is_known(scene: Scene, people: tuple[Target, ...]) -> None:
+def _is_known(scene: Scene, people: tuple[Target, ...]) -> str:
     name = next(one.name for one in people if one.known == scene.known)
+    facts = ", ".join(f"{column} **{plain(value)}**" for column, value in _facts(scene))
     if scene.card.name == "linkage":
-        st.markdown(plain(f"{name} stands in a public register, with a name:"))
-    else:
-        st.markdown(plain(f"The attacker knows {name}, and that the table has {name}'s record:"))
-    small_table(pd.DataFrame([dict(scene.known)]))
+        return f"{plain(name)} stands in a public register, with {facts}."
+    said = f"{plain(name)} has a record in the table, with {facts}."
     if scene.ruled_out:
-        st.markdown(
-            plain(f"The attacker also knows what {name} does not have: ")
-            + ", ".join(f"**{plain(value)}**" for value in scene.ruled_out)
-            + "."
-        )
-    if scene.card.name == "linkage":
-        with st.expander(f"The register: {counted(len(scene.case.register), 'person')}"):
-            register = scene.case.register
-            small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
+        without = " or ".join(f"**{plain(value)}**" for value in scene.ruled_out)
+        said += f" {plain(name)} does not have {without}."
+    return said
 
 
-def _who_fits(scene: Scene, _: tuple[Target, ...]) -> None:
+def _facts(scene: Scene) -> list[tuple[str, str]]:
+    return [(plain(column), value) for column, value in scene.known.items()]
+
+
+def _who_fits(scene: Scene, _: tuple[Target, ...]) -> str:
     fits, left = len(scene.fits), len(scene.left)
-    said = f"{counted(fits, 'record fits', 'records fit')}, marked with ●."
-    if left < fits:
-        said = (
-            f"{counted(fits, 'record fits', 'records fit')}; {thin(fits - left)} ruled out (✗), "
-            f"{thin(left)} left (●)."
-        )
-    st.markdown(said)
+    said = counted(fits, "record fits", "records fit")
+    if left == fits:
+        return f"{said} what the attacker knows (●)." if fits else f"{said}."
+    return f"{said}; {thin(fits - left)} ruled out (✗), {thin(left)} left (●)."
 
 
-def _what_follows(scene: Scene, _: tuple[Target, ...]) -> None:
+def _what_follows(scene: Scene) -> None:
     _finding(scene)
     after = dict(scene.after)
     small_table(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.lessons.exercises import BUILT_IN, ExerciseSet, read_exercises
+from kanon.lessons.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
 from kanon.lessons.questions import AnyQuestion, Mark
 from kanon.studio import running, state
 from kanon.studio.exercises_view import Attempt, ExercisesView
@@ -24,7 +24,7 @@ from kanon.studio.exercising import (
     with_answers,
 )
 from kanon.studio.files import file_name
-from kanon.studio.lessons_answering import answer_field, question_shown, trees_shown
+from kanon.studio.lessons_answering import answer_field, is_wide, question_shown, trees_shown
 from kanon.studio.lessons_tables import small_table
 from kanon.studio.lessons_teacher import for_the_teacher
 from kanon.studio.progress import cancel_button, progress
@@ -102,7 +102,8 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             on_change=lambda: _look(place=state.typed(key)),
             label_visibility="collapsed",
         )
-    st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
+    if attempt.answers:
+        st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
 
 
 def _sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -115,11 +116,17 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
 def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     question = exercises.questions[view.place]
     question_shown(exercises, question, view.place + 1)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
+    if is_wide(exercises, question):
         answer_field(exercises, attempt, question, _change)
-    with right:
+        left, right = st.columns(2, gap="medium")
+    else:
+        answering, left = st.columns([7, 5], gap="medium")
+        right = left
+        with answering:
+            answer_field(exercises, attempt, question, _change)
+    with left:
         _checking(exercises, attempt, view, question)
+    with right:
         trees_shown(exercises, question)
 
 
@@ -239,7 +246,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
         key = f"exercise-set-{view.uploads}"
         upload_field(
             "Open an exercise set",
-            "plan_megabytes",
+            MEGABYTES,
             type="json",
             key=key,
             disabled=work.busy,
@@ -257,7 +264,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
         field = f"exercise-go-on-{view.uploads}"
         upload_field(
             "Go on with answers that you saved",
-            "plan_megabytes",
+            MEGABYTES,
             type="json",
             key=field,
             on_change=_take_answers,

@@ -23,10 +23,11 @@ def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> N
     tints
         Per place of a row its colour, where it has one.
     """
-    shown = pd.DataFrame(
-        [[plain(cell) for cell in row] for row in rows.to_numpy().tolist()],
-        columns=[plain(name) for name in rows.columns],
-    )
+    names: list[str] = []
+    for name in map(plain, rows.columns):  # two may look the same, and a styler cannot have that
+        names.append(name + "\u200b" * sum(other.rstrip("\u200b") == name for other in names))
+    cells = [[plain(cell) for cell in row] for row in rows.to_numpy().tolist()]
+    shown = pd.DataFrame(cells, columns=names)
     colours = tints or {}
 
     def tinted(row: pd.Series) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.errors import KanonError
-from kanon.lessons.exercises import ExerciseSet
+from kanon.lessons.exercises import MEGABYTES, ExerciseSet
 from kanon.lessons.handout import handout, sheets_of
 from kanon.metrics import METRICS
 from kanon.sources.writing import table_bytes
@@ -34,7 +34,7 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
         key = f"exercise-class-{view.uploads}"
         upload_field(
             "Files of answers to this set, as many as there are",
-            "plan_megabytes",
+            MEGABYTES,
             type="json",
             accept_multiple_files=True,
             key=key,
@@ -80,10 +80,10 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Costs on the handout",
-            [None, *METRICS],
+            ["", *METRICS],
             key=state.seeded("exercise-metric", view.metric),
             format_func=lambda name: (
-                "Those that the questions go by" if name is None else METRICS[name].card.title
+                METRICS[name].card.title if name else "Those that the questions go by"
             ),
             on_change=lambda: _look(metric=state.typed("exercise-metric")),
             width=280,
@@ -112,7 +112,9 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
 
 
 def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
-    return handout(exercises.title, sheets_of(exercises), view.metric, solutions=view.solutions)
+    return handout(
+        exercises.title, sheets_of(exercises), view.metric or None, solutions=view.solutions
+    )
 
 
 def _look(**fields: Any) -> None:

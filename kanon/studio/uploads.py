@@ -15,7 +15,7 @@ __all__ = ["Limit", "upload_field"]
 Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
 
 
-def upload_field(label: str, limit: Limit = "upload_megabytes", **how: Any) -> None:
+def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any) -> None:
     """A field for files of at most so many megabytes; the browser says so of a larger one.
 
     Parameters
@@ -23,12 +23,14 @@ def upload_field(label: str, limit: Limit = "upload_megabytes", **how: Any) -> N
     label
         What the field is for.
     limit
-        The setting that says how large a file may be.
+        The setting that says how large a file may be, or how many megabytes it may be where that
+        cannot be set.
     **how
         Further arguments of ``st.file_uploader``.
     """
     _prepare_server()
-    st.file_uploader(label, max_upload_size=getattr(settings(), limit), **how)
+    most = limit if isinstance(limit, int) else getattr(settings(), limit)
+    st.file_uploader(label, max_upload_size=most, **how)
 
 
 @st.cache_resource(show_spinner=False)
