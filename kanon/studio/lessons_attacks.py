@@ -43,6 +43,10 @@ def show_attacks(work: Work) -> None:
         )
     except KanonError as error:
         st.info(plain(error.sentence), icon=":material/info:")
+        if view.own:
+            with st.container(horizontal=True):
+                st.page_link("pages/data.py", label="Data", icon=":material/table:")
+                st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/shield:")
         return
     _attacker(work, view, scene, people)
     if view.step < len(STEPS):
