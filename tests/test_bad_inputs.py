@@ -66,7 +66,7 @@ from kanon.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
-PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
+LEARN, PRIVACY, UTILITY = "pages/learn.py", "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
 TABLES = Path(__file__).parent
 """The folder for tables that stay where they are."""
@@ -229,7 +229,8 @@ class Session:
         at.number_input(key=frame_k(at)).set_value(2)
         settled(press(go(at), "Anonymise"))
         assert not problems(at) and work(at).result is not None
-        self.kept = self.before = work(at)
+        lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
+        self.kept = self.before = replace(work(at), lessons=lessons)
 
     @cached_property
     def compared(self):
@@ -460,6 +461,15 @@ def text_of_report(session, name, text):
     return {"report"}
 
 
+def exercise_set(session, text):
+    """An exercise set, on the page Learn; the one that was open stays."""
+    at = session.on(LEARN)
+    key = f"exercise-set-{work(at).lessons.exercises.uploads}"
+    at.file_uploader(key=key).set_value(("set.json", text.encode(), "application/json"))
+    settled(go(at))
+    return {"job", "doing", "then"}
+
+
 PLACES = {
     "builder": built,
     "ks": ks,
@@ -494,6 +504,8 @@ def in_app(given, session):
             return tree_files(session, given.name, given.content)
         case PlanFile(app=None):
             return plan(session, given.text)
+        case ExerciseFile():
+            return exercise_set(session, given.text)
         case Sweep():
             return ks(session, given.ks)
         case PlanFile() | Screen():

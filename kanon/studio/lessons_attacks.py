@@ -18,7 +18,6 @@ from kanon.sources.memory import MemoryTable
 from kanon.studio import running, state
 from kanon.studio.attack_view import STEPS, AttackView
 from kanon.studio.lessons_tables import small_table
-from kanon.studio.result import release_shown
 from kanon.studio.text import percent, plain
 from kanon.studio.work import Work
 from kanon.words import counted, thin
@@ -85,7 +84,7 @@ def own_case(work: Work) -> Case:
         raise TableError(
             "There is no release with the settings of now; press Anonymise on the page Anonymise."
         )
-    _, done = release_shown(work, work.result)
+    done = work.result.release(work.result.k_for(work.k))
     return case_of(table.frame, Schema(work.roles), work.trees, done.recoding, sensitive=work.focus)
 
 
