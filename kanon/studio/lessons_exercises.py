@@ -43,9 +43,6 @@ def show_exercises(work: Work) -> None:
     attempt = attempt_at(view, exercises)
     by = f" by {plain(exercises.author)}" if exercises.author else ""
     st.markdown(f"**{plain(exercises.title)}**{by} · {_so_far(exercises, attempt)}")
-    if work.doing in ("exercises", "marking") and work.busy:
-        progress()
-        cancel_button("cancel-exercises")
     _questions(exercises, attempt, view)
     if view.place < len(exercises.questions):
         _question(exercises, attempt, view)
@@ -254,6 +251,9 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
             args=(key,),
             help="A file that your teacher made. Answers to the set that is open stay.",
         )
+        if work.doing == "exercises":
+            progress()
+            cancel_button("cancel-exercises")
         if view.opened is not None:
             st.button(
                 "Back to the set that comes with kanon",

@@ -15,6 +15,7 @@ from kanon.sources.writing import table_bytes
 from kanon.studio import running, state
 from kanon.studio.exercises_view import ExercisesView
 from kanon.studio.files import file_name
+from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
@@ -43,6 +44,9 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
             args=(key, exercises),
             help="They are marked on this machine, and kept for this session only.",
         )
+        if work.doing == "marking":
+            progress()
+            cancel_button("cancel-marking")
     scores = view.scores
     if scores is None or scores.fingerprint != exercises.fingerprint:
         return

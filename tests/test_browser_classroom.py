@@ -1,0 +1,99 @@
+"""A class in a real browser: recode by hand, hand in, be marked; the handout on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import browser as by
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from kanon.lessons.exercises import BUILT_IN, read_answers, read_exercises, score
+from kanon.lessons.handout import handout, sheets_of
+
+pytestmark = pytest.mark.browser
+
+SET = read_exercises(BUILT_IN)
+PLACE = [each.id for each in SET.questions].index("animals")
+TITLE = SET.title
+SHEETS = {False: 8, True: 9}
+
+
+def option(page, name):
+    with by.answered(page):
+        page.get_by_role("radio", name=name, exact=True).click()
+
+
+def upload(page, label, *files):
+    box = page.get_by_test_id("stFileUploader").filter(has_text=label)
+    with by.answered(page):
+        box.locator('input[type="file"]').set_input_files(list(files))
+
+
+def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):
+    by.open_data(page, server)
+    by.go(page, "Learn")
+    option(page, "Attacks")
+    page.locator(".st-key-attack-next button").first.focus()
+    for _ in range(4):  # the story goes on by the arrow keys
+        with by.answered(page):
+            page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("The same attack on one that meets it")).to_be_visible()
+    expect(page.get_by_text("and still tells")).to_be_visible()
+    option(page, "Exercises")
+    option(page, str(PLACE + 1))
+    question, table = SET.questions[PLACE], SET.made["animals-v21"]
+    best = question.solution(table)
+    for number, (record, values) in enumerate(
+        zip(best, table.frame.to_dict("records"), strict=True), start=1
+    ):
+        for column, value in record.items():
+            if value != values[column]:
+                box = page.get_by_role("combobox", name=f"{column} of record {number}")
+                by.choose(page, box, value)
+    with by.answered(page):
+        by.button(page, "Check").click()
+    expect(page.get_by_test_id("stAlert")).to_contain_text("4 of 4: The table is 3-anonymous")
+    assert page.evaluate("document.documentElement.scrollWidth") <= by.VIEWPORT["width"]
+    option(page, "Hand in")
+    by.type_in(page, page.get_by_role("textbox", name="Name or pseudonym"), "Ada")
+    answers = by.download(page, "Download the answers").path().read_bytes()
+    found = read_answers(answers)
+    assert found.answers == {"animals": best}
+    page.get_by_text("For the teacher").click()
+    other = json.dumps({**json.loads(answers), "student": "Bo", "answers": {}}).encode()
+    upload(
+        page, "Files of answers", *(
+            {"name": f"{name}.json", "mimeType": "application/json", "buffer": content}
+            for name, content in (("ada", answers), ("bo", other), ("none", b"[]"))
+        ),
+    )  # fmt: skip
+    expect(page.get_by_text("2 files marked, 1 not")).to_be_visible(timeout=60_000)
+    scores = pd.read_csv(by.download(page, "Download the scores as CSV").path())
+    assert scores["student"].fillna("").tolist() == ["Ada", "Bo", ""]
+    assert scores["points"].fillna(-1).tolist() == [4, 0, -1]
+    assert score(SET, found).points == 4
+    downloaded = by.download(page, "Download the handout to print").path().read_text("utf-8")
+    assert downloaded == handout(SET.title, sheets_of(SET))
+
+
+@pytest.mark.parametrize("solutions", SHEETS)
+def test_the_handout_opens_offline_and_prints_on_as_few_sheets_as_said(chrome, tmp_path, solutions):
+    path = tmp_path / "handout.html"
+    path.write_text(handout(TITLE, sheets_of(SET), solutions=solutions), "utf-8")
+    context = chrome.new_context(offline=True)
+    try:
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.goto(path.as_uri())
+        expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
+        assert asked == [path.as_uri()] and said == []
+        printed = page.pdf(prefer_css_page_size=True)
+        sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
+        assert sheets == SHEETS[solutions]
+    finally:
+        context.close()
