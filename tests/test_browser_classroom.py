@@ -33,8 +33,9 @@ def upload(page, label, *files):
 
 
 def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):
-    by.open_data(page, server)
-    by.go(page, "Learn")
+    page.goto(f"{server.url}/learn")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text(by.QUESTIONS["Learn"], timeout=30_000)
     option(page, "Attacks")
     page.locator(".st-key-attack-next button").first.focus()
     for _ in range(4):  # the story goes on by the arrow keys

@@ -312,7 +312,8 @@ def test_numbers_by_hand(more, right, near, off):
     assert question.solution(exercises.made["t"]) == pytest.approx(right, abs=1e-6)
     assert mark(exercises, "n", near).share == 1
     assert mark(exercises, "n", off).share == 0
-    assert mark(exercises, "n", float("nan")).sentence == "The answer has to be a finite number."
+    for beyond in (float("nan"), float("inf"), 10**400):
+        assert mark(exercises, "n", beyond).sentence == "The answer has to be a finite number."
     assert mark(exercises, "n", "1").sentence == "The answer has to be a number."
     assert mark(exercises, "n", True).share == 0
 

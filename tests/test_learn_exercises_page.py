@@ -254,7 +254,7 @@ def test_answers_to_another_set_change_nothing(page):
 
 
 def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
-    odd = {"animals": ["no"], "levels": {"race": 9}, "count": "two", "partner": "(F, Lion)"}
+    odd = {"animals": ["no"], "levels": {"race": 9}, "count": 10**400, "partner": "(F, Lion)"}
     given = Answers(set=SET.fingerprint, student="Odd", answers=odd)
     uploader = f"exercise-go-on-{view(page).uploads}"
     page.file_uploader(key=uploader).set_value(("a.json", given.to_json().encode(), "text/plain"))
@@ -328,6 +328,21 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
         for text in theirs
         if not text.startswith(ours) and re.search(r"(?<!\\)[<>$`!_\[\]]", text)
     ]
+
+
+def test_a_column_may_be_called_as_one_of_the_page(page):
+    columns = {
+        "class": {"role": "sensitive"},
+        "c1": {"role": "quasi-identifier", "nodes": [{"name": "*"}, {"name": "a", "parent": "*"}]},
+    }
+    content = strange_set() | {
+        "tables": {"t": {"columns": columns, "records": [["first", "a"], ["second", "a"]]}},
+        "questions": [{"id": "q", "table": "t", "kind": "levels", "k": 2}],
+    }
+    at = load_set(page, json.dumps(content).encode())
+    assert at.table[0].value.to_numpy().tolist() == [
+        ["first", "a", "A · 2 ✓"], ["second", "a", "A · 2 ✓"],
+    ]  # fmt: skip
 
 
 def test_answers_to_one_set_wait_while_another_is_open(page):

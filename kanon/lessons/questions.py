@@ -6,7 +6,6 @@ stands in a file: it follows from the table.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +50,10 @@ _HALF = 0.5
 _TOLERANCE = 1e-9
 """Costs this much apart, relatively, are equal to who works them out in fractions: thirds of a
 cost are rounded here."""
+
+
+_LARGEST = 1e300
+"""No number that is asked for is nearly as large."""
 
 
 @dataclass(frozen=True)
@@ -425,7 +428,7 @@ class NumberQuestion(Question):
         """All points within the tolerance, else none."""
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             return Mark(0.0, "The answer has to be a number.")
-        if not math.isfinite(answer):
+        if not abs(answer) <= _LARGEST:  # NaN is not, and no count is too long to be compared
             return Mark(0.0, "The answer has to be a finite number.")
         right = self.solution(table)
         # A number with the last decimal rounded to the other side is not further off.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from kanon.hierarchy import Hierarchy
 from kanon.lessons.by_hand import ByHand, Row, by_hand, column_stepped, value_set
 from kanon.lessons.exercises import ExerciseSet
 from kanon.lessons.handout import tree_pictures
@@ -34,6 +34,9 @@ __all__ = ["answer_field", "is_wide", "question_shown", "trees_shown"]
 Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
+
+_LARGEST = 1e15
+"""The largest number that the field shows; beyond it a browser rounds counts."""
 
 
 def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
@@ -194,56 +197,48 @@ def _levels(
     """A level per column, and the table at these levels."""
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
-    given = now if isinstance(now, dict) else {}
+    levels = {name: _level(now, name, tree) for name, tree in pairs}
     with st.container(horizontal=True):
         for j, (name, tree) in enumerate(pairs):
             key = f"exercise-level-{about}-{j}"
-            level = given.get(name)
-            fits = isinstance(level, int) and 0 <= level < tree.height
             st.number_input(
                 f"Level of {plain(name)}, 0 to {tree.height - 1}",
                 min_value=0,
                 max_value=tree.height - 1,
-                key=state.seeded(key, level if fits else 0),
-                on_change=partial(_take_level, table, given, name, key, give),
+                key=state.seeded(key, levels[name]),
+                on_change=lambda name=name, key=key: give({**levels, name: int(state.typed(key))}),
                 width=220,
             )
     _standing(question, state_now)
     _released(question, state_now, table)
 
 
-def _take_level(
-    table: SmallTable, given: dict[str, Any], name: str, key: str, give: Callable[[Any], None]
-) -> None:
-    levels = dict.fromkeys(table.classes.attributes, 0) | {
-        column: level for column, level in given.items() if column in table.classes.attributes
-    }
-    give({**levels, name: int(state.typed(key))})
+def _level(now: Any, name: str, tree: Hierarchy) -> int:
+    """The level of a column in an answer; 0 where there is none that it could be."""
+    level = now.get(name) if isinstance(now, dict) else None
+    return level if type(level) is int and 0 <= level < tree.height else 0
 
 
 def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
     """The table as it is now, each record with its class."""
-    rows, tints = [], {}
+    columns = list(table.frame.columns)
     of_record = {record: row for row in now.rows for record in row.records}
-    for place in range(len(table.frame)):
+    rows, tints = [], {}
+    for place, record in enumerate(table.frame.to_dict("records")):
         row = of_record[place]
         enough = row.size >= question.k
         if not enough:
             tints[place] = _SMALL
-        rows.append(
-            {
-                **{name: table.frame[name].iloc[place] for name in table.frame.columns},
-                **row.values,
-                "class": f"{row.letter} · {row.size} {'✓' if enough else '✗'}",
-            }
-        )
-    small_table(pd.DataFrame(rows), tints)
+        cells = record | row.values
+        sign = "✓" if enough else "✗"
+        rows.append([*(cells[name] for name in columns), f"{row.letter} · {row.size} {sign}"])
+    small_table(pd.DataFrame(rows, columns=[*columns, "class"]), tints)
 
 
 def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
     """A number."""
     key = f"exercise-number-{about}"
-    known = isinstance(now, int | float) and not isinstance(now, bool)
+    known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
         "Your answer",
         value=None,

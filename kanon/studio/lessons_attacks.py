@@ -252,13 +252,11 @@ def _what_follows(scene: Scene) -> None:
     after = dict(scene.after)
     small_table(
         pd.DataFrame(
-            {
-                scene.case.sensitive: [value for value, _ in scene.before],
-                "anybody knows": [percent(100 * share) for _, share in scene.before],
-                "the attacker knows": [
-                    percent(100 * after.get(value, 0.0)) for value, _ in scene.before
-                ],
-            }
+            [
+                [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
+                for value, share in scene.before
+            ],
+            columns=[scene.case.sensitive, "anybody knows", "the attacker knows"],
         )
     )
 
