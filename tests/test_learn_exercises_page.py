@@ -330,6 +330,22 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     ]
 
 
+def test_opening_a_set_can_be_cancelled(page):
+    at = to(page, "count")
+    with dashboard.held_worker():
+        box = at.file_uploader(key=f"exercise-set-{view(at).uploads}")
+        box.set_value(("set.json", json.dumps(strange_set()).encode(), "application/json"))
+        at = go(at)
+        assert at.file_uploader(key=f"exercise-class-{view(at).uploads}").disabled
+        assert "A calculation is under way; files can be given when it has ended." in [
+            one.value for one in at.caption
+        ]
+        at = settled(press(at, "Cancel"))
+    assert dashboard.problems(at) == []
+    assert [one.value for one in at.info] == ["Opening was cancelled\\; nothing was changed\\."]
+    assert view(at).opened is None and view(at).place == place(at, "count")
+
+
 def test_a_column_may_be_called_as_one_of_the_page(page):
     columns = {
         "class": {"role": "sensitive"},

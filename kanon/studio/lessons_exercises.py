@@ -26,8 +26,7 @@ from kanon.studio.exercising import (
 from kanon.studio.files import file_name
 from kanon.studio.lessons_answering import answer_field, is_wide, question_shown, trees_shown
 from kanon.studio.lessons_tables import small_table
-from kanon.studio.lessons_teacher import for_the_teacher
-from kanon.studio.progress import cancel_button, progress
+from kanon.studio.lessons_teacher import for_the_teacher, under_way
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
@@ -251,9 +250,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
             args=(key,),
             help="A file that your teacher made. Answers to the set that is open stay.",
         )
-        if work.doing == "exercises":
-            progress()
-            cancel_button("cancel-exercises")
+        under_way(work, "exercises")
         if view.opened is not None:
             st.button(
                 "Back to the set that comes with kanon",

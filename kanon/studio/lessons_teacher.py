@@ -18,10 +18,10 @@ from kanon.studio.files import file_name
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
-from kanon.studio.work import Work
+from kanon.studio.work import Doing, Work
 from kanon.words import counted
 
-__all__ = ["for_the_teacher"]
+__all__ = ["for_the_teacher", "under_way"]
 
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
@@ -44,9 +44,7 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
             args=(key, exercises),
             help="They are marked on this machine, and kept for this session only.",
         )
-        if work.doing == "marking":
-            progress()
-            cancel_button("cancel-marking")
+        under_way(work, "marking")
     scores = view.scores
     if scores is None or scores.fingerprint != exercises.fingerprint:
         return
@@ -66,6 +64,15 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
         on_click="ignore",
         key="exercise-scores-csv",
     )
+
+
+def under_way(work: Work, doing: Doing) -> None:
+    """Below a field for files: how far they are, or why none can be given now."""
+    if work.busy and work.doing == doing:
+        progress()
+        cancel_button(f"cancel-{doing}")
+    elif work.busy:
+        st.caption("A calculation is under way; files can be given when it has ended.")
 
 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
