@@ -138,5 +138,6 @@ def test_a_tree_is_a_picture_that_stands_by_itself():
     (picture,) = tree_pictures(TABLE, "custom")
     assert picture.name == "race" and picture.left_out == 0
     assert picture.svg.startswith('<svg xmlns="http://www.w3.org/2000/svg" ')
+    assert f'width="{picture.width}"' in picture.svg
     for label in ("Mammal", "Felid", "Cat", "Lion", "Dog"):
         assert f">{label}</text>" in picture.svg

@@ -122,6 +122,17 @@ def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
     assert work(go(at)).lessons.attack.step == 4
 
 
+def test_in_large_type_one_step_is_told_at_a_time(page):
+    at = at_attack(page, kind="homogeneity", step=4)
+    assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
+    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=True))
+    at = go(at)
+    assert [text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")] == [
+        "4. What follows."
+    ]
+    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=False))
+
+
 def test_another_person_and_other_knowledge_are_attacked(page):
     case = preset("background")
     at = at_attack(page, kind="background", step=4)
@@ -185,12 +196,12 @@ def test_a_table_that_cannot_be_attacked_says_why(workers):
 
 def test_cells_and_names_are_text_and_nothing_else(workers):
     strange = "**b** $x$ <script>alert(1)</script> ![i](http://a.b/c)"
-    table = pd.DataFrame({"a_b_c": ["1", "1", "2", "2"], "ill": [strange, strange, "flu", "`"]})
-    at = small(table, a_b_c="quasi-identifier", ill="sensitive")
+    table = pd.DataFrame({"[a](b)": ["1", "1", "2", "2"], "ill": [strange, strange, "flu", "`"]})
+    at = small(table, **{"[a](b)": "quasi-identifier", "ill": "sensitive"})
     at = go(anonymised(at), LEARN)
     said = [one.value for one in [*at.markdown, *at.error, *at.success, *at.caption]]
     said += [str(cell) for one in at.table for cell in one.value.to_numpy().ravel()]
     said += [str(name) for one in at.table for name in one.value.columns]
-    theirs = [text for text in said if "script" in text or "b\\_c" in text]
+    theirs = [text for text in said if "script" in text or "(b" in text]
     assert len(theirs) > 4
     assert not [text for text in theirs if re.search(r"(?<!\\)[<>$`!_\[\]]", text)]

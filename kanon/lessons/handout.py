@@ -90,12 +90,15 @@ class TreePicture:
         Its column.
     svg
         The picture, black on white, to stand by itself; all texts in it are escaped.
+    width
+        Its width in pixels, with letters of 16 pixels.
     left_out
         How many leaves are not drawn.
     """
 
     name: str
     svg: str
+    width: int
     left_out: int
 
 
@@ -253,6 +256,7 @@ def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
         TreePicture(
             tree["name"],
             picture.render(tree=tree).replace("<svg ", named, 1),
+            tree["drawn"].width,
             tree["drawn"].left_out,
         )
         for tree in _trees(table, metric_named(metric))

@@ -35,6 +35,9 @@ Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
 
+_GROWN = 22 / 16
+"""How much larger large type is."""
+
 _LARGEST = 1e15
 """The largest number that the field shows; beyond it a browser rounds counts."""
 
@@ -93,8 +96,16 @@ def answer_field(
             _as_it_is(table)
 
 
-def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
-    """The trees with the cost of every step, where one has to know them to answer."""
+def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> None:
+    """The trees with the cost of every step, where one has to know them to answer.
+
+    Parameters
+    ----------
+    exercises, question
+        The set, and a question of it.
+    large
+        Whether they grow with the page's type.
+    """
     if question.goes_by is None and not getattr(question, "levels", None):
         return
     metric = question.goes_by or "nllm"
@@ -106,7 +117,8 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
     title = metric_named(metric).card.title
     for picture in pictures:
         st.markdown(plain(f"{picture.name}: what each step costs, as {title} counts"))
-        st.image(picture.svg, alt=f"Tree of {spoken(picture.name)}")
+        width = round(picture.width * (_GROWN if large else 1))
+        st.image(picture.svg, width=width, alt=f"Tree of {spoken(picture.name)}")
         if picture.left_out:
             values = counted(picture.left_out, "value")
             st.caption(f"{values} that no record has: not drawn.")

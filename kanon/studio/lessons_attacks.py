@@ -53,7 +53,7 @@ def show_attacks(work: Work) -> None:
         with table:
             _published(scene, marked=view.step > 2)
         with story:
-            _story(scene, view.step, people)
+            _story(scene, view.step, people, work.lessons.large)
     else:
         _prevented(scene)
 
@@ -198,11 +198,11 @@ def _published(scene: Scene, marked: bool) -> None:
     small_table(rows, tints)
 
 
-def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
-    """The steps so far, one below the other, the last one in full."""
+def _story(scene: Scene, step: int, people: tuple[Target, ...], large: bool) -> None:
+    """The steps so far, one below the other, the last one in full; in large type that one alone."""
     tell = (_was_published, _is_known, _who_fits)
     for number, (heading, said) in enumerate(zip(STEPS, tell, strict=False), start=1):
-        if number <= step:
+        if number == step or (number < step and not large):
             st.markdown(f"**{number}. {heading}.** {said(scene, people)}")
     if step == 2 and scene.card.name == "linkage":
         register = scene.case.register

@@ -44,7 +44,7 @@ def show_exercises(work: Work) -> None:
     st.markdown(f"**{plain(exercises.title)}**{by} · {_so_far(exercises, attempt)}")
     _questions(exercises, attempt, view)
     if view.place < len(exercises.questions):
-        _question(exercises, attempt, view)
+        _question(exercises, attempt, view, work.lessons.large)
     else:
         _hand_in(exercises, attempt, view)
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
@@ -109,10 +109,11 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
     return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
 
 
-def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, large: bool) -> None:
+    """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
     question_shown(exercises, question, view.place + 1)
-    if is_wide(exercises, question):
+    if large or is_wide(exercises, question):
         answer_field(exercises, attempt, question, _change)
         left, right = st.columns(2, gap="medium")
     else:
@@ -123,7 +124,7 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> 
     with left:
         _checking(exercises, attempt, view, question)
     with right:
-        trees_shown(exercises, question)
+        trees_shown(exercises, question, large)
 
 
 def _checking(
