@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import pandas as pd
 import streamlit as st
@@ -94,6 +94,8 @@ def answer_field(
         case ChoiceQuestion():
             _choice(question, table, now, give, about)
             _as_it_is(table)
+        case _:
+            assert_never(question)
 
 
 def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> None:
