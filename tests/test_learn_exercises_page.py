@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from kanon.__main__ import main
 from kanon.lessons.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
 from kanon.lessons.handout import handout, sheets_of
+from kanon.studio import running
 from kanon.studio.exercises_view import ExercisesView
 from kanon.studio.starting import sample_work
 
@@ -410,6 +411,24 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     assert [bool(text) for text in shown.value["problem"]] == [False, False, True, True, True]
     at = go(go(at, DATA), LEARN)
     assert len(at.dataframe) == 1
+
+
+def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
+    with dashboard.held_worker():
+        box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
+        box.set_value([(name, content, "application/json") for name, content in FILES])
+        at = go(page)
+    assert work(at).job.wait(60)
+    collect, early = running.collect, []
+
+    def too_early():
+        if early:
+            collect()
+        early.append(True)
+
+    monkeypatch.setattr(running, "collect", too_early)
+    at = go(at)
+    assert len(early) == 2 and view(at).scores is not None
 
 
 def test_the_set_and_the_handout_are_downloaded(page, downloads):

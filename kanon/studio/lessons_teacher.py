@@ -68,7 +68,7 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 def under_way(work: Work, doing: Doing) -> None:
     """Below a field for files: how far they are, or why none can be given now."""
-    if work.busy and work.doing == doing:
+    if work.doing == doing:  # also where it has ended since the page began to be drawn
         progress()
         cancel_button(f"cancel-{doing}")
     elif work.busy:
