@@ -28,8 +28,10 @@ def option(page, name):
 
 def upload(page, label, *files):
     box = page.get_by_test_id("stFileUploader").filter(has_text=label)
+    field = box.locator('input[type="file"]')
+    expect(field).to_be_enabled(timeout=60_000)  # a first run may be under way
     with by.answered(page):
-        box.locator('input[type="file"]').set_input_files(list(files))
+        field.set_input_files(list(files))
 
 
 def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):

@@ -32,6 +32,7 @@ __all__ = [
     "handed_in",
     "marked_files",
     "opened_set",
+    "points_so_far",
     "scored",
     "undone",
     "with_answers",
@@ -156,6 +157,12 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
 def scored(view: ExercisesView, exercises: ExerciseSet) -> Scored:
     """What all answers so far are worth, checked or not."""
     return score(exercises, _file(exercises, attempt_at(view, exercises), view.student))
+
+
+def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
+    """The points of the answers that were checked and not changed since."""
+    worth = {question.id: question.points for question in exercises.questions}
+    return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
 
 
 def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:

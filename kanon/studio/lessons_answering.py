@@ -35,6 +35,9 @@ Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
 
+_WIDTH = 6.5
+"""Of a column of the grid, in letters' sizes, with the gap beside it."""
+
 _GROWN = 22 / 16
 """How much larger large type is."""
 
@@ -135,9 +138,10 @@ def _recode(
     _standing(question, state_now)
     columns = table.classes.attributes
     others = [name for name in _kept(table.schema.roles) if name not in columns]
-    widths = [*(1.2 for _ in columns), 0.8, *(1.2 for _ in others)]
+    count = len(columns) + 1 + len(others)
+    st.html(_rows_style(count))
     with st.container(gap="xxsmall", key="exercise-grid"):
-        head = st.columns(widths, vertical_alignment="bottom", gap="small")
+        head = st.columns(count, vertical_alignment="bottom", gap="small")
         for cell, name in zip(head, columns, strict=False):
             with cell:
                 _column_head(table, now, name, give, columns.index(name))
@@ -145,7 +149,7 @@ def _recode(
         for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
         for number, row in enumerate(state_now.rows):
-            cells = st.columns(widths, vertical_alignment="center", gap="small")
+            cells = st.columns(count, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
                 with cell:
                     _value(table, now, row, name, give, f"{about}-{number}-{j}")
@@ -157,11 +161,22 @@ def _recode(
                 cell.markdown(plain(", ".join(listed)))
 
 
+def _rows_style(count: int) -> str:
+    """Records stay rows on a tablet too; of many columns one sees the rest by moving sideways."""
+    grid, row = ".st-key-exercise-grid", '[data-testid="stHorizontalBlock"]'
+    return f"""<style>
+{grid} {{ overflow-x: auto; }}
+{grid} {row} {{ flex-wrap: nowrap; }}
+{grid} {row}:has(> [data-testid="stColumn"]) {{ min-width: {count * _WIDTH - 1}rem; }}
+{grid} [data-testid="stColumn"] {{ flex: 1 1 0; min-width: 0; }}
+</style>"""
+
+
 def _column_head(
     table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
 ) -> None:
     """The name of a column, and two buttons for all its values at once."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
         for up, word, sign in ((True, "Raise", "↑"), (False, "Lower", "↓")):
             st.button(

@@ -19,6 +19,7 @@ from kanon.studio.exercising import (
     best_shown,
     checked,
     handed_in,
+    points_so_far,
     scored,
     undone,
     with_answers,
@@ -68,11 +69,7 @@ def _look(**fields: Any) -> None:
 
 
 def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
-    got = sum(
-        attempt.marks[each.id].share * each.points
-        for each in exercises.questions
-        if each.id in attempt.marks
-    )
+    got = points_so_far(attempt, exercises)
     checked_now = counted(len(attempt.marks), "question")
     return f"{got:.4g} of {exercises.points:g} points, {checked_now} checked"
 

@@ -68,11 +68,13 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 def under_way(work: Work, doing: Doing) -> None:
     """Below a field for files: how far they are, or why none can be given now."""
-    if work.doing == doing:  # also where it has ended since the page began to be drawn
-        progress()
-        cancel_button(f"cancel-{doing}")
-    elif work.busy:
+    if not work.doing:
+        return
+    if work.doing != doing:
         st.caption("A calculation is under way; files can be given when it has ended.")
+    progress()  # also where it has ended since the page began to be drawn, so that it is collected
+    if work.doing == doing:
+        cancel_button(f"cancel-{doing}")
 
 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
