@@ -166,8 +166,9 @@ def _rows_style(count: int) -> str:
     grid, row = ".st-key-exercise-grid", '[data-testid="stHorizontalBlock"]'
     return f"""<style>
 {grid} {{ overflow-x: auto; }}
-{grid} {row} {{ flex-wrap: nowrap; }}
-{grid} {row}:has(> [data-testid="stColumn"]) {{ min-width: {count * _WIDTH - 1}rem; }}
+{grid} {row}:has(> [data-testid="stColumn"]) {{
+    flex-wrap: nowrap; min-width: {count * _WIDTH - 1}rem;
+}}
 {grid} [data-testid="stColumn"] {{ flex: 1 1 0; min-width: 0; }}
 </style>"""
 

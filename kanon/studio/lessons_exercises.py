@@ -92,11 +92,18 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             required=True,
             key=state.seeded(key, view.place),
             format_func=called,
-            on_change=lambda: _look(place=state.typed(key)),
+            on_change=lambda: _go(exercises, state.typed(key)),
             label_visibility="collapsed",
         )
     if attempt.answers:
         st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
+
+
+def _go(exercises: ExerciseSet, place: int | None) -> None:
+    """Show a question of the set that is open; a browser may still tell of the one before."""
+    now = state.work().lessons.exercises.opened or _built_in()
+    if place is not None and now.fingerprint == exercises.fingerprint:
+        _look(place=place)
 
 
 def _sign(attempt: Attempt, question: AnyQuestion) -> str:
