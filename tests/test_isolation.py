@@ -27,7 +27,7 @@ SHARED = {
     *(
         "kanon/glossary.py:glossary",
         "kanon/cards.py:parts_of",
-        "kanon/lessons/handout.py:_template",
+        "kanon/lessons/handout.py:_templates",
         "kanon/lessons/presets.py:_read",
         "kanon/report/rendering.py:_environment",
         "kanon/run.py:algorithms",
