@@ -25,6 +25,7 @@ from kanon.schema import Role
 from kanon.studio import state
 from kanon.studio.exercises_view import Attempt, ExercisesView
 from kanon.studio.exercising import answer_now, answered
+from kanon.studio.lessons_large import GROWN
 from kanon.studio.lessons_tables import small_table
 from kanon.studio.text import percent, plain, spoken
 from kanon.words import counted
@@ -37,9 +38,6 @@ _SMALL = "rgba(213, 94, 0, 0.20)"
 
 _WIDTH = 6.5
 """Of a column of the grid, in letters' sizes, with the gap beside it."""
-
-_GROWN = 22 / 16
-"""How much larger large type is."""
 
 _LARGEST = 1e15
 """The largest number that the field shows; beyond it a browser rounds counts."""
@@ -122,7 +120,7 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> N
     title = metric_named(metric).card.title
     for picture in pictures:
         st.markdown(plain(f"{picture.name}: what each step costs, as {title} counts"))
-        width = round(picture.width * (_GROWN if large else 1))
+        width = round(picture.width * (GROWN if large else 1))
         st.image(picture.svg, width=width, alt=f"Tree of {spoken(picture.name)}")
         if picture.left_out:
             values = counted(picture.left_out, "value")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["LARGE"]
+__all__ = ["GROWN", "LARGE"]
+
+GROWN = 22 / 16
+"""How much larger large type is: a page's letters have 16 pixels."""
 
 LARGE = """<style>
 html { font-size: 22px; }

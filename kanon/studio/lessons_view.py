@@ -41,4 +41,5 @@ class LessonsView:
     @property
     def of_the_user(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
-        return LessonsView(part=self.part, large=self.large, exercises=self.exercises)
+        steps = StepsView() if self.steps.table == "own" else self.steps
+        return LessonsView(part=self.part, large=self.large, steps=steps, exercises=self.exercises)
