@@ -221,10 +221,10 @@ def test_text_of_the_table_is_no_markup():
 
 def test_what_is_read_off_is_said():
     before, after = Guess(0.5, 0.125, 0.25), Guess(0.75, 0.125, 0.5)
-    said = disclosure_sentence(Disclosed(40, 10, 4, before, after), "a_b", 2)
+    said = disclosure_sentence(Disclosed(40, 10, 4, before, after), "_a*", 2)
     assert "**4 generalised cells** (10.0 % of all cells) are the only ones of their class" in said
     assert "**25.0 %** of the cells were generalised in vain" in said
-    assert "**75.0 %** (50.0 % without the shares) sure of the person's a\\_b" in said
+    assert "**75.0 %** (50.0 % without the shares) sure of the person's \\_a\\*" in said
     assert "certain of **12.5 %** (as without the shares) of the persons" in said
     assert "2 suppressed persons counted too" in said
     assert "suppressed" not in disclosure_sentence(Disclosed(40, 0, 1, before, after), "a", 0)
