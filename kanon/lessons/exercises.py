@@ -106,6 +106,12 @@ class ExerciseSet(Strict):
         """The table that a question is about."""
         return self.made[question.table]
 
+    def mark(self, question: AnyQuestion, answer: Any) -> Mark:
+        """What an answer to a question of this set is worth; None is no answer."""
+        if answer is None:
+            return Mark(0.0, "Not answered.")
+        return question.mark(self.table_of(question), answer)
+
     def check(self, progress: Progress = no_progress) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer.
 
@@ -284,9 +290,7 @@ def score(exercises: ExerciseSet, answers: Answers) -> Scored:
         )
     marks = []
     for question in exercises.questions:
-        mark = Mark(0.0, "Not answered.")
-        if answers.answers.get(question.id) is not None:
-            mark = question.mark(exercises.table_of(question), answers.answers[question.id])
+        mark = exercises.mark(question, answers.answers.get(question.id))
         points = question.points * mark.share
         marks.append(Marked(question.id, points, question.points, mark.sentence))
     return Scored(answers.student, tuple(marks))

@@ -103,7 +103,7 @@ def checked(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) 
     """The answer to a question, marked."""
 
     def marked(attempt: Attempt) -> Attempt:
-        mark = question.mark(exercises.table_of(question), answer_now(attempt, exercises, question))
+        mark = exercises.mark(question, answer_now(attempt, exercises, question))
         return replace(attempt, marks={**attempt.marks, question.id: mark})
 
     return _on(view, exercises, marked)
