@@ -49,7 +49,9 @@ _WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 def show_steps(work: Work) -> None:
     """Draw the lesson of an algorithm."""
     view = work.lessons.steps
-    _choices(work, view)
+    # Large, the choices would fill the screen that the picture is to be seen on.
+    with st.expander("What is told") if work.lessons.large else st.container():
+        _choices(work, view)
     try:
         found = told(work, state.remembered)
     except KanonError as error:
