@@ -9,12 +9,14 @@ GROWN = 22 / 16
 
 LARGE = """<style>
 html { font-size: 22px; }
-.stMainBlockContainer { padding: 3.75rem 1.2rem 1.2rem; }
-.stMainBlockContainer h1 { font-size: 1.35rem; padding: 0; }
+[data-testid="stHeader"] { height: 2rem; min-height: 2rem; }
+.stMainBlockContainer { padding: 2.2rem 1.2rem 1.2rem; }
+.stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: 0.6rem; }
+.stMainBlockContainer h1 { font-size: 1.35rem; padding: 0 0 0.7rem; }
 .stMainBlockContainer [data-testid="stCaptionContainer"] { font-size: 1rem; }
-.st-key-frame { display: none; }
+.st-key-frame, [class*="st-key-learn-step-"] { display: none; }
 </style>"""
 """All sizes of letters follow that of the page, 16 pixels: so everything grows, tables too.
 
-The line about the session's own table makes room; it is there again without large type.
+The line about the session's own table and the slider make room; buttons and keys do the same.
 """
