@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary benchmarks \
+.PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary texts benchmarks \
 	fidelity strategies algorithms learning reliability clean
 
 app: setup
@@ -86,6 +86,10 @@ bad-inputs: $(VENV)/.kanon-dev
 # The page of the words, from kanon/glossary.py and the cards of the parts.
 vocabulary: $(VENV)/.kanon
 	$(BIN)/python -m kanon.glossary > docs/vocabulary.md
+
+# The texts that a translation of the dashboard translates, from the code, the cards and the glossary.
+texts: $(VENV)/.kanon-dev
+	PYTHONPATH=. $(BIN)/python tests/texts.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # three and fifteen.

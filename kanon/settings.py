@@ -18,7 +18,9 @@ from kanon.words import thin
 
 __all__ = [
     "DEFAULTS",
+    "ENGLISH",
     "MEGABYTE",
+    "TRANSLATIONS",
     "VARIABLE",
     "Settings",
     "bytes_of",
@@ -32,6 +34,12 @@ VARIABLE = "KANON_SETTINGS"
 
 DEFAULTS = Path(__file__).with_name("settings.toml")
 """The file with every setting, its default and what it means."""
+
+ENGLISH = "en"
+"""The language that stands in the code."""
+
+TRANSLATIONS = Path(__file__).with_name("locale")
+"""Where the catalogues of other languages lie, as gettext wants them."""
 
 
 def _from(least: float, most: float) -> Any:
@@ -66,6 +74,7 @@ class Settings:
     engine_minutes: float = _from(0.01, 100_000)
     keep_minutes: float = _from(0, 100_000)
     kept_sessions: int = _from(0, 100_000)
+    language: str = ENGLISH
 
 
 def settings() -> Settings:
@@ -163,6 +172,15 @@ def _values(path: Path) -> dict[str, Any]:
 
 
 def _check(place: str, name: str, value: object, one: Any) -> None:
+    if one.type == "str":
+        found = TRANSLATIONS.glob("*/LC_MESSAGES/kanon.mo")
+        allowed = [ENGLISH, *sorted(each.parts[-3] for each in found)]
+        if value not in allowed:
+            raise SettingsError(
+                f"{place}: {name} = {value!r}, but it has to be one of "
+                f"{', '.join(map(quoted, allowed))}; docs/translating.md tells how one is made."
+            )
+        return
     whole = one.type == "int"
     least, most = one.metadata["least"], one.metadata["most"]
     fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)

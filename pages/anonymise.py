@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
+from kanon.language import say
 from kanon.next_table import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
@@ -236,7 +237,7 @@ def downloads(work, result, done, k, stale):
     together(result.settings, done)
 
 
-work = head(f"What does k = {thin(state.work().k)} cost?")
+work = head(say("What does k = {k} cost?", k=thin(state.work().k)))
 stale = running.outdated(work)
 unready(work)
 choices(work, stale)

@@ -9,6 +9,7 @@ from kanon.charts.looks import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.sentences import average_height
@@ -537,7 +538,7 @@ def last_made(work):
 
 
 # --- the page ---------------------------------------------------------------------------------
-work = head("Which choice is better here?")
+work = head(say("Which choice is better here?"))
 unready(work)
 seen = outlook(work)
 choices(work, seen)

@@ -10,6 +10,7 @@ from kanon.charts.exposure import (
     singling_out_chart,
     singling_out_table,
 )
+from kanon.language import say
 from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
@@ -42,7 +43,7 @@ BADGES = {
 COLUMNS_AT_ONCE = 30
 SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 
-work = head("What is in this table, and how exposed is it?")
+work = head(say("What is in this table, and how exposed is it?"))
 version = work.version
 
 

@@ -6,6 +6,7 @@ from kanon.charts.what_if import what_if_chart
 from kanon.comparison import before_and_after
 from kanon.errors import listing
 from kanon.hierarchy.tables import level_table
+from kanon.language import say
 from kanon.studio import drawing, running, state
 from kanon.studio.drafts import table_editor
 from kanon.studio.explain import how_hierarchies
@@ -309,7 +310,7 @@ def what_if(work):
 
 
 # --- the page ---------------------------------------------------------------------------------
-work = head("How may each value be blurred?", aloud=True)
+work = head(say("How may each value be blurred?"), aloud=True)
 column = work.looked_at
 if column is None:
     st.info("No column is a quasi-identifier yet: only those are blurred.")

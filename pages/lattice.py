@@ -15,6 +15,7 @@ from kanon.charts.lattice import (
     neighbourhood_chart,
 )
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.run import short_title
 from kanon.studio import running, state
 from kanon.studio.frame import head, unready
@@ -399,7 +400,7 @@ def minimal(one, explored):
     data_button("Minimal nodes", lambda: table, "minimal-nodes", one.settings, kind="tertiary")
 
 
-work = head("Which columns, how far?")
+work = head(say("Which columns, how far?"))
 unready(work)
 if not usable_columns(work):
     st.info("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")

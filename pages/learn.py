@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.frame import head
 from kanon.studio.lessons_attacks import show_attacks
@@ -20,7 +21,7 @@ def change(**parts):
     state.change(lessons=replace(state.work().lessons, **parts))
 
 
-work = head("How does it work, step by step?")
+work = head(say("How does it work, step by step?"))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.segmented_control(
         "Look at",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.matrices import LARGEST_MATRIX
 from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
 from kanon.studio import state
@@ -234,7 +235,7 @@ def take_weight(name, key):
     state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
 
 
-work = head("What does blurring cost?", aloud=True)
+work = head(say("What does blurring cost?"), aloud=True)
 if not work.trees:
     st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
     st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")

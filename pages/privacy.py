@@ -15,6 +15,7 @@ from kanon.charts.privacy import (
     level_chart,
 )
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
@@ -457,7 +458,7 @@ def found_out(work, result):
         st.markdown(how_attacked(person, known))
 
 
-work = head("What can still be found out about someone?", aloud=True)
+work = head(say("What can still be found out about someone?"), aloud=True)
 stale = running.outdated(work)
 unready(work)
 lacking(work, stale)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.errors import KanonError
+from kanon.language import say, say_of
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED
 from kanon.sources.stored import StoredTable
@@ -24,12 +25,16 @@ from kanon.studio.reporting import (
 )
 from kanon.studio.text import plain
 
-FORMS = {False: "Internal", True: "For publication"}
+FORMS = {False: say("Internal"), True: say("For publication")}
 ABOUT_FORM = {
-    False: "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
-    "who may see the table may see it, and every printed page says so.",
-    True: "**For publication**: for anybody. It shows counts in place of labels and records, so no "
-    "value of the table is in it; names of columns stay, and your texts as you type them.",
+    False: say(
+        "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
+        "who may see the table may see it, and every printed page says so."
+    ),
+    True: say(
+        "**For publication**: for anybody. It shows counts in place of labels and records, so no "
+        "value of the table is in it; names of columns stay, and your texts as you type them."
+    ),
 }
 LONG = ("purpose", "remarks")
 
@@ -56,14 +61,14 @@ def field(name):
     key = f"report-{name}"
     how = {
         "key": state.seeded(key, state.work().report.texts.get(name, "")),
-        "help": ASKED[name],
+        "help": say_of(ASKED[name]),
         "on_change": take_text,
         "args": (name, key),
     }
     if name in LONG:
-        st.text_area(LABELS[name], height=110, **how)
+        st.text_area(say_of(LABELS[name]), height=110, **how)
     else:
-        st.text_input(LABELS[name], **how)
+        st.text_input(say_of(LABELS[name]), **how)
 
 
 def texts():
@@ -87,7 +92,7 @@ def choices(work, fresh):
     """The form, the k, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            "Form",
+            say("Form"),
             list(FORMS),
             key=state.seeded("report-public", work.report.public),
             format_func=FORMS.get,
@@ -95,17 +100,17 @@ def choices(work, fresh):
         )
         most = max(2, work.table.n_records)
         st.number_input(
-            "k, records per class at least",
+            say("k, records per class at least"),
             min_value=2,
             max_value=most,
             key=state.seeded("report-k", min(work.k, most)),
             on_change=state.take,
             args=("k", "report-k", int),
             width=240,
-            help="The report is about the release for this k.",
+            help=say("The report is about the release for this k."),
         )
         st.button(
-            "Make the report",
+            say("Make the report"),
             type="secondary" if fresh else "primary",
             icon=":material/description:",
             disabled=work.busy or isinstance(work.table, StoredTable),
@@ -121,13 +126,15 @@ def notice(work, stale):
     making = work.doing == "reporting"
     with st.container():  # always there, so that the report stays where it is
         if isinstance(work.table, StoredTable):
-            st.info(IN_ENGINE)
+            st.info(say_of(IN_ENGINE))
         elif work.reported is None and not making:
-            st.info("There is no report of this table yet; press Make the report.")
+            st.info(say("There is no report of this table yet; press Make the report."))
         elif stale and not making:
             st.warning(
-                "Settings have changed since this report was made; press Make the report to renew "
-                "it.",
+                say(
+                    "Settings have changed since this report was made; press Make the report to "
+                    "renew it."
+                ),
                 icon=":material/history:",
             )
     opacity = 0.45 if stale or making else 1
@@ -139,10 +146,14 @@ def verdict(report):
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
-            "Required": [plain(one.required) for one in report.guarantees],
-            "Reached": [plain(one.reached) for one in report.guarantees],
-            "Unit": [plain(f"{one.unit} {one.arrow}") for one in report.guarantees],
-            "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
+            say("Required"): [plain(one.required) for one in report.guarantees],
+            say("Reached"): [plain(one.reached) for one in report.guarantees],
+            say("Unit"): [
+                plain(f"{say_of(one.unit)} {say_of(one.arrow)}") for one in report.guarantees
+            ],
+            say("Verdict"): [
+                say("met") if one.holds else say("not met") for one in report.guarantees
+            ],
         }
     )
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
@@ -157,18 +168,18 @@ def downloads(work, report, words, stale):
     plan_name, words_name = file_name("plan", "json", plan), ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.download_button(
-            "Report of the old settings" if stale else "Report",
+            say("Report of the old settings") if stale else say("Report"),
             data=content(lambda: rendered(report)),
             file_name=file_name(f"report-{form}", "html", about),
             mime="text/html",
             icon=":material/download:",
             on_click="ignore",
             type="secondary" if stale else "primary",
-            help="One page that opens offline and prints on A4.",
+            help=say("One page that opens offline and prints on A4."),
             key="report-html",
         )
         st.download_button(
-            "Measures as CSV",
+            say("Measures as CSV"),
             data=content(lambda: measures_csv(report)),
             file_name=file_name(f"measures-{form}", "csv", about),
             mime="text/csv",
@@ -177,7 +188,7 @@ def downloads(work, report, words, stale):
             key="report-csv",
         )
         st.download_button(
-            "All numbers as JSON",
+            say("All numbers as JSON"),
             data=content(lambda: numbers_json(report)),
             file_name=file_name(f"numbers-{form}", "json", about),
             mime="application/json",
@@ -186,14 +197,16 @@ def downloads(work, report, words, stale):
             key="report-json",
         )
         st.download_button(
-            "Plan",
+            say("Plan"),
             data=plan,
             file_name=plan_name,
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
-            help="From it and the table the release and its report can be made again. Its "
-            "hierarchies list values of the table, so it is not for publication.",
+            help=say(
+                "From it and the table the release and its report can be made again. Its "
+                "hierarchies list values of the table, so it is not for publication."
+            ),
             key="report-plan",
         )
         given = words_file(words)
@@ -201,33 +214,35 @@ def downloads(work, report, words, stale):
             typed = json.dumps(given, ensure_ascii=False, indent=1) + "\n"
             words_name = file_name("words", "json", typed)
             st.download_button(
-                "Your texts",
+                say("Your texts"),
                 data=typed,
                 file_name=words_name,
                 mime="application/json",
                 icon=":material/description:",
                 on_click="ignore",
-                help="WORDS.json for the command line.",
+                help=say("WORDS.json for the command line."),
                 key="report-words",
             )
-    st.caption("The same report from the command line, beside these files:")
+    st.caption(say("The same report from the command line, beside these files:"))
     st.code(command(plan_name, work.file.name, words_name, report.public), "bash", wrap_lines=True)
 
 
 def preview(work, report, about):
     """The report itself, as it opens."""
     st.toggle(
-        "Preview",
+        say("Preview"),
         key=state.seeded("report-preview", work.report.preview),
         on_change=lambda: change(preview=state.typed("report-preview")),
-        help="The report as it opens in a browser. A policy within it lets nothing be fetched.",
+        help=say(
+            "The report as it opens in a browser. A policy within it lets nothing be fetched."
+        ),
     )
     if work.report.preview:
         page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
-        st.iframe(page, height=640, alt="The report")
+        st.iframe(page, height=640, alt=say("The report"))
 
 
-work = head("What goes on file about this release?")
+work = head(say("What goes on file about this release?"))
 unready(work)
 stale = outdated_report(work)
 words = texts()

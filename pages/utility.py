@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import running, state
 from kanon.studio.frame import head, unready
 from kanon.studio.progress import cancel_button, progress
@@ -57,7 +58,7 @@ def about_release(work, stale):
         show(work, work.result, done, k)
 
 
-work = head("What can still be learnt from this table?", aloud=True)
+work = head(say("What can still be learnt from this table?"), aloud=True)
 unready(work)
 choose_part(work)
 if work.utility.part == "learning":

@@ -51,9 +51,8 @@ def _question(page: Path) -> str:
     """What a page asks in its first line; of a question with a number in it, what stands before."""
     for node in ast.walk(ast.parse(page.read_text("utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
-            said = node.args[0]
-            said = said.values[0] if isinstance(said, ast.JoinedStr) else said
-            return ast.literal_eval(said).strip()
+            (said, *_) = node.args[0].args  # within say(…)
+            return ast.literal_eval(said).partition("{")[0].strip()
     raise AssertionError(f"{page.name} asks nothing")
 
 

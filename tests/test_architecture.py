@@ -35,6 +35,7 @@ LEVELS = {
     "cards": 0,
     "progress": 0,
     "settings": 0,
+    "language": 0,
     "unzipping": 0,
     "hierarchy": 1,
     "checked_json": 1,
@@ -82,8 +83,9 @@ ROOM = (
     *("sweep", "comparison", "exploration"),
     *("searches", "studies"),
 )
-# The settings refuse bad values with an error of their own, and every room above has limits.
-ONE_ROOM = {**dict.fromkeys(ROOM, "run"), **dict.fromkeys(("settings", "words"), "errors")}
+# The settings refuse bad values with an error of their own; every room above has limits and texts.
+GROUND = ("settings", "words", "language")
+ONE_ROOM = {**dict.fromkeys(ROOM, "run"), **dict.fromkeys(GROUND, "errors")}
 
 OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__", "build"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

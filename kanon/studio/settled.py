@@ -5,18 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.errors import SettingsError
-from kanon.settings import settings
+from kanon.language import catalogue
 
 __all__ = ["settled"]
 
 
 def settled() -> bool:
-    """Whether the limits are known; if not, what is wrong is said in the place of all pages.
+    """Whether the limits and the language are known; if not, what is wrong is said on every page.
 
     Call it before anything else is drawn, and before the workers begin.
     """
     try:
-        settings()
+        catalogue()
     except SettingsError as error:
         # These take most of the imports, which the workers are not to wait for.
         from kanon.studio.navigation import set_up_page
