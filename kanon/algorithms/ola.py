@@ -8,12 +8,9 @@ from kanon.algorithms.search import (
     LOSS,
     Known,
     Told,
-    begin,
     complete_search,
-    least_loss,
-    loss_of,
     nobody,
-    released,
+    release_by,
 )
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
@@ -87,12 +84,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress)
-    known = Known(lattice)
-    search(lattice, known)
-    first = [node for node in lattice.visited if known.satisfying[node]]
-    best = least_loss(lattice, loss_of(lattice, task), known.satisfying, first)
-    return released(lattice, best, [best])
+    return release_by(search, task, progress)
 
 
 def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:

@@ -40,6 +40,7 @@ __all__ = [
     "minimal_satisfying",
     "nobody",
     "nothing_satisfies",
+    "release_by",
     "released",
     "with_precision",
 ]
@@ -397,3 +398,15 @@ def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recodin
     """The release at the node that a search found."""
     lattice.progress(1.0, "done")
     return lattice.release(node, walk)
+
+
+def release_by(
+    search: Callable[[Lattice, Known], None], task: Task, progress: Progress
+) -> Recoding:
+    """The release of least loss, by a search that finds out of every node whether it satisfies."""
+    lattice = begin(task, progress)
+    known = Known(lattice)
+    search(lattice, known)
+    good = [node for node in lattice.visited if known.satisfying[node]]
+    best = least_loss(lattice, loss_of(lattice, task), known.satisfying, good)
+    return released(lattice, best, [best])

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
-from kanon.charts.style import escaped
+from kanon.charts.drawn import drawn
+from kanon.charts.style import INK, escaped
 from kanon.measures.association_change import Associations, How
 
 __all__ = ["association_chart", "association_table"]

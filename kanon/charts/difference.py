@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.charts.style import escaped, k_axis, lay_out, translucent
+from kanon.charts.style import INK, escaped, k_axis, lay_out, translucent
 from kanon.comparison import Comparison
 from kanon.measures.comparing import Difference
 from kanon.words import thin
@@ -20,7 +20,7 @@ FIRST_AHEAD, SECOND_AHEAD = "#2166AC", "#B35806"
 """Blue where the first of two is better, brown where the second is: told apart by everybody."""
 
 _ROW_HEIGHT = 210
-_INK, _OPEN = "#1B1F24", "#9AA3AB"
+_OPEN = "#9AA3AB"
 
 
 def _shown(comparison: Comparison) -> list[str]:
@@ -97,7 +97,7 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
     lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
     figure.update_xaxes(title="", range=[lowest, most])
     figure.update_xaxes(title="k (log scale)", row=rows)
-    figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=_INK)
+    figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=INK)
     for place, each in enumerate(found):
         _panel(figure, each, comparison.every_k, k, place // columns + 1, place % columns + 1)
     figure.update_annotations(font={"size": 14})
@@ -121,10 +121,10 @@ def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int,
         )  # fmt: skip
     figure.add_scatter(
         x=found.ks, y=found.values, mode="lines" if stairs else "lines+markers",
-        line={"shape": shape, "width": 2, "color": _INK},
+        line={"shape": shape, "width": 2, "color": INK},
         hovertemplate="%{y:+.1f} points<extra></extra>", **where,
     )  # fmt: skip
-    figure.add_vline(x=k, line={"color": _INK, "width": 1, "dash": "dot"}, **where)
+    figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"}, **where)
 
 
 def _reach(found: Difference) -> float:

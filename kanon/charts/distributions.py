@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
-from kanon.charts.style import escaped, translucent
+from kanon.charts.style import INK, escaped, translucent
 from kanon.measures.distribution_change import Distribution
 from kanon.values import numbers
 from kanon.words import counted, percent

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.charts.style import k_axis, lay_out
+from kanon.charts.style import INK, k_axis, lay_out
 from kanon.measures.along import Curves, Points
 
-__all__ = ["INK", "K_SPACE", "drawn", "k_layout", "whole_k"]
+__all__ = ["K_SPACE", "drawn", "k_layout", "whole_k"]
 
-INK = "#1B1F24"
 """The colour of text on pages and charts."""
 
 K_SPACE = 1.1

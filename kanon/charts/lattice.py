@@ -16,8 +16,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice import Node
-from kanon.charts.drawn import INK, drawn
-from kanon.charts.style import ALGORITHM_COLOURS, darkened, escaped
+from kanon.charts.drawn import drawn
+from kanon.charts.style import ALGORITHM_COLOURS, INK, darkened, escaped
 from kanon.exploration import Assessed, Explored, Walk, ranks
 from kanon.run import short_title
 from kanon.words import counted, percent, thin

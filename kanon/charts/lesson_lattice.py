@@ -8,10 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice import Node, nodes_per_height
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
 from kanon.charts.lattice import DRAWN, edges_between
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
-from kanon.charts.style import escaped
+from kanon.charts.style import INK, escaped
 from kanon.exploration import ranks
 from kanon.lessons.lesson import Lesson
 from kanon.lessons.nodes import Look, known_by

@@ -7,8 +7,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import HALO, ONE, QUIET, enlarged
+from kanon.charts.style import INK
 from kanon.lessons.lesson import Lesson, written
 from kanon.words import percent
 

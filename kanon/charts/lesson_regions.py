@@ -9,9 +9,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import ONE, OTHER, QUIET, enlarged
-from kanon.charts.style import escaped, translucent
+from kanon.charts.style import INK, escaped, translucent
 from kanon.lessons.cuts import Rectangle, Regions
 from kanon.lessons.growing import Growing
 from kanon.lessons.lesson import Step

@@ -11,9 +11,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
-from kanon.charts.style import escaped
+from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
 from kanon.lessons.lesson import Held, Lesson, Step, written
 from kanon.words import counted

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.charts.style import escaped, lay_out
+from kanon.charts.style import INK, escaped, lay_out
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import (
     CostMatrix,
@@ -25,7 +25,6 @@ from kanon.words import counted
 __all__ = ["cost_hovers", "difference_hovers", "matrix_chart"]
 
 _COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
-_INK = "#1B1F24"
 _SHARE = "share of the cost of losing a value completely, in %"
 _SHARE_SAID = "<br>%{z:.1f} % of the cost of losing a value completely"
 _WRITTEN = {1: 15, 2: 12}  # up to so many nodes, the values stand in the cells
@@ -257,18 +256,18 @@ def _heatmap(cells: np.ndarray, texts: Texts, said: str, layout: _Layout) -> go.
         coloraxis="coloraxis",
         hovertemplate=f"from <b>%{{y}}</b> to <b>%{{x}}</b><br>%{{customdata}}{said}"
         "<extra></extra>",
-        hoverlabel={"font": {"size": 14, "color": _INK}, "align": "left", "bgcolor": "white"},
+        hoverlabel={"font": {"size": 14, "color": INK}, "align": "left", "bgcolor": "white"},
         **written,
     )
 
 
 def _axes(figure: go.Figure, layout: _Layout) -> None:
     """Labels on the left and above; the rows run downwards, cells are square where they fit."""
-    title = {"standoff": 2, "font": {"size": 14, "color": _INK}}
+    title = {"standoff": 2, "font": {"size": 14, "color": INK}}
     common = {
         "type": "category",
         "labelalias": {str(place): label for place, label in enumerate(layout.labels)},
-        "tickfont": {"size": layout.font, "color": _INK},
+        "tickfont": {"size": layout.font, "color": INK},
         "ticks": "",
         "showgrid": False,
         "showline": False,
@@ -296,7 +295,7 @@ def _line(figure: go.Figure, text: str, above: int, size: int = 14, xref: str = 
     if text:
         figure.add_annotation(
             text=text, xref=xref, x=0, xanchor="left", yref="paper", y=1, yanchor="top",
-            yshift=above, showarrow=False, font={"size": size, "color": _INK}, borderpad=0,
+            yshift=above, showarrow=False, font={"size": size, "color": INK}, borderpad=0,
         )  # fmt: skip
 
 
@@ -308,7 +307,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "ypad": 0,
         "y": 1 - (layout.top - layout.scale) / layout.height, "yref": "container",
         "yanchor": "top", "len": 260, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,
-        "tickfont": {"size": 13, "color": _INK},
+        "tickfont": {"size": 13, "color": INK},
     }  # fmt: skip
     figure.update_layout(
         coloraxis={"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}
@@ -317,7 +316,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
 
 def _outline(figure: go.Figure, row: int, column: int) -> None:
     """Mark a cell in every picture, visible on light and dark cells alike."""
-    for colour, width in (("white", 6), (_INK, 3)):
+    for colour, width in (("white", 6), (INK, 3)):
         figure.add_shape(
             type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
             line={"color": colour, "width": width}, row="all", col="all",

@@ -17,7 +17,7 @@ from kanon.charts.measured import (
     titled,
 )
 from kanon.charts.panels import k_range, k_ticks
-from kanon.charts.style import darkened, escaped, lay_out, translucent
+from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.comparison import Comparison
 from kanon.words import thin
 
@@ -103,7 +103,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     else:
         figure.update_yaxes(type="log", ticksuffix=" ", tickfont={"size": 12}, dtick=1)
     if k is not None:
-        figure.add_vline(x=k, line={"color": "#1B1F24", "width": 1, "dash": "dot"})
+        figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"})
     for place in range(len(lines), rows * columns):
         name = str(place + 1)
         figure.layout[f"xaxis{name}"].visible = False

@@ -38,7 +38,7 @@ __all__ = ["KINDS", "Costs", "Kind", "Scene", "k_range", "k_ticks", "lines_named
 Costs = Callable[[str, str], CostMatrix | None]
 """The cost matrix of a column under a metric, few nodes; None if there is no such column."""
 
-_INK, _FAINT = "#1B1F24", "#9AA3AB"
+_FAINT = "#9AA3AB"
 _PERCENT = [0.0, 103.0]
 CLASS_SIZES = "Class sizes"
 _LABELLED = 17  # rows of a matrix that a panel has room to name

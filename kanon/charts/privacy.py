@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.charts.curves import FEW, cursor, steps
-from kanon.charts.drawn import INK, drawn, k_layout, whole_k
-from kanon.charts.style import escaped
+from kanon.charts.drawn import drawn, k_layout, whole_k
+from kanon.charts.style import INK, escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 from kanon.words import counted, percent, thin

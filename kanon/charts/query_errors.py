@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import INK, drawn
+from kanon.charts.drawn import drawn
+from kanon.charts.style import INK
 from kanon.measures.query_error import QueryStudy
 from kanon.words import percent, thin
 

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from kanon.charts.style import escaped, lay_out
+from kanon.charts.style import INK, escaped, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -22,7 +22,7 @@ MOST_CLASSES, MOST_NODES = 8, 40
 _MOST_GROUPS = 5
 """So many rows show groups or ranges, if others show single values."""
 
-_INK, _EMPTY = "#1B1F24", "#EEF1F4"
+_EMPTY = "#EEF1F4"
 _WRITTEN = 24  # up to so many columns, the numbers stand in the cells
 _ROW = 30  # pixels
 _LABEL = 22  # characters of a column's label
@@ -191,12 +191,12 @@ def representation_chart(
     common = {"type": "category", "ticks": "", "showgrid": False, "showline": False}
     figure.update_xaxes(
         **common, side="top", tickmode="array", tickvals=places, ticktext=labels,
-        tickangle=-90 if turned else 0, tickfont={"size": font, "color": _INK},
+        tickangle=-90 if turned else 0, tickfont={"size": font, "color": INK},
     )  # fmt: skip
     figure.update_yaxes(
         **common, autorange="reversed", tickmode="array",
         tickvals=[str(place) for place in range(n_rows)],
-        ticktext=[escaped(row, 60) for row in rows], tickfont={"size": 14, "color": _INK},
+        ticktext=[escaped(row, 60) for row in rows], tickfont={"size": 14, "color": INK},
     )  # fmt: skip
     for row, column in enumerate(shown.released.tolist()):
         figure.add_shape(
@@ -206,7 +206,7 @@ def representation_chart(
     if 0 < shown.n_leaves < n_columns:
         at = shown.n_leaves - 0.5
         figure.add_shape(
-            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": _INK, "width": 2}
+            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": INK, "width": 2}
         )
     _kinds(figure, shown)
     return figure
@@ -220,7 +220,7 @@ def _kinds(figure: go.Figure, shown: Shown) -> None:
     for x, text in sides:
         figure.add_annotation(
             x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
-            showarrow=False, font={"size": 14, "color": _INK},
+            showarrow=False, font={"size": 14, "color": INK},
         )  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def _numbers(entries: np.ndarray) -> go.Scatter:
         y=[str(row) for row in rows.ravel().tolist()],
         text=[_number(value) for value in values],
         mode="text",
-        textfont={"size": 14, "color": ["white" if value >= 0.5 else _INK for value in values]},
+        textfont={"size": 14, "color": ["white" if value >= 0.5 else INK for value in values]},
         hoverinfo="skip",
     )
 

@@ -17,7 +17,7 @@ from kanon.charts.measured import (
     short_title,
     titled,
 )
-from kanon.charts.style import darkened, escaped, lay_out, translucent
+from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
@@ -173,7 +173,7 @@ def _front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
     return [
         go.Scatter(
             x=x[order], y=y[order], mode="lines", hoverinfo="skip", showlegend=False,
-            line={"color": "#1B1F24", "width": 1.5, "dash": "dot", "shape": "hv"},
+            line={"color": INK, "width": 1.5, "dash": "dot", "shape": "hv"},
         )
     ]  # fmt: skip
 

@@ -14,6 +14,7 @@ __all__ = [
     "ALGORITHM_COLOURS",
     "FAMILY_DASHES",
     "FAMILY_MARKERS",
+    "INK",
     "KEPT_COLOURS",
     "K_TICKS",
     "METRIC_COLOURS",
@@ -28,6 +29,9 @@ __all__ = [
     "lay_out",
     "translucent",
 ]
+
+INK = "#1B1F24"
+"""Texts, axes and what stands out by itself, on the white paper of all charts."""
 
 METRIC_COLOURS: Mapping[str, str] = {
     "distortion": "#0072B2",
@@ -98,7 +102,7 @@ ALGORITHM_COLOURS: Mapping[str, str] = {
     "incognito": "#56B4E9",
     "ola": "#332288",
     "flash": "#999933",
-    "optimal": "#1B1F24",
+    "optimal": INK,
     "mondrian": "#E69F00",
     "lattice-sweep": "#C00000",
     "k-member": "#44AA99",
@@ -138,7 +142,7 @@ ROLE_COLOURS: Mapping[str, str] = {
 K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 100000, 1000000)
 """Ticks of a logarithmic axis for k: the papers' k, as far as they leave room for each other."""
 
-_INK, _GRID = "#1B1F24", "#E3E7EB"
+_GRID = "#E3E7EB"
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif'
 
 
@@ -162,7 +166,7 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
     """Give a figure the common look; the title is the finding or the question."""
     figure.update_layout(
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17, "weight": 600}},
-        font={"size": 14, "color": _INK, "family": _FONT},
+        font={"size": 14, "color": INK, "family": _FONT},
         height=height,
         margin={"l": 64, "r": 24, "t": 40, "b": 48},
         plot_bgcolor="white",
@@ -170,8 +174,8 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
         showlegend=False,
         hovermode="x unified",
     )
-    figure.update_xaxes(gridcolor=_GRID, linecolor=_INK, ticks="outside", zeroline=False)
-    figure.update_yaxes(gridcolor=_GRID, linecolor=_INK, ticks="outside", zeroline=False)
+    figure.update_xaxes(gridcolor=_GRID, linecolor=INK, ticks="outside", zeroline=False)
+    figure.update_yaxes(gridcolor=_GRID, linecolor=INK, ticks="outside", zeroline=False)
     return figure
 
 

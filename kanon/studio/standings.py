@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from kanon.charts.style import INK
 from kanon.comparison import L_CARD, T_CARD, Comparison
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
@@ -39,7 +40,7 @@ BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
 blindness confuses, and light enough for black text. The number stands in every cell."""
 
-_OPEN = "background-color: #ECEEF0; color: #1B1F24"
+_OPEN = f"background-color: #ECEEF0; color: {INK}"
 
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 
@@ -152,8 +153,8 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
 def _shade(behind: float) -> str:
     """The colour of a place: 0 the best, 1 the last."""
     if behind <= 0.5:
-        return f"background-color: {_mixed(BEST, MIDDLE, 2 * behind)}; color: #1B1F24"
-    return f"background-color: {_mixed(MIDDLE, WORST, 2 * behind - 1)}; color: #1B1F24"
+        return f"background-color: {_mixed(BEST, MIDDLE, 2 * behind)}; color: {INK}"
+    return f"background-color: {_mixed(MIDDLE, WORST, 2 * behind - 1)}; color: {INK}"
 
 
 def _mixed(one: str, other: str, share: float) -> str:
