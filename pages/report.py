@@ -1,6 +1,5 @@
 """What does one sign? The report of a release for the file."""
 
-import json
 from dataclasses import replace
 
 import streamlit as st
@@ -209,9 +208,8 @@ def downloads(work, report, words, stale):
             ),
             key="report-plan",
         )
-        given = words_file(words)
-        if given:
-            typed = json.dumps(given, ensure_ascii=False, indent=1) + "\n"
+        typed = words_file(words)
+        if typed:
             words_name = file_name("words", "json", typed)
             st.download_button(
                 say("Your texts"),

@@ -25,7 +25,7 @@ from kanon.studio.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.history import History
 from kanon.studio.kept import carried, check_whole, checked_title
 from kanon.studio.planned import settings_said
-from kanon.studio.reporting import words_file
+from kanon.studio.reporting import words_given
 from kanon.studio.starting import reread
 from kanon.studio.work import Pinned, Work, plan_content, with_choices
 
@@ -86,7 +86,7 @@ def saved_project(work: Work) -> str:
             }
             for each in work.pinned
         ],
-        "words": words_file(work.report.words()),
+        "words": words_given(work.report.words()),
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -124,7 +124,7 @@ def opened_project(work: Work, content: bytes) -> Work:
     plan = _plan(given["plan"], _WHOLE)
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], f"{_WHOLE}: the key words")
-        work = replace(work, report=replace(work.report, texts=words_file(words)))
+        work = replace(work, report=replace(work.report, texts=words_given(words)))
     work = _read_as(replace(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -31,6 +32,7 @@ __all__ = [
     "plan_of_report",
     "what_is_in_it",
     "words_file",
+    "words_given",
 ]
 
 IN_ENGINE = (
@@ -111,9 +113,19 @@ def form_of(report: Report, words: Words, public: bool) -> Report:
     return for_publication(report) if public else report
 
 
-def words_file(words: Words) -> dict[str, str]:
-    """The texts that were given, as ``WORDS.json`` holds them."""
+def words_given(words: Words) -> dict[str, str]:
+    """The texts that were given, by their names."""
     return {name: text for name, text in asdict(words).items() if text}
+
+
+def words_file(words: Words) -> str:
+    """The texts that were given as the file ``WORDS.json``; empty without any.
+
+    >>> words_file(Words())
+    ''
+    """
+    given = words_given(words)
+    return json.dumps(given, ensure_ascii=False, indent=1) + "\n" if given else ""
 
 
 def what_is_in_it(report: Report) -> str:
