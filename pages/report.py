@@ -36,6 +36,7 @@ ABOUT_FORM = {
     ),
 }
 LONG = ("purpose", "remarks")
+KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json"}
 
 
 def change(**parts):
@@ -159,67 +160,67 @@ def verdict(report):
     st.caption(plain(what_is_in_it(report)))
 
 
+def file_button(label, name, data, key, icon="download", **how):
+    """A button for one file, of the kind that its name ends with."""
+    st.download_button(
+        label,
+        data=data,
+        file_name=name,
+        mime=KINDS[name.rpartition(".")[2]],
+        icon=f":material/{icon}:",
+        on_click="ignore",
+        key=f"report-{key}",
+        **how,
+    )
+
+
 def downloads(work, report, words, stale):
     """The report, its numbers, and what makes it again on the command line."""
     about = "|".join(map(str, (report.plan, report.made, words, report.public)))
     form = "publication" if report.public else "internal"
-    plan = work.reported.plan
-    plan_name, words_name = file_name("plan", "json", plan), ""
+    plan, typed = work.reported.plan, words_file(words)
+    plan_name = file_name("plan", "json", plan)
+    words_name = file_name("words", "json", typed) if typed else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.download_button(
+        file_button(
             say("Report of the old settings") if stale else say("Report"),
-            data=content(lambda: rendered(report)),
-            file_name=file_name(f"report-{form}", "html", about),
-            mime="text/html",
-            icon=":material/download:",
-            on_click="ignore",
+            file_name(f"report-{form}", "html", about),
+            content(lambda: rendered(report)),
+            "html",
             type="secondary" if stale else "primary",
             help=say("One page that opens offline and prints on A4."),
-            key="report-html",
         )
-        st.download_button(
+        file_button(
             say("Measures as CSV"),
-            data=content(lambda: measures_csv(report)),
-            file_name=file_name(f"measures-{form}", "csv", about),
-            mime="text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-            key="report-csv",
+            file_name(f"measures-{form}", "csv", about),
+            content(lambda: measures_csv(report)),
+            "csv",
         )
-        st.download_button(
+        file_button(
             say("All numbers as JSON"),
-            data=content(lambda: numbers_json(report)),
-            file_name=file_name(f"numbers-{form}", "json", about),
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
-            key="report-json",
+            file_name(f"numbers-{form}", "json", about),
+            content(lambda: numbers_json(report)),
+            "json",
         )
-        st.download_button(
+        file_button(
             say("Plan"),
-            data=plan,
-            file_name=plan_name,
-            mime="application/json",
-            icon=":material/description:",
-            on_click="ignore",
+            plan_name,
+            plan,
+            "plan",
+            "description",
             help=say(
                 "From it and the table the release and its report can be made again. Its "
                 "hierarchies list values of the table, so it is not for publication."
             ),
-            key="report-plan",
         )
-        typed = words_file(words)
         if typed:
-            words_name = file_name("words", "json", typed)
-            st.download_button(
+            file_button(
                 say("Your texts"),
-                data=typed,
-                file_name=words_name,
-                mime="application/json",
-                icon=":material/description:",
-                on_click="ignore",
+                words_name,
+                typed,
+                "words",
+                "description",
                 help=say("WORDS.json for the command line."),
-                key="report-words",
             )
     st.caption(say("The same report from the command line, beside these files:"))
     st.code(command(plan_name, work.file.name, words_name, report.public), "bash", wrap_lines=True)
