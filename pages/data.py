@@ -10,7 +10,7 @@ from kanon.charts.exposure import (
     singling_out_chart,
     singling_out_table,
 )
-from kanon.language import say
+from kanon.language import say, say_counted, say_of
 from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
@@ -32,7 +32,7 @@ from kanon.studio.starting import adult_work, reread, sample_work, settings_show
 from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import incomplete_records, with_builder, with_missing, with_role
-from kanon.words import counted, thin
+from kanon.words import thin
 
 BADGES = {
     Role.IDENTIFIER: ("red", ":material/badge:"),
@@ -40,8 +40,19 @@ BADGES = {
     Role.SENSITIVE: ("violet", ":material/lock:"),
     Role.INSENSITIVE: ("gray", ":material/remove:"),
 }
+ROLES = {
+    Role.IDENTIFIER.value: say("identifier"),
+    Role.QUASI_IDENTIFIER.value: say("quasi-identifier"),
+    Role.SENSITIVE.value: say("sensitive"),
+    Role.INSENSITIVE.value: say("insensitive"),
+}
 COLUMNS_AT_ONCE = 30
-SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+SEPARATOR_NAMES = {
+    ",": say("comma ,"),
+    ";": say("semicolon ;"),
+    "\t": say("tab"),
+    "|": say("bar |"),
+}
 
 work = head(say("What is in this table, and how exposed is it?"))
 version = work.version
@@ -74,31 +85,37 @@ ways, way = table_tabs(work)
 upload, samples, adult, *places = st.tabs(ways, default=way)
 with upload:
     upload_field(
-        "CSV, TSV, Parquet, Feather or XLSX, up to "
-        f"{thin(settings().upload_megabytes)} MB. It stays in the memory of the machine that runs "
-        "kanon.",
+        say(
+            "CSV, TSV, Parquet, Feather or XLSX, up to {megabytes} MB. It stays in the memory of "
+            "the machine that runs kanon.",
+            megabytes=thin(settings().upload_megabytes),
+        ),
         key=f"upload-{version}",
         on_change=take_upload,
     )
 with samples:
     for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
         column.button(
-            sample.title,
+            say_of(sample.title),
             key=f"sample-{sample.name}",
             type="primary" if work.origin == sample.name else "secondary",
             on_click=take_sample,
             args=(sample.name,),
             width="stretch",
         )
-        column.caption(sample.about)
+        column.caption(say_of(sample.about))
 with adult:
     st.markdown(
-        "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the UCI "
-        "repository only when you ask for it, checked by its hash, and not kept on disk.\n\n"
-        f"{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
+        say(
+            "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the UCI "
+            "repository only when you ask for it, checked by its hash, and not kept on disk.\n\n"
+            "{attribution} Licence: {licence}.",
+            attribution=ADULT_ATTRIBUTION,
+            licence=ADULT_LICENCE,
+        )
     )
-    if st.button("Download Adult", icon=":material/cloud_download:"):
-        with st.spinner("Downloading from the UCI repository"):
+    if st.button(say("Download Adult"), icon=":material/cloud_download:"):
+        with st.spinner(say("Downloading from the UCI repository")):
             state.attempt(lambda: adult_work(next_version()))
         st.rerun()
 for tab in places:
@@ -125,7 +142,7 @@ def take_missing() -> None:
 
 
 file = work.file
-with st.expander("How it was read", icon=":material/description:"):
+with st.expander(say("How it was read"), icon=":material/description:"):
     for sentence in file.found:
         st.markdown(plain(sentence))
     if work.can_be_reread:
@@ -134,7 +151,7 @@ with st.expander("How it was read", icon=":material/description:"):
         if settings.separator is not None:
             known = list(dict.fromkeys([*SEPARATORS, settings.separator]))
             columns[0].selectbox(
-                "Separator",
+                say("Separator"),
                 known,
                 key=state.seeded(f"separator-{version}", settings.separator),
                 format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
@@ -142,17 +159,17 @@ with st.expander("How it was read", icon=":material/description:"):
                 args=("separator", f"separator-{version}"),
             )
             columns[1].text_input(
-                "Encoding",
+                say("Encoding"),
                 key=state.seeded(f"encoding-{version}", settings.encoding),
                 on_change=take_reading,
                 args=("encoding", f"encoding-{version}"),
-                help="Such as utf-8, latin-1, cp1252 or utf-16.",
+                help=say("Such as utf-8, latin-1, cp1252 or utf-16."),
             )
         columns[2].multiselect(
-            "Cells that count as missing",
+            say("Cells that count as missing"),
             list(dict.fromkeys([*KNOWN_MARKERS, *(settings.missing_markers or ())])),
             key=state.seeded(f"markers-{version}", list(settings.missing_markers or ())),
-            format_func=lambda marker: marker or "(blank)",
+            format_func=lambda marker: marker or say("(blank)"),
             accept_new_options=True,
             on_change=take_reading,
             args=("missing_markers", f"markers-{version}"),
@@ -164,12 +181,16 @@ with st.expander("How it was read", icon=":material/description:"):
 incomplete = incomplete_records(work)
 if incomplete:
     st.radio(
-        f"{counted(incomplete, 'record')} with a quasi-identifier missing: what happens to them?",
+        say_counted(
+            incomplete,
+            "{count} record with a quasi-identifier missing: what happens to them?",
+            "{count} records with a quasi-identifier missing: what happens to them?",
+        ),
         ["drop-records", "as-value"],
         key=state.seeded(f"missing-{version}", work.missing),
         format_func={
-            "drop-records": f"Drop {counted(incomplete, 'record')}",
-            "as-value": "Keep them: missing counts as a value of its own",
+            "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
+            "as-value": say("Keep them: missing counts as a value of its own"),
         }.get,
         horizontal=True,
         on_change=take_missing,
@@ -178,7 +199,13 @@ if incomplete:
 # --- the table ------------------------------------------------------------------------------
 left, right = st.columns(2, gap="medium")
 with left:
-    st.subheader(f"{counted(work.table.n_records, 'record')}, {counted(len(work.roles), 'column')}")
+    st.subheader(
+        say(
+            "{records}, {columns}",
+            records=say_counted(work.table.n_records, "{count} record", "{count} records"),
+            columns=say_counted(len(work.roles), "{count} column", "{count} columns"),
+        )
+    )
     st.dataframe(
         state.remembered(
             "by-role",
@@ -194,8 +221,11 @@ with left:
         key="table",
     )
     st.caption(
-        f"The first {thin(preview_rows(work.table.n_records, len(work.roles)))} records, tinted by "
-        "role: red identifier, amber quasi-identifier, violet sensitive, grey insensitive."
+        say(
+            "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
+            "violet sensitive, grey insensitive.",
+            records=thin(preview_rows(work.table.n_records, len(work.roles))),
+        )
     )
 
 
@@ -222,10 +252,14 @@ def parameters(name: str, choice: Choice, prefix: str) -> None:
     """The controls of a builder, and what came of it."""
     builder_fields(choice, prefix, take_choice, name, prefix, fine=False)
     if choice.builder == "file":
-        label = "Another file" if choice.tree else "Choose a file"
-        with st.popover(f"{label} for {plain(name)}", icon=":material/upload:", type="tertiary"):
+        label = (
+            say("Another file for {column}", column=plain(name))
+            if choice.tree
+            else say("Choose a file for {column}", column=plain(name))
+        )
+        with st.popover(label, icon=":material/upload:", type="tertiary"):
             upload_field(
-                "CSV with lines leaf;level 1;…;* or JSON with nodes",
+                say("CSV with lines leaf;level 1;…;* or JSON with nodes"),
                 "hierarchies_megabytes",
                 key=f"{prefix}-file",
                 on_change=take_choice,
@@ -245,15 +279,19 @@ def facts(choice: Choice) -> str:
     return " ".join([f"{origin}{summary(choice)}.", *choice.notes])
 
 
-st.subheader("What each column is to the people in it, and how it may be blurred")
+st.subheader(say("What each column is to the people in it, and how it may be blurred"))
 remarked_table(work)
 listed = list(enumerate(work.roles.items()))
 if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
     starts = range(0, len(listed), COLUMNS_AT_ONCE)
     start = st.selectbox(
-        "Columns shown",
+        say("Columns shown"),
         starts,
-        format_func=lambda first: f"{first + 1} to {min(first + COLUMNS_AT_ONCE, len(work.roles))}",
+        format_func=lambda first: say(
+            "{first} to {last}",
+            first=first + 1,
+            last=min(first + COLUMNS_AT_ONCE, len(work.roles)),
+        ),
         key=f"columns-{version}",
     )
     listed = listed[start : start + COLUMNS_AT_ONCE]
@@ -263,9 +301,10 @@ for position, (name, role) in listed:
     badge.badge(in_badge(name), color=colour, icon=icon)
     key = f"role-{version}-{position}"
     roles.selectbox(
-        f"Role of {spoken(name)}",
-        [one.value for one in Role],
+        say("Role of {column}", column=spoken(name)),
+        list(ROLES),
         key=state.seeded(key, role.value),
+        format_func=ROLES.get,
         label_visibility="collapsed",
         on_change=take_role,
         args=(name, key),
@@ -277,10 +316,10 @@ for position, (name, role) in listed:
     choice = work.choices[name]
     prefix = f"hierarchy-{version}-{position}"
     builder.selectbox(
-        f"Hierarchy of {spoken(name)}",
+        say("Hierarchy of {column}", column=spoken(name)),
         list(BUILDERS),
         key=state.seeded(f"{prefix}-builder", choice.builder),
-        format_func=lambda one: BUILDERS[one].title,
+        format_func=lambda one: say_of(BUILDERS[one].title),
         label_visibility="collapsed",
         on_change=take_choice,
         args=(name, prefix),
@@ -289,30 +328,39 @@ for position, (name, role) in listed:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(name, choice, prefix)
     if draw.button(
-        "Edit",
+        say("Edit"),
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
         type="tertiary",
-        help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
+        help=say(
+            "Look at the hierarchy of {column} and change it on the page Hierarchies.",
+            column=plain(name),
+        ),
     ):
         state.change(column=name)
         st.switch_page("pages/hierarchies.py")
 
-st.page_link("pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:")
+st.page_link(
+    "pages/anonymise.py", label=say("Anonymise this table"), icon=":material/arrow_forward:"
+)
 
 # --- how exposed it is: last, as to count a large table may take some seconds ---------------
 with right:
     if not work.quasi_identifiers:
-        st.subheader("How exposed it is")
-        st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
-    elif incomplete == work.table.n_records and work.missing == "drop-records":
-        st.subheader("How exposed it is")
+        st.subheader(say("How exposed it is"))
         st.info(
-            "Every record lacks a quasi-identifier, so dropping those records leaves none. Keep "
-            "them with missing as a value, or choose other roles."
+            say("Choose at least one quasi-identifier below to see how exposed the records are.")
+        )
+    elif incomplete == work.table.n_records and work.missing == "drop-records":
+        st.subheader(say("How exposed it is"))
+        st.info(
+            say(
+                "Every record lacks a quasi-identifier, so dropping those records leaves none. "
+                "Keep them with missing as a value, or choose other roles."
+            )
         )
     else:
-        with st.spinner("Counting how exposed the records are"):
+        with st.spinner(say("Counting how exposed the records are")):
             seen = state.remembered(
                 "exposed",
                 (work.digest, version, tuple(work.quasi_identifiers), work.missing),

@@ -6,7 +6,7 @@ from kanon.charts.what_if import what_if_chart
 from kanon.comparison import before_and_after
 from kanon.errors import listing
 from kanon.hierarchy.tables import level_table
-from kanon.language import say
+from kanon.language import say, say_counted
 from kanon.studio import drawing, running, state
 from kanon.studio.drafts import table_editor
 from kanon.studio.explain import how_hierarchies
@@ -19,12 +19,12 @@ from kanon.studio.standings import titles_of
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
 from kanon.studio.work import usable_metrics
-from kanon.words import counted, thin
+from kanon.words import thin
 
 VIEWS = {
-    "tree": ":material/account_tree: Tree",
-    "levels": ":material/view_column: Levels",
-    "edges": ":material/table_rows: Edges",
+    "tree": say(":material/account_tree: Tree"),
+    "levels": say(":material/view_column: Levels"),
+    "edges": say(":material/table_rows: Edges"),
 }
 
 
@@ -32,7 +32,7 @@ VIEWS = {
 def columns_row(work, column):
     """One chip per quasi-identifier; those without a usable hierarchy say so."""
     st.pills(
-        "Quasi-identifier",
+        say("Quasi-identifier"),
         work.quasi_identifiers,
         key=state.seeded(f"tree-column-{work.version}", column),
         format_func=lambda name: (
@@ -56,33 +56,38 @@ def coverage_strip(work, column, choice):
     """The values without a place and the leaves without a record, each mended in a click."""
     tree = choice.tree
     if tree is None:
-        said = choice.problem or choice.hint or "It has no hierarchy yet."
+        said = choice.problem or choice.hint or say("It has no hierarchy yet.")
         st.error(plain(said), icon=":material/error:")
         return
+    counts = choice.lacking or choice.counts
+    values = say_counted(len(counts), "{count} value", "{count} values")
+    records = say_counted(sum(counts.values()), "{count} record", "{count} records")
     if choice.lacking:
         groups = tree.labels[tree.n_leaves :][::-1]  # the root first
-        records = sum(choice.lacking.values())
         with st.container(border=True):
             st.markdown(
-                f":red[:material/error: **{counted(len(choice.lacking), 'value')} of "
-                f"{counted(records, 'record')} without a place:** "
-                f"{plain(said_values(choice.lacking))}.] This hierarchy cannot be used before they "
-                "have one."
+                say(
+                    ":red[:material/error: **{values} of {records} without a place:** {listed}.] "
+                    "This hierarchy cannot be used before they have one.",
+                    values=values,
+                    records=records,
+                    listed=plain(said_values(choice.lacking)),
+                )
             )
             if not groups:
-                st.caption("It has no group to add them under: build or load another one.")
+                st.caption(say("It has no group to add them under: build or load another one."))
                 return
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
                 st.selectbox(
-                    "Add under",
+                    say("Add under"),
                     groups,
                     format_func=lambda name: shortened(name, 60),
                     key=key,
                     width=320,
                 )
                 st.button(
-                    f"Add {counted(len(choice.lacking), 'value')}",
+                    say_counted(len(choice.lacking), "Add {count} value", "Add {count} values"),
                     type="primary",
                     icon=":material/add:",
                     key="tree-add",
@@ -91,11 +96,13 @@ def coverage_strip(work, column, choice):
                     ),
                 )
     else:
-        records = sum(choice.counts.values())
-        values = len(choice.counts)
         st.markdown(
-            f":material/check_circle: Every value has a place: {counted(values, 'value')} of "
-            f"{counted(records, 'record')}. {plain(drawing.summary(choice))}."
+            say(
+                ":material/check_circle: Every value has a place: {values} of {records}. {tree}.",
+                values=values,
+                records=records,
+                tree=plain(drawing.summary(choice)),
+            )
         )
     for note in choice.notes:
         st.caption(plain(note))
@@ -105,7 +112,7 @@ def coverage_strip(work, column, choice):
             if not drawing.removable(choice):
                 return
             st.button(
-                "Remove them",
+                say("Remove them"),
                 type="tertiary",
                 key="tree-remove",
                 on_click=lambda: state.attempt(
@@ -119,13 +126,13 @@ def view_row(work, column, choice, preview):
     """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
-        with st.popover("Build", icon=":material/construction:"):
+        with st.popover(say("Build"), icon=":material/construction:"):
             build_panel(work, column)
-        with st.popover("Files", icon=":material/folder_open:"):
+        with st.popover(say("Files"), icon=":material/folder_open:"):
             files_panel(work, column, choice)
         if preview is None:
             st.segmented_control(
-                "Shown as",
+                say("Shown as"),
                 list(VIEWS),
                 key=state.seeded("tree-view", work.view),
                 format_func=VIEWS.get,
@@ -141,13 +148,15 @@ def weights_choice(work, column, choice):
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([drawing.DRAWN] if has_weights else []), *known]
-    titles = {drawing.DRAWN: "yours", **metric_titles(work)}
+    titles = {drawing.DRAWN: say("yours"), **metric_titles(work)}
     key = f"tree-shown-{work.version}"
     st.selectbox(
-        "Weights on the edges",
+        say("Weights on the edges"),
         options,
         key=state.seeded(key, drawing.shown_now(work, choice)),
-        format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
+        format_func=lambda name: (
+            say("Weights: {metric}", metric=titles[name]) if name else say("No weights")
+        ),
         on_change=state.take,
         args=("shown", key),
         label_visibility="collapsed",
@@ -156,22 +165,24 @@ def weights_choice(work, column, choice):
     if work.shown and work.shown != drawing.DRAWN:
         columns = list(dict.fromkeys([column, *drawing.unweighed(work)]))
         st.button(
-            "Replace mine" if has_weights else "Make them mine",
+            say("Replace mine") if has_weights else say("Make them mine"),
             key="tree-take",
             on_click=take_weights,
             args=(work.shown, columns),
-            help="Draws these weights on the edges of this hierarchy, to be changed, and on those "
-            "that have none of yours: then the metric Custom counts them. A click on one weight "
-            "does the same for this hierarchy alone.",
+            help=say(
+                "Draws these weights on the edges of this hierarchy, to be changed, and on those "
+                "that have none of yours: then the metric Custom counts them. A click on one "
+                "weight does the same for this hierarchy alone."
+            ),
         )
     elif work.shown == drawing.DRAWN and has_weights:
         st.button(
-            "Drop mine",
+            say("Drop mine"),
             key="tree-drop",
             type="tertiary",
             on_click=take_weights,
             args=("", [column]),
-            help="Takes your weights away from the edges of this hierarchy.",
+            help=say("Takes your weights away from the edges of this hierarchy."),
         )
 
 
@@ -182,14 +193,19 @@ def weights_note(work, choice):
         return
     start = work.metric if work.metric in usable_metrics(work) else "nllm"
     with st.container(horizontal=True, vertical_alignment="center"):
-        have = "has" if len(others) == 1 else "have"
         st.caption(
-            f"The metric Custom counts your weights once every hierarchy has some; "
-            f"{plain(listing(others))} {have} none yet.",
+            say_counted(
+                len(others),
+                "The metric Custom counts your weights once every hierarchy has some; {columns} "
+                "has none yet.",
+                "The metric Custom counts your weights once every hierarchy has some; {columns} "
+                "have none yet.",
+                columns=plain(listing(others)),
+            ),
             width="content",
         )
         st.button(
-            f"Give them those of {plain(metric_titles(work)[start])}",
+            say("Give them those of {metric}", metric=plain(metric_titles(work)[start])),
             key="tree-give",
             type="tertiary",
             on_click=take_weights,
@@ -207,9 +223,12 @@ def tree_view(work, column, choice):
     """The tree, to be edited in place."""
     if not drawing.drawable(choice.tree):
         st.info(
-            f"A tree of {plain(drawing.summary(choice))} is not drawn; up to "
-            f"{thin(drawing.LARGEST_DRAWING)} values are. Builders and files work on it all the "
-            "same."
+            say(
+                "A tree of {size} is not drawn; up to {most} values are. Builders and files work "
+                "on it all the same.",
+                size=plain(drawing.summary(choice)),
+                most=thin(drawing.LARGEST_DRAWING),
+            )
         )
         return
     tree_editor(
@@ -222,8 +241,11 @@ def tree_view(work, column, choice):
 def levels_view(work, column, choice):
     """One line per value, one column per level."""
     st.caption(
-        "A line per value: its groups from fine to coarse. A cell that repeats its left neighbour "
-        "skips that level. Cells can be pasted from a spreadsheet; nothing counts until you apply."
+        say(
+            "A line per value: its groups from fine to coarse. A cell that repeats its left "
+            "neighbour skips that level. Cells can be pasted from a spreadsheet; nothing counts "
+            "until you apply."
+        )
     )
     table_editor(
         f"levels-{column}",
@@ -236,8 +258,10 @@ def levels_view(work, column, choice):
 def edges_view(work, column, choice):
     """One line per edge, with its weight."""
     st.caption(
-        "A line per edge; the weights are yours: give every edge one, or none. A group is made by "
-        "naming it as a parent. Nothing counts until you apply."
+        say(
+            "A line per edge; the weights are yours: give every edge one, or none. A group is made "
+            "by naming it as a parent. Nothing counts until you apply."
+        )
     )
     table_editor(
         f"edges-{column}",
@@ -250,7 +274,8 @@ def edges_view(work, column, choice):
 def take_table(make):
     """Take the tree of a table; what is wrong with it is said, and the table stays."""
     if state.attempt(make):
-        state.change(notice="The table is the hierarchy now; Undo brings back what was before.")
+        notice = say("The table is the hierarchy now; Undo brings back what was before.")
+        state.change(notice=notice)
 
 
 def preview_view(work, column, preview):
@@ -264,11 +289,13 @@ def preview_view(work, column, preview):
 # --- what if ----------------------------------------------------------------------------------
 def what_if(work):
     """Compare again with the hierarchies as they are now, and show what changed."""
-    st.subheader("What if you anonymised with these hierarchies?")
+    st.subheader(say("What if you anonymised with these hierarchies?"))
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.comparison is None
         st.button(
-            "Compare with these hierarchies" if first else "Compare again: before and after",
+            say("Compare with these hierarchies")
+            if first
+            else say("Compare again: before and after"),
             icon=":material/play_arrow:",
             key="what-if",
             disabled=work.busy,
@@ -280,21 +307,22 @@ def what_if(work):
             progress()
     if work.what_if is None:
         st.caption(
-            "The metrics chosen on Compare run with the hierarchies as they are. "
+            say("The metrics chosen on Compare run with the hierarchies as they are.")
+            + " "
             + (
-                "Change something after that and compare again, to see before and after."
+                say("Change something after that and compare again, to see before and after.")
                 if first
-                else "Change something above, then compare again."
+                else say("Change something above, then compare again.")
             )
         )
         return
     before, after = (one.comparison for one in work.what_if)
     found = before_and_after(before, after, work.k)
     if not len(found):
-        st.info("The two comparisons have no metric in common; compare again.")
+        st.info(say("The two comparisons have no metric in common; compare again."))
         return
     if running.comparison_outdated(work):
-        st.caption("Something has changed since; compare again to see it.")
+        st.caption(say("Something has changed since; compare again to see it."))
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
     picture(
         what_if_chart(found, titles_of(after), work.metric),
@@ -303,9 +331,11 @@ def what_if(work):
         about,
     )
     st.caption(
-        "Each percentage is of all that the hierarchies of its time could lose: the two have "
-        "different yardsticks where a tree has changed. Whatever else was changed in between, "
-        "such as roles or the algorithm, counts too."
+        say(
+            "Each percentage is of all that the hierarchies of its time could lose: the two have "
+            "different yardsticks where a tree has changed. Whatever else was changed in between, "
+            "such as roles or the algorithm, counts too."
+        )
     )
 
 
@@ -313,8 +343,10 @@ def what_if(work):
 work = head(say("How may each value be blurred?"), aloud=True)
 column = work.looked_at
 if column is None:
-    st.info("No column is a quasi-identifier yet: only those are blurred.")
-    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.info(say("No column is a quasi-identifier yet: only those are blurred."))
+    st.page_link(
+        "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+    )
     st.stop()
 choice = work.choices[column]
 columns_row(work, column)
@@ -334,8 +366,8 @@ elif choice.tree is not None and work.view == "levels":
 elif choice.tree is not None:
     edges_view(work, column, choice)
 what_if(work)
-with st.expander("How it is computed"):
+with st.expander(say("How it is computed")):
     st.markdown(how_hierarchies())
 with st.container(horizontal=True):
-    st.page_link("pages/metrics.py", label="See what it costs", icon=":material/grid_on:")
-    st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/arrow_forward:")
+    st.page_link("pages/metrics.py", label=say("See what it costs"), icon=":material/grid_on:")
+    st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/arrow_forward:")

@@ -126,7 +126,7 @@ def notice(work, stale):
     making = work.doing == "reporting"
     with st.container():  # always there, so that the report stays where it is
         if isinstance(work.table, StoredTable):
-            st.info(say_of(IN_ENGINE))
+            st.info(IN_ENGINE)
         elif work.reported is None and not making:
             st.info(say("There is no report of this table yet; press Make the report."))
         elif stale and not making:

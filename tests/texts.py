@@ -15,9 +15,18 @@ import kanon.algorithms
 import kanon.measures
 import kanon.privacy
 from kanon.cards import Card, parts_of
+from kanon.charts.layout import PRESETS
+from kanon.charts.measured import CLASSES
+from kanon.charts.panels import KINDS
+from kanon.comparison import L_CARD, T_CARD
 from kanon.glossary import glossary
+from kanon.learning.disclosed import CARDS
+from kanon.learning.representations import REPRESENTATIONS
 from kanon.metrics import METRICS
+from kanon.report.words import ASKED
 from kanon.strategies import STRATEGIES
+from kanon.studio.choices import BUILDERS
+from kanon.studio.report_view import LABELS
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "kanon" / "locale" / "kanon.pot"
@@ -31,6 +40,7 @@ def on_cards() -> Iterator[tuple[str, str]]:
     parts = [part for package in packages for part in parts_of(package).values()]
     cards = [*(part.CARD for part in parts), *STRATEGIES.values()]
     cards += [metric.card for metric in METRICS.values()]
+    cards += [CLASSES, L_CARD, T_CARD, *CARDS.values(), *REPRESENTATIONS.values()]
     for card in cards:
         assert isinstance(card, Card)
         for name in ON_CARDS:
@@ -47,6 +57,25 @@ def in_the_glossary() -> Iterator[tuple[str, str]]:
         yield term.told, "kanon/glossary.py"
 
 
+def of_builders() -> Iterator[tuple[str, str]]:
+    for builder in BUILDERS.values():
+        texts = [builder.title, builder.about]
+        for parameter in builder.parameters:
+            texts += [parameter.label, parameter.about, *parameter.options]
+        for text in texts:
+            yield text, "kanon/studio/choices.py"
+
+
+def of_reports() -> Iterator[tuple[str, str]]:
+    for text in (*LABELS.values(), *ASKED.values()):
+        yield text, "kanon/report/words.py"
+
+
+def on_the_board() -> Iterator[tuple[str, str]]:
+    for text in (*PRESETS, *(kind.title for kind in KINDS.values())):
+        yield text, "kanon/charts"
+
+
 def found() -> Catalog:
     """Every text of the dashboard, in the order of the files."""
     about = "# The texts of kanon's dashboard; written by `make texts`."
@@ -59,7 +88,9 @@ def found() -> Catalog:
             # Without lines: they would change with every edit.
             place = f"{folder.name}/{Path(path).as_posix()}"
             catalog.add(text, locations=[(place, None)], auto_comments=comments)
-    for text, place in (*on_cards(), *in_the_glossary()):
+    for text, place in (
+        *on_cards(), *in_the_glossary(), *of_builders(), *of_reports(), *on_the_board(),
+    ):  # fmt: skip
         if text:
             catalog.add(text, auto_comments=[place])
     return catalog

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kanon.language import say_of
 from kanon.studio import state
 from kanon.studio.choices import BUILDERS, FIELDS, Choice
 
@@ -34,17 +35,18 @@ def builder_fields(
         return
     places = st.columns([2, *(1 for _ in parameters[1:])])
     for parameter, place in zip(parameters, places, strict=True):
-        given: dict[str, Any] = {"on_change": change, "args": arguments, "help": parameter.help}
+        label, about = say_of(parameter.label), say_of(parameter.about)
+        given: dict[str, Any] = {"on_change": change, "args": arguments, "help": about}
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
         key = state.seeded(f"{prefix}-{parameter.name}", value)
         if parameter.kind == "choice":
-            place.selectbox(parameter.label, parameter.options, key=key, **given)
+            place.selectbox(label, parameter.options, key=key, format_func=say_of, **given)
         elif parameter.kind == "lines":
-            place.text_area(parameter.label, key=key, height=200, **given)
+            place.text_area(label, key=key, height=200, **given)
         else:
-            place.text_input(parameter.label, key=key, **given)
+            place.text_input(label, key=key, **given)
 
 
 def typed_fields(prefix: str) -> dict[str, Any]:

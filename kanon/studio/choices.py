@@ -18,6 +18,7 @@ from kanon.hierarchy.build import (
 )
 from kanon.hierarchy.files import Imported, read_hierarchy, to_nodes
 from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
+from kanon.language import say, say_counted
 from kanon.plan import (
     DatesPlan,
     HierarchyPlan,
@@ -29,7 +30,6 @@ from kanon.plan import (
 )
 from kanon.sources.memory import lacking_values, with_missing_leaf
 from kanon.values import MISSING_LABEL, Counted, numbers
-from kanon.words import counted
 
 __all__ = [
     "BUILDERS",
@@ -52,19 +52,23 @@ __all__ = [
 class Parameter(NamedTuple):
     """What is typed for a builder: its name, its label, and how it is asked for.
 
-    What is ``fine`` has a good default and is asked for only where there is room.
+    What is ``fine`` has a good default and is asked for only where there is room. Its texts are in
+    English, and said by :func:`kanon.language.say_of`.
     """
 
     name: str
     label: str
     kind: Literal["text", "lines", "choice"] = "text"
     options: tuple[str, ...] = ()
-    help: str | None = None
+    about: str = ""
     fine: bool = False
 
 
 class Builder(NamedTuple):
-    """A way to make a hierarchy: what it is called, what it does, what is typed for it."""
+    """A way to make a hierarchy: what it is called, what it does, what is typed for it.
+
+    Its texts are in English, and said by :func:`kanon.language.say_of`.
+    """
 
     title: str
     about: str
@@ -78,7 +82,7 @@ BUILDERS: Mapping[str, Builder] = {
         "Numbers in nested intervals of equal width.",
         (
             Parameter("widths", "Widths, each a multiple of the one before"),
-            Parameter("origin", "Bounds count from", help="0 if left empty.", fine=True),
+            Parameter("origin", "Bounds count from", about="0 if left empty.", fine=True),
             Parameter("lowest", "One group below"),
             Parameter("highest", "One group above"),
         ),
@@ -96,7 +100,7 @@ BUILDERS: Mapping[str, Builder] = {
             Parameter(
                 "step",
                 "or masked at a time",
-                help="Fixed steps, if the field before is empty.",
+                about="Fixed steps, if the field before is empty.",
                 fine=True,
             ),
             Parameter("side", "Which stay", "choice", ("left", "right")),
@@ -217,7 +221,7 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted)
     try:
         if builder == "file":
             if "content" not in typed and "imported" not in typed:
-                hint = "Choose a CSV or JSON file of the hierarchy."
+                hint = say("Choose a CSV or JSON file of the hierarchy.")
                 return Choice(builder, typed, hint=hint, counts=counts)
             found: Imported = (
                 typed["imported"]
@@ -251,10 +255,12 @@ def _matched(choice: Choice, tree: Hierarchy) -> Choice:
     """The choice with a tree, and with what that tree lacks of the column."""
     lacking = lacking_values(choice.counts, tree)
     if lacking:
-        problem = (
-            f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({listing(lacking)}) "
-            f"of {counted(sum(lacking.values()), 'record')}; add what is missing on the page "
-            "Hierarchies, or to the file."
+        problem = say(
+            "This hierarchy lacks {values} ({listed}) of {records}; add what is missing on the "
+            "page Hierarchies, or to the file.",
+            values=say_counted(len(lacking), "{count} distinct value", "{count} distinct values"),
+            listed=listing(lacking),
+            records=say_counted(sum(lacking.values()), "{count} record", "{count} records"),
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
     plan = choice.plan or NodesPlan(nodes=to_nodes(tree))
@@ -282,9 +288,10 @@ def start_with(column: str, values: Counted) -> Choice:
     odd = strays(texts)
     if not odd:
         return choice
-    note = (
-        f"All other values are numbers; if {listing(odd)} stands for missing, add it to the cells "
-        "that count as missing under 'How it was read'."
+    note = say(
+        "All other values are numbers; if {listed} stands for missing, add it to the cells that "
+        "count as missing under 'How it was read'.",
+        listed=listing(odd),
     )
     return replace(choice, notes=(*choice.notes, note))
 
@@ -329,13 +336,13 @@ def _in_order(texts: Sequence[str]) -> list[str]:
 
 # --- from text to a plan, or to a tree that a plan writes out -------------------------------
 def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
-    origin = _number_or_none("The number that bounds count from", typed.get("origin", ""))
+    origin = _number_or_none(say("The number that bounds count from"), typed.get("origin", ""))
     return IntervalsPlan(
         build="intervals",
-        widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
+        widths=_numbers(say("Widths"), typed.get("widths", ""), "5, 10, 20"),
         origin=0.0 if origin is None else origin,
-        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
-        highest=_number_or_none("The highest bound", typed.get("highest", "")),
+        lowest=_number_or_none(say("The lowest bound"), typed.get("lowest", "")),
+        highest=_number_or_none(say("The highest bound"), typed.get("highest", "")),
     )
 
 
@@ -344,14 +351,16 @@ def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     step = str(typed.get("step", "")).strip()
     if step and str(keep).strip():
         raise HierarchyError(
-            "Give either the characters kept at each level or how many are masked at a time, not "
-            "both."
+            say(
+                "Give either the characters kept at each level or how many are masked at a time, "
+                "not both."
+            )
         )
     if step:
-        steps = _whole_numbers("Characters masked at a time", step, "2")
+        steps = _whole_numbers(say("Characters masked at a time"), step, "2")
         kept = mask_steps(max(map(len, counts), default=0), steps[0])
     else:
-        kept = _whole_numbers("Kept characters", keep, "4, 3, 2")
+        kept = _whole_numbers(say("Kept characters"), keep, "4, 3, 2")
     return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
 
 
@@ -360,8 +369,11 @@ def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            f"Periods are {', '.join(DATE_LEVELS)} with commas between, "
-            f"not {quoted(unknown[0] if unknown else '')}."
+            say(
+                "Periods are {known} with commas between, not {given}.",
+                known=", ".join(DATE_LEVELS),
+                given=quoted(unknown[0] if unknown else ""),
+            )
         )
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
 
@@ -380,7 +392,7 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
 
 
 def _quantiles(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
-    parts = _whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
+    parts = _whole_numbers(say("Numbers of intervals"), typed.get("parts", ""), "8, 4, 2")
     return quantile_intervals(counts, parts)
 
 
@@ -388,12 +400,12 @@ def _ordered(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
     listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
     return ordered(
         listed or _in_order(list(counts)),
-        _whole_numbers("Members per group", typed.get("sizes", ""), "3, 2"),
+        _whole_numbers(say("Members per group"), typed.get("sizes", ""), "3, 2"),
     )
 
 
 def _frequency(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
-    least = _whole_numbers("The number of records", typed.get("least", ""), "10")
+    least = _whole_numbers(say("The number of records"), typed.get("least", ""), "10")
     return by_frequency(counts, least[0])
 
 
@@ -412,15 +424,27 @@ def _numbers(what: str, text: object, example: str) -> list[float]:
     except ValueError:
         found = []
     if not found:
-        given = f", not {quoted(text)}" if str(text).strip() else ""
-        raise HierarchyError(f"{what} are numbers with commas between, such as {example}{given}.")
+        said = (
+            say(
+                "{what} are numbers with commas between, such as {example}, not {given}.",
+                what=what, example=example, given=quoted(text),
+            )
+            if str(text).strip()
+            else say(
+                "{what} are numbers with commas between, such as {example}.",
+                what=what, example=example,
+            )
+        )  # fmt: skip
+        raise HierarchyError(said)
     return found
 
 
 def _whole_numbers(what: str, text: object, example: str) -> list[int]:
     found = _numbers(what, text, example)
     if any(not number.is_integer() for number in found):
-        raise HierarchyError(f"{what} are whole numbers, such as {example}.")
+        raise HierarchyError(
+            say("{what} are whole numbers, such as {example}.", what=what, example=example)
+        )
     return [int(number) for number in found]
 
 
@@ -430,4 +454,5 @@ def _number_or_none(what: str, text: object) -> float | None:
     try:
         return float(str(text))
     except ValueError:
-        raise HierarchyError(f"{what} is a number or left empty, not {quoted(text)}.") from None
+        said = say("{what} is a number or left empty, not {given}.", what=what, given=quoted(text))
+        raise HierarchyError(said) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 
 __all__ = ["table_editor"]
@@ -63,14 +64,14 @@ def table_editor(
     changed = not draft.now.equals(draft.fresh)
     with buttons:
         st.button(
-            "Apply the table",
+            say("Apply the table"),
             type="primary" if changed else "secondary",
             disabled=not changed,
             key=f"{widget}-apply",
             on_click=lambda: apply(draft.now),
         )
         st.button(
-            "Forget the changes",
+            say("Forget the changes"),
             disabled=not changed,
             key=f"{widget}-forget",
             on_click=state.forget,

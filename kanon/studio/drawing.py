@@ -21,6 +21,7 @@ from kanon.hierarchy.tables import (
     tree_from_edges,
     tree_from_levels,
 )
+from kanon.language import say, say_counted
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.choices import Choice, drawn
@@ -33,7 +34,7 @@ from kanon.studio.work import (
     with_choice,
 )
 from kanon.values import canonical_text
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "DRAWN",
@@ -97,7 +98,10 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         base = operation.get("base")
         if type(base) is not int or base != history.version:
             raise HierarchyError(
-                "The tree has changed since this was drawn, so nothing was done; please try again."
+                say(
+                    "The tree has changed since this was drawn, so nothing was done; please try "
+                    "again."
+                )
             )
         done, select, said = _performed(work, column, operation)
     except KanonError as error:
@@ -115,23 +119,28 @@ def _performed(
 ) -> tuple[Work, Sequence[str], str]:
     """The work after an operation, the nodes to select, and what to say."""
     kind, history = operation.get("kind"), work.history(column)
-    if kind in ("undo", "redo"):
-        steps, step = (history.past, undone) if kind == "undo" else (history.future, redone)
-        if not steps:
-            raise HierarchyError(f"There is nothing to {kind}.")
-        return step(work, column), (), f"{str(kind).capitalize()}ne."
+    if kind == "undo":
+        if not history.past:
+            raise HierarchyError(say("There is nothing to undo."))
+        return undone(work, column), (), say("Undone.")
+    if kind == "redo":
+        if not history.future:
+            raise HierarchyError(say("There is nothing to redo."))
+        return redone(work, column), (), say("Redone.")
     choice = work.choices[column]
     tree = choice.tree
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
-        raise HierarchyError(f"The operation {quoted(kind)} is not known.")
+        raise HierarchyError(say("The operation {kind} is not known.", kind=quoted(kind)))
     made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
         return replace(work, histories={**work.histories, column: history}), select, ""
     left = [label for label in _groups(tree) if label not in made.node_of]
-    empty = kind in ("move", "group") and left
-    said = f"{listing(left)} had no members left and went; undo brings it back." if empty else ""
+    said = ""
+    if kind in ("move", "group") and left:
+        groups = listing(left)
+        said = say("{groups} had no members left and went; undo brings it back.", groups=groups)
     return with_choice(work, column, drawn(choice, made)), select, said
 
 
@@ -156,8 +165,14 @@ class _Asked:
         records = self.work.choices[self.column].lacking.get(canonical_text(found))
         if records is not None:
             raise HierarchyError(
-                f"{{cells}} is a value of {counted(records, 'record')} that has no place yet; "
-                "give the group another name.",
+                say_counted(
+                    records,
+                    "{value} is a value of {count} record that has no place yet; give the group "
+                    "another name.",
+                    "{value} is a value of {count} records that has no place yet; give the group "
+                    "another name.",
+                    value="{cells}",
+                ),
                 [found],
             )
         return found
@@ -178,7 +193,7 @@ class _Asked:
 
     def _incomplete(self) -> HierarchyError:
         kind = quoted(self._operation.get("kind"))
-        return HierarchyError(f"The operation {kind} came without what it needs.")
+        return HierarchyError(say("The operation {kind} came without what it needs.", kind=kind))
 
 
 def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
@@ -258,8 +273,11 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
     notes: tuple[str, ...] = ()
     if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
         notes = (
-            f"New edges (above {listing(new)}) weigh as much as the heaviest one beside them, or "
-            "1; please check them.",
+            say(
+                "New edges (above {nodes}) weigh as much as the heaviest one beside them, or 1; "
+                "please check them.",
+                nodes=listing(new),
+            ),
         )
     return with_tree_drawn(work, column, tree, notes)
 
@@ -441,5 +459,9 @@ def summary(choice: Choice) -> str:
     """The size of a tree, in words."""
     tree = choice.tree
     assert tree is not None
-    size = f"{counted(tree.n_nodes, 'node')} over {counted(tree.n_leaves, 'value')}"
-    return f"{size}, height {tree.height}"
+    return say(
+        "{nodes} over {values}, height {height}",
+        nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
+        values=say_counted(tree.n_leaves, "{count} value", "{count} values"),
+        height=tree.height,
+    )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 
 __all__ = ["content", "file_name", "neutral_choice"]
@@ -61,9 +62,11 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
     if kind not in ("csv", "tsv"):
         return False
     return st.checkbox(
-        "Neutralise formulas",
+        say("Neutralise formulas"),
         key=f"{name}-neutral",
-        help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
-        "tab). This puts an apostrophe in front of them, so it alters those cells; numbers stay. "
-        "In XLSX such cells are marked as text, always, and none is altered.",
+        help=say(
+            "A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
+            "tab). This puts an apostrophe in front of them, so it alters those cells; numbers "
+            "stay. In XLSX such cells are marked as text, always, and none is altered."
+        ),
     )

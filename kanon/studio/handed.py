@@ -12,6 +12,7 @@ from typing import Any
 
 from kanon.combined import Combined, combine
 from kanon.ground import Release, needs_table
+from kanon.language import say
 from kanon.plan import Plan
 from kanon.progress import Progress
 from kanon.recoding import Recoding
@@ -91,7 +92,7 @@ def worked_out(
     KanonError
         See :func:`kanon.combined.combine`.
     """
-    progress(0, "Laying the releases side by side")
+    progress(0, say("Laying the releases side by side"))
     return combine(
         [Release(Plan.from_content(plan), recoding, dropped) for plan, recoding, dropped in given],
         table,

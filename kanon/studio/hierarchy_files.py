@@ -9,6 +9,7 @@ import streamlit as st
 from kanon.hierarchy import Hierarchy, tables
 from kanon.hierarchy.bundle import safe_name, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
+from kanon.language import say, say_counted
 from kanon.studio import drawing, state
 from kanon.studio.choices import Choice, Waiting
 from kanon.studio.files import content, file_name
@@ -16,7 +17,7 @@ from kanon.studio.imports import import_meant_for, meant, with_imported, with_im
 from kanon.studio.text import plain, shortened
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = ["files_panel", "review", "said_unused", "said_values"]
 
@@ -26,16 +27,22 @@ _NAMED = 12  # values; the rest is counted
 def said_values(counts: Mapping[str, int]) -> str:
     """Values with their records, the first few of them."""
     some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
-    rest = len(counts) - len(some)
-    return ", ".join(some) + (f" and {thin(rest)} more" if rest else "")
+    return _and_more(", ".join(some), len(counts) - len(some))
 
 
 def said_unused(leaves: Sequence[str]) -> str:
     """Leaves without a record, the first few of them."""
-    some = ", ".join(map(shortened, leaves[:_NAMED]))
-    more = f" and {thin(len(leaves) - _NAMED)} more" if len(leaves) > _NAMED else ""
-    have = counted(len(leaves), "leaf has", "leaves have")
-    return f"{have} no record, which is fine: {some}{more}."
+    some = [shortened(leaf) for leaf in leaves[:_NAMED]]
+    return say_counted(
+        len(leaves),
+        "{count} leaf has no record, which is fine: {listed}.",
+        "{count} leaves have no record, which is fine: {listed}.",
+        listed=_and_more(", ".join(some), len(leaves) - len(some)),
+    )
+
+
+def _and_more(listed: str, rest: int) -> str:
+    return say("{listed} and {rest} more", listed=listed, rest=thin(rest)) if rest else listed
 
 
 def files_panel(work: Work, column: str, choice: Choice) -> None:
@@ -43,7 +50,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.uploads}"
     upload_field(
-        "CSV, JSON or ZIP, several at once; matched with columns by name",
+        say("CSV, JSON or ZIP, several at once; matched with columns by name"),
         "hierarchies_megabytes",
         accept_multiple_files=True,
         key=key,
@@ -51,25 +58,30 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
         args=(key,),
     )
     pasted = f"tree-pasted-{work.version}-{column}"
-    with st.expander("Paste lines", icon=":material/content_paste:"):
+    with st.expander(say("Paste lines"), icon=":material/content_paste:"):
         st.text_area(
-            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
+            say("Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them"),
             key=pasted,
             height=100,
         )
         st.button(
-            "Take these lines", key="tree-paste", on_click=_take_pasted, args=(column, pasted)
+            say("Take these lines"),
+            key="tree-paste",
+            on_click=_take_pasted,
+            args=(column, pasted),
         )
     if choice.tree is not None:
         tree = choice.tree
-        _download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
+        _download(work, say("CSV"), "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _download(work, "JSON with weights", "json", {column: tree}, make_json)
+        _download(work, say("JSON with weights"), "json", {column: tree}, make_json)
     trees = work.trees
     if len(trees) > 1:
-        label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
+        label = say_counted(
+            len(trees), "All {count} hierarchy as ZIP", "All {count} hierarchies as ZIP"
+        )
         _download(work, label, "zip", trees, lambda: write_bundle(trees))
-    st.caption("Hierarchies list the values that may occur in the table.")
+    st.caption(say("Hierarchies list the values that may occur in the table."))
 
 
 def _download(
@@ -110,7 +122,13 @@ def _take_pasted(column: str, key: str) -> None:
 
 def review(work: Work) -> None:
     """The files that were read, each with the column it is meant for, before anything changes."""
-    st.subheader(f"Look through {counted(len(work.imports), 'file')}; nothing is in use yet")
+    st.subheader(
+        say_counted(
+            len(work.imports),
+            "Look through {count} file; nothing is in use yet",
+            "Look through {count} files; nothing is in use yet",
+        )
+    )
     key = (work.imports, work.digest, work.missing, tuple(work.quasi_identifiers))
     choices = state.remembered("imports", key, lambda: meant(work))
     for place, (waiting, choice) in enumerate(zip(work.imports, choices, strict=True)):
@@ -121,10 +139,10 @@ def review(work: Work) -> None:
             continue
         field = f"import-{work.version}-{work.uploads}-{place}"
         column.selectbox(
-            f"Column of file {place + 1}",
+            say("Column of file {number}", number=place + 1),
             list(work.roles),
             index=None,
-            placeholder="No column",
+            placeholder=say("No column"),
             key=state.seeded(field, waiting.column),
             on_change=_take_column,
             args=(place, field),
@@ -132,7 +150,7 @@ def review(work: Work) -> None:
         )
         if choice is None:
             notes = waiting.found.notes if waiting.found is not None else ()
-            said.caption(plain(" ".join(["Not used: choose its column.", *notes])))
+            said.caption(plain(" ".join([say("Not used: choose its column."), *notes])))
         elif choice.plan is None:
             said.warning(plain(_about(work, waiting, choice)), icon=":material/error:")
         else:
@@ -140,19 +158,20 @@ def review(work: Work) -> None:
     ready = [one for one in choices if one is not None and one.tree is not None]
     with st.container(horizontal=True):
         st.button(
-            f"Use {counted(len(ready), 'hierarchy', 'hierarchies')}",
+            say_counted(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
             type="primary",
             disabled=not ready,
             key="import-use",
             on_click=_use,
         )
-        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
+        st.button(say("Discard"), key="import-discard", on_click=lambda: state.change(imports=()))
 
 
 def _use() -> None:
     """Take over the files, and say so."""
     state.put(with_imported(state.work()))
-    state.change(notice="The hierarchies are in use now; Undo brings back what was before.")
+    notice = say("The hierarchies are in use now; Undo brings back what was before.")
+    state.change(notice=notice)
 
 
 def _take_column(place: int, key: str) -> None:
@@ -166,18 +185,24 @@ def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
         return choice.problem or ""
     parts = [f"{drawing.summary(choice)}."]
     if choice.lacking:
-        lacks = counted(len(choice.lacking), "value")
-        records = counted(sum(choice.lacking.values()), "record")
-        parts.append(f"It lacks {lacks} of {records}: {said_values(choice.lacking)}.")
+        lacking, records = len(choice.lacking), sum(choice.lacking.values())
+        parts.append(
+            say(
+                "It lacks {values} of {records}: {listed}.",
+                values=say_counted(lacking, "{count} value", "{count} values"),
+                records=say_counted(records, "{count} record", "{count} records"),
+                listed=said_values(choice.lacking),
+            )
+        )
     else:
-        parts.append("Every value has a place.")
+        parts.append(say("Every value has a place."))
     if choice.unused:
         none = len(choice.unused) == choice.tree.n_leaves
         parts.append(
-            "None of its values occurs in the column." if none else said_unused(choice.unused)
+            say("None of its values occurs in the column.") if none else said_unused(choice.unused)
         )
     if waiting.column not in work.quasi_identifiers:
-        parts.append("That column is not a quasi-identifier now; it is kept for when it is.")
+        parts.append(say("That column is not a quasi-identifier now; it is kept for when it is."))
     if sum(one.column == waiting.column for one in work.imports) > 1:
-        parts.append("Another file is meant for that column too: the last one counts.")
+        parts.append(say("Another file is meant for that column too: the last one counts."))
     return " ".join([*parts, *choice.notes])

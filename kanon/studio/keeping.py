@@ -9,6 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.comparison import full_title
+from kanon.language import say, say_of
 from kanon.studio import state
 from kanon.studio.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.files import file_name
@@ -29,7 +30,7 @@ def kept_chips(work: Work) -> None:
     # The key holds the names: one that is given to another configuration is another choice.
     key = f"compare-kept-{_short(repr(titles))}"
     st.pills(
-        "Kept",
+        say("Kept"),
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
@@ -44,7 +45,8 @@ def kept_aside(work: Work) -> None:
     """Which of the kept configurations are left out of the comparison, and why."""
     for each in work.pinned:
         if each.shown and (why := incomparable(work, each)):
-            st.caption(plain(f"★ {each.title} is left out: {why}. It stays kept."))
+            said = say("★ {title} is left out: {why}. It stays kept.", title=each.title, why=why)
+            st.caption(plain(said))
 
 
 def _show(key: str) -> None:
@@ -62,7 +64,7 @@ def yardstick_choice(work: Work) -> None:
     key = f"compare-yardstick-{_short(repr(offered))}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Measure everything by the hierarchies",
+            say("Measure everything by the hierarchies"),
             range(len(offered)),
             key=state.seeded(
                 key, offered.index(work.yardstick) if work.yardstick in offered else 0
@@ -72,32 +74,36 @@ def yardstick_choice(work: Work) -> None:
             width=300,
         )
         st.caption(
-            "Each line's percentages are of all that its own hierarchies could lose: lines of "
-            "different hierarchies cannot be compared."
+            say(
+                "Each line's percentages are of all that its own hierarchies could lose: lines of "
+                "different hierarchies cannot be compared."
+            )
             if work.yardstick is None
-            else "Lines have different hierarchies, and one set measures all: a released cell "
-            "counts as the lowest group there that holds all it could mean.",
+            else say(
+                "Lines have different hierarchies, and one set measures all: a released cell "
+                "counts as the lowest group there that holds all it could mean."
+            ),
             width=570,
         )
 
 
 def _named(yardstick: str | None) -> str:
     if yardstick is None:
-        return "each its own"
-    return plain(f"of ★ {yardstick}") if yardstick else "in use now"
+        return say("each its own")
+    return plain(say("of ★ {title}", title=yardstick)) if yardstick else say("in use now")
 
 
 def keeping(work: Work, lines: Sequence[Wanted]) -> None:
     """Keep a line under a name; rename, remove, export what is kept; import a plan."""
-    number = f" ({len(work.pinned)})" if work.pinned else ""
-    with st.popover(f"Keep{number}", icon=":material/keep:"):
+    label = say("Keep ({number})", number=len(work.pinned)) if work.pinned else say("Keep")
+    with st.popover(label, icon=":material/keep:"):
         state.said_here("keeping")
         _keep([line for line in lines if not line.kept])
         for place, each in enumerate(work.pinned):
             _kept(place, each)
         if work.unpinned is not None:
             st.button(
-                f"Bring back {plain(work.unpinned.title)}",
+                say("Bring back {title}", title=plain(work.unpinned.title)),
                 icon=":material/undo:",
                 key="kept-restore",
                 on_click=_attempt,
@@ -108,24 +114,26 @@ def keeping(work: Work, lines: Sequence[Wanted]) -> None:
 
 def _keep(lines: Sequence[Wanted]) -> None:
     """One of the lines, and a name for it."""
-    st.markdown("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
+    st.markdown(
+        say("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
+    )
     if not lines:
-        st.caption("Choose a metric and a strategy first.")
+        st.caption(say("Choose a metric and a strategy first."))
         return
     names = [line.name for line in lines]
     chosen = st.selectbox(
-        "Line",
+        say("Line"),
         range(len(lines)),
         format_func=lambda place: plain(lines[place].title),
         key=f"keep-line-{_short(repr(names))}",
     )
     line = lines[chosen or 0]
-    alone = full_title(line.configuration, line.guide.card.title)
+    alone = full_title(line.configuration, say_of(line.guide.card.title))
     field = f"keep-name-{_short(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key=field, placeholder=alone)
+        st.text_input(say("Name"), key=field, placeholder=alone)
         st.button(
-            "Keep",
+            say("Keep"),
             key="keep",
             on_click=_attempt,
             args=(lambda work: pin(work, line, state.typed(field) or alone),),
@@ -138,7 +146,7 @@ def _kept(place: int, each: Pinned) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be taken stays as typed, to be mended.
         st.text_input(
-            f"★ {place + 1}: name",
+            say("★ {number}: name", number=place + 1),
             value=each.title,
             key=field,
             on_change=_attempt,
@@ -146,38 +154,42 @@ def _kept(place: int, each: Pinned) -> None:
         )
         content = export(each)
         st.download_button(
-            "Plan",
+            say("Plan"),
             data=content,
             file_name=file_name("plan-kept", "json", content),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
             key=f"kept-plan-{_short(each.title)}",
-            help="Everything about this configuration; python -m kanon run repeats it. Its "
-            "hierarchies list the values that may occur in the table.",
+            help=say(
+                "Everything about this configuration; python -m kanon run repeats it. Its "
+                "hierarchies list the values that may occur in the table."
+            ),
         )
         st.button(
-            "Use",
+            say("Use"),
             icon=":material/input:",
             key=f"kept-use-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: used(work, each.title),),
-            help="Set roles, hierarchies and settings as this plan has them. What a hierarchy "
-            "lacks of this table is then shown on the page Hierarchies, to be added there.",
+            help=say(
+                "Set roles, hierarchies and settings as this plan has them. What a hierarchy lacks "
+                "of this table is then shown on the page Hierarchies, to be added there."
+            ),
         )
         st.button(
-            "Remove",
+            say("Remove"),
             icon=":material/close:",
             key=f"kept-remove-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: unpinned(work, each.title),),
         )
     if each.findings:
-        st.caption("New in this table:")
+        st.caption(say("New in this table:"))
         weighty = sorted(each.findings, key=lambda found: not found.stops)
         listed = [f"- {plain(found.sentence)}" for found in weighty[:_AT_ONCE]]
         if len(each.findings) > _AT_ONCE:
-            listed.append(f"- and {len(each.findings) - _AT_ONCE} more")
+            listed.append("- " + say("and {number} more", number=len(each.findings) - _AT_ONCE))
         st.markdown("\n".join(listed))
 
 
@@ -185,7 +197,12 @@ def _import(work: Work) -> None:
     """A plan from a file, as one more kept configuration."""
     key = f"kept-import-{work.version}"
     upload_field(
-        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_take_file, args=(key,)
+        say("Import a plan"),
+        "plan_megabytes",
+        type="json",
+        key=key,
+        on_change=_take_file,
+        args=(key,),
     )
 
 

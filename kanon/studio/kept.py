@@ -12,6 +12,7 @@ from kanon.checked_json import read_json
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.language import say
 from kanon.next_table import Finding, found_next
 from kanon.plan import Plan
 from kanon.run import Prepared, prepare
@@ -49,7 +50,14 @@ def pin(work: Work, line: Wanted, title: str) -> Work:
     PlanError
         The name is empty, too long or taken.
     """
-    return _with_pin(work, title, line.plan, line.ground.trees, "is kept")
+    kept = _with_pin(work, title, line.plan, line.ground.trees)
+    return replace(
+        kept,
+        notice=say(
+            "{title} is kept: it stays as it is, whatever is chosen from now on.",
+            title=quoted(kept.pinned[-1].title),
+        ),
+    )
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
@@ -112,7 +120,8 @@ def used(work: Work, title: str) -> Work:
     each = next(each for each in work.pinned if each.title == title)
     check_columns(work.table.columns, each.plan.columns)
     done = with_plan(work, each.plan)
-    return replace(done, notice=f"Roles, hierarchies and settings are those of {quoted(title)}.")
+    said = say("Roles, hierarchies and settings are those of {title}.", title=quoted(title))
+    return replace(done, notice=said)
 
 
 def export(pinned: Pinned) -> str:
@@ -131,37 +140,47 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("The file is no plan: it is not text in UTF-8.") from None
+        raise PlanError(say("The file is no plan: it is not text in UTF-8.")) from None
     given = read_json(text)
     if isinstance(given, dict) and "project" in given:
         raise PlanError(
-            "This is a project, not a plan: open it under Project, below the navigation."
+            say("This is a project, not a plan: open it under Project, below the navigation.")
         )
     plan = Plan.from_content(given)
     check_whole(plan)
     for name, part in plan.metrics.items():
         if name in work.composed and work.composed[name] != part:
             raise PlanError(
-                f"The plan composes a metric called {quoted(name)}, and yours of that name is "
-                "another one; remove yours on the page Metrics first."
+                say(
+                    "The plan composes a metric called {name}, and yours of that name is another "
+                    "one; remove yours on the page Metrics first.",
+                    name=quoted(name),
+                )
             )
     check_columns(work.table.columns, plan.columns)
     one = _on_table(Pinned(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in one.findings):
         # Says what is wrong with the plan itself, whatever the table.
         _runnable(prepare(plan, work.table))
-    kept = _with_pin(work, title, plan, one.trees, "was imported", one.findings)
+    kept = _with_pin(work, title, plan, one.trees, one.findings)
     if not one.fits:
-        return replace(kept, notice=f"{quoted(title)} was imported. {_unfit([title])}")
+        said = [say("{title} was imported.", title=quoted(title)), _unfit([title])]
+        return replace(kept, notice=" ".join(said))
+    said = [
+        say(
+            "{title} was imported: it stays as it is, whatever is chosen from now on.",
+            title=quoted(kept.pinned[-1].title),
+        )
+    ]
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
-    more = (
-        f" It asks for {listing(beyond)} too, which the curves over k leave out." if beyond else ""
-    )
-    return replace(
-        kept,
-        composed={**work.composed, **plan.metrics},
-        notice=f"{kept.notice or ''}{more}",
-    )
+    if beyond:
+        said.append(
+            say(
+                "It asks for {models} too, which the curves over k leave out.",
+                models=listing(beyond),
+            )
+        )
+    return replace(kept, composed={**work.composed, **plan.metrics}, notice=" ".join(said))
 
 
 def check_whole(plan: Plan) -> None:
@@ -175,8 +194,11 @@ def check_whole(plan: Plan) -> None:
     elsewhere = [name for name, column in plan.columns.items() if isinstance(column.hierarchy, str)]
     if elsewhere:
         raise PlanError(
-            f"The hierarchy of {listing(elsewhere)} is a file beside the plan; a plan can be "
-            "imported whose hierarchies are written in it, as those are that kanon saves here."
+            say(
+                "The hierarchy of {columns} is a file beside the plan; a plan can be imported "
+                "whose hierarchies are written in it, as those are that kanon saves here.",
+                columns=listing(elsewhere),
+            )
         )
 
 
@@ -190,16 +212,17 @@ def carried(old: Work, new: Work) -> Work:
     fitting = [each.title for each in pinned if each.fits]
     said = [new.notice or ""]
     if fitting:
-        said.append(f"{listing(fitting)} fits this table and stays kept.")
+        said.append(say("{titles} fits this table and stays kept.", titles=listing(fitting)))
     if len(fitting) < len(pinned):
         said.append(_unfit([each.title for each in pinned if not each.fits]))
     return replace(new, pinned=pinned, notice=" ".join(filter(None, said)))
 
 
 def _unfit(titles: Sequence[str]) -> str:
-    return (
-        f"{listing(titles)} does not fit this table: under Keep, on the page Compare, stands what "
-        "is new in it."
+    return say(
+        "{titles} does not fit this table: under Keep, on the page Compare, stands what is new in "
+        "it.",
+        titles=listing(titles),
     )
 
 
@@ -233,7 +256,6 @@ def _with_pin(
     title: str,
     plan: Plan,
     trees: Mapping[str, Hierarchy],
-    what: str,
     findings: tuple[Finding, ...] = (),
 ) -> Work:
     title = checked_title(title, [each.title for each in work.pinned])
@@ -241,12 +263,7 @@ def _with_pin(
     if LOOKS_AT[led.strategy]:  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
     kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
-    return replace(
-        work,
-        pinned=(*work.pinned, kept),
-        problem=None,
-        notice=f"{quoted(title)} {what}: it stays as it is, whatever is chosen from now on.",
-    )
+    return replace(work, pinned=(*work.pinned, kept), problem=None, notice=None)
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:
@@ -259,7 +276,9 @@ def checked_title(title: str, taken: Sequence[str]) -> str:
     """
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
-        raise PlanError(f"A kept configuration needs a name of 1 to {LONGEST_TITLE} characters.")
+        raise PlanError(
+            say("A kept configuration needs a name of 1 to {most} characters.", most=LONGEST_TITLE)
+        )
     if title.casefold() in {other.casefold() for other in taken}:
-        raise PlanError(f"The name {quoted(title)} is taken; give another one.")
+        raise PlanError(say("The name {name} is taken; give another one.", name=quoted(title)))
     return title

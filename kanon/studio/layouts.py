@@ -17,10 +17,11 @@ from kanon.charts.layout import (
     layout_from_json,
     starting_layout,
 )
-from kanon.charts.measured import measures_of, privacy_measures, short_title
+from kanon.charts.measured import measures_of, privacy_measures
 from kanon.charts.panels import KINDS
 from kanon.comparison import Comparison
 from kanon.errors import PlanError
+from kanon.language import say, say_of
 from kanon.studio import state
 from kanon.studio.files import file_name
 from kanon.studio.running import measure_asked
@@ -43,15 +44,15 @@ def layout_of(work: Work, comparison: Comparison) -> Layout:
 
 def choices(comparison: Comparison) -> dict[Choice, str]:
     """Everything that a panel can show, with what it is called."""
-    curves = {("curve", name): card.title for name, card in measures_of(comparison).items()}
+    curves = {("curve", name): say_of(card.title) for name, card in measures_of(comparison).items()}
     own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
     further = {key: title for key, title in curves.items() if key[1] in comparison.further}
     pictures = {
         **{
             ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
         },
-        ("matrix", ""): "Cost matrix of a column",
-        ("classes", ""): KINDS["classes"].title,
+        ("matrix", ""): say("Cost matrix of a column"),
+        ("classes", ""): say_of(KINDS["classes"].title),
     }
     return {
         **{key: title for key, title in curves.items() if key not in {**own, **further}},
@@ -60,7 +61,8 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
 
 
 def _against(card: Card) -> str:
-    return f"{short_title(card)} against alteration"
+    # Without what stands in brackets, like kanon.charts.measured.short_title in English.
+    return say("{measure} against alteration", measure=say_of(card.title).split(" (")[0])
 
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:
@@ -92,27 +94,26 @@ def with_layout_file(work: Work, content: bytes) -> Work:
         It is no layout; see :func:`kanon.charts.layout.layout_from_json`.
     """
     if len(content) > _LARGEST:
-        raise PlanError("This file is no layout: it is larger than 200 kB.")
+        raise PlanError(say("This file is no layout: it is larger than 200 kB."))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("This file is no layout: it is not UTF-8 text.") from None
-    return replace(
-        work, layout=layout_from_json(text, KINDS), problem=None, notice="The layout was loaded."
-    )
+        raise PlanError(say("This file is no layout: it is not UTF-8 text.")) from None
+    layout = layout_from_json(text, KINDS)
+    return replace(work, layout=layout, problem=None, notice=say("The layout was loaded."))
 
 
 def arrange(comparison: Comparison) -> None:
     """Draw the controls, folded away."""
     work = state.work()
     layout = layout_of(work, comparison)
-    with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
+    with st.expander(say("Arrange the board"), icon=":material/dashboard_customize:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _number(work, layout)
             for place, name in enumerate(PRESETS):
                 st.button(
-                    name, key=f"board-preset-{place}", on_click=_put_preset, args=(name,),
-                    help="A layout to begin with.",
+                    say_of(name), key=f"board-preset-{place}", on_click=_put_preset, args=(name,),
+                    help=say("A layout to begin with."),
                 )  # fmt: skip
         in_row = 2 if len(layout.panels) in (2, 4) else 3
         for first in range(0, len(layout.panels), in_row):
@@ -134,7 +135,7 @@ def _number(work: Work, layout: Layout) -> None:
             state.put(with_size(state.work(), layout, int(number)))
 
     st.segmented_control(
-        "Panels",
+        say("Panels"),
         range(FEWEST, MOST + 1),
         key=state.seeded(key, len(layout.panels)),
         on_change=take,
@@ -150,8 +151,7 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     panel, known = layout.panels[place], choices(comparison)
     chosen = (panel.kind, panel.measure)
     if chosen not in known:  # it came from another comparison, and says so on the board
-        known = {**known, chosen: f"{panel.measure or panel.kind} (not here)"}
-    called = {title: choice for choice, title in known.items()}
+        known = {**known, chosen: say("{name} (not here)", name=panel.measure or panel.kind)}
     start = f"board-{work.version}-{place}"
 
     def put(new: Panel) -> None:
@@ -159,23 +159,24 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
 
     def take_kind() -> None:
         # What a browser picked may not be offered any more.
-        if (picked := called.get(state.typed(f"{start}-kind"))) is not None:
+        if (picked := state.typed(f"{start}-kind")) in known:
             kind, measure = picked
             put(Panel(kind, measure, lines=panel.lines))
             measure_asked()
 
     st.selectbox(
-        f"Panel {place + 1}",
-        list(called),
-        key=state.seeded(f"{start}-kind", known[chosen]),
+        say("Panel {number}", number=place + 1),
+        list(known),
+        key=state.seeded(f"{start}-kind", chosen),
+        format_func=lambda choice: known.get(choice, str(choice)),
         on_change=take_kind,
     )
     if panel.kind == "matrix":
-        _select("Column", f"{start}-column", list(work.trees), panel.column,
+        _select(say("Column"), f"{start}-column", list(work.trees), panel.column,
                 lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
         usable = usable_metrics(work)
-        titles = {name: metric_called(work, name).card.title for name in usable}
-        _select("Metric", f"{start}-metric", usable, panel.metric,
+        titles = {name: say_of(metric_called(work, name).card.title) for name in usable}
+        _select(say("Metric"), f"{start}-metric", usable, panel.metric,
                 lambda name: titles.get(name, name),
                 lambda name: put(replace(panel, metric=name)))  # fmt: skip
         return
@@ -183,11 +184,11 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     key = f"{start}-lines"
     names = [*titles, *(name for name in panel.lines if name not in titles)]
     st.multiselect(
-        "Configurations",
+        say("Configurations"),
         names,
         key=state.seeded(key, list(panel.lines)),
-        format_func=lambda name: titles.get(name, f"{name} (not here)"),
-        placeholder="all",
+        format_func=lambda name: titles.get(name) or say("{name} (not here)", name=name),
+        placeholder=say("all"),
         on_change=lambda: put(
             replace(panel, lines=tuple(name for name in state.typed(key) if name in names))
         ),
@@ -215,7 +216,7 @@ def _select(
         index=None,
         key=state.seeded(key, chosen or None),
         format_func=called,
-        placeholder="choose",
+        placeholder=say("choose"),
         on_change=take,
     )
 
@@ -234,17 +235,19 @@ def _files(work: Work, layout: Layout) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()
         st.download_button(
-            "Save the layout",
+            say("Save the layout"),
             data=text,
             file_name=file_name("layout", "json", text),
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
-            help="What stands where, as a small file: no data of the table but names of columns.",
+            help=say(
+                "What stands where, as a small file: no data of the table but names of columns."
+            ),
             key="board-layout",
         )
         upload_field(
-            plain("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
+            plain(say("Load a layout")), "plan_megabytes", type="json", key=key, on_change=load,
             width=420,
         )  # fmt: skip
     state.said_here("layout")

@@ -15,6 +15,7 @@ from kanon.checked_json import read_json
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
+from kanon.language import say
 from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.report.words import parse_words
@@ -32,7 +33,6 @@ from kanon.studio.work import Pinned, Work, plan_content, with_choices
 __all__ = ["check_savable", "opened_project", "saved_project"]
 
 _FORMAT = 1
-_WHOLE = "The project file"
 _TREES = ("drawn", "imported")
 """What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
 
@@ -109,21 +109,28 @@ def opened_project(work: Work, content: bytes) -> Work:
         The file is no project, or it is about columns that this table lacks.
     """
     try:
-        given = read_json(content.decode("utf-8-sig"), _WHOLE)
+        given = read_json(content.decode("utf-8-sig"), "The project file")
     except UnicodeDecodeError:
-        raise PlanError(f"{_WHOLE} is not text in UTF-8.") from None
+        raise PlanError(say("The project file is not text in UTF-8.")) from None
     if isinstance(given, dict) and "project" not in given and "algorithm" in given:
-        raise PlanError("This is a plan, not a project: import it on the page Compare, under Keep.")
+        raise PlanError(
+            say("This is a plan, not a project: import it on the page Compare, under Keep.")
+        )
     if not isinstance(given, dict) or given.get("project") != _FORMAT:
-        raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
+        raise PlanError(
+            say('This is no project file of kanon: it lacks "project": {format}.', format=_FORMAT)
+        )
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
     for key, kind in parts.items():
         if not isinstance(given.get(key), kind):
-            name = "an object" if kind is dict else "a list"
-            raise PlanError(f"{_WHOLE}: the key {key} has to be {name}.")
-    plan = _plan(given["plan"], _WHOLE)
+            raise PlanError(
+                say("The project file: the key {key} has to be an object.", key=key)
+                if kind is dict
+                else say("The project file: the key {key} has to be a list.", key=key)
+            )
+    plan = _plan(given["plan"], say("The project file"))
     if "words" in given:  # earlier files have none
-        words = parse_words(given["words"], f"{_WHOLE}: the key words")
+        words = parse_words(given["words"], say("The project file: the key words"))
         work = replace(work, report=replace(work.report, texts=words_given(words)))
     work = _read_as(replace(work, problem=None), plan)
     kept: list[Pinned] = []
@@ -140,13 +147,15 @@ def _said(work: Work, opened: Work, plan: Plan) -> str:
     beyond = [name for name in work.roles if name not in plan.columns]
     gone = [name for name in plan.columns if name not in work.roles]
     lacking = [name for name in opened.quasi_identifiers if opened.choices[name].plan is None]
-    said = ["The project was opened on this table."]
+    said = [say("The project was opened on this table.")]
     if beyond:
-        said.append(f"It says nothing of {listing(beyond)}.")
+        said.append(say("It says nothing of {columns}.", columns=listing(beyond)))
     if gone:
-        said.append(f"The table lacks {listing(gone)}, which no release has.")
+        said.append(say("The table lacks {columns}, which no release has.", columns=listing(gone)))
     if lacking:
-        said.append(f"To be mended on the page Hierarchies: {listing(lacking)}.")
+        said.append(
+            say("To be mended on the page Hierarchies: {columns}.", columns=listing(lacking))
+        )
     return " ".join(said)
 
 
@@ -158,9 +167,9 @@ def _plan(content: Any, where: str) -> Plan:
 
 
 def _pinned(part: Any, before: Sequence[str]) -> Pinned:
-    where = f"{_WHOLE}: entry {len(before) + 1} of kept"
+    where = say("The project file: entry {number} of kept", number=len(before) + 1)
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
-        raise PlanError(f"{where} has no title.")
+        raise PlanError(say("{where} has no title.", where=where))
     plan = _plan(part.get("plan"), where)
     try:
         check_whole(plan)
@@ -198,18 +207,19 @@ def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
 
 
 def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
-    where = f"{_WHOLE}: the hierarchy of {quoted(column)}"
+    where = say("The project file: the hierarchy of {column}", column=quoted(column))
     if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
-        raise PlanError(f"{where} has no builder; known are {', '.join(BUILDERS)}.")
+        known = ", ".join(BUILDERS)
+        raise PlanError(say("{where} has no builder; known are {known}.", where=where, known=known))
     texts = part.get("typed", {})
     if not isinstance(texts, dict) or not all(
         name in FIELDS and isinstance(text, str) for name, text in texts.items()
     ):
-        raise PlanError(f"{where} has fields that its builder does not know.")
+        raise PlanError(say("{where} has fields that its builder does not know.", where=where))
     typed: dict[str, Any] = dict(texts)
     trees = {name: _tree(part[name], where) for name in _TREES if name in part}
     if part["builder"] == "drawn" and "drawn" not in trees:
-        raise PlanError(f"{where} was drawn, and its nodes are missing.")
+        raise PlanError(say("{where} was drawn, and its nodes are missing.", where=where))
     if "drawn" in trees:
         typed["drawn"] = trees["drawn"]
     if "imported" in trees:
@@ -219,7 +229,7 @@ def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
 
 def _tree(nodes: Any, where: str) -> Hierarchy:
     if not isinstance(nodes, list):
-        raise PlanError(f"{where} has nodes that are no list.")
+        raise PlanError(say("{where} has nodes that are no list.", where=where))
     try:
         return parse_nodes(nodes)
     except KanonError as error:
@@ -254,12 +264,15 @@ def _read_as(work: Work, plan: Plan) -> Work:
     ]
     if missing:
         raise PlanError(
-            f"The project is about {listing(missing)}, which this table lacks: load the table it "
-            "was saved with, or the next month's of the same columns."
+            say(
+                "The project is about {columns}, which this table lacks: load the table it was "
+                "saved with, or the next month's of the same columns.",
+                columns=listing(missing),
+            )
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.roles.items()}  # fmt: skip
-    chosen = dict.fromkeys(plan.columns, "As in the project.")
+    chosen = dict.fromkeys(plan.columns, say("As in the project."))
     work = replace(
         work,
         roles=roles,
@@ -296,12 +309,16 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
 
 
 def _known(key: str, given: Any, among: Iterable[str]) -> tuple[str, ...]:
-    where = f"{_WHOLE}: the key compared.{key}"
+    where = say("The project file: the key compared.{key}", key=key)
     if not isinstance(given, list):
-        raise PlanError(f"{where} has to be a list of names.")
+        raise PlanError(say("{where} has to be a list of names.", where=where))
     strange = [name for name in given if name not in list(among)]
     if strange:
         raise PlanError(
-            f"{where}: {{cells}} is unknown; known are {', '.join(among)}.", strange[:1]
-        )
+            say(
+                "{where}: {name} is unknown; known are {known}.",
+                where=where, name="{cells}", known=", ".join(among),
+            ),
+            strange[:1],
+        )  # fmt: skip
     return tuple(given)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kanon.errors import PlanError
+from kanon.language import say, say_of
 from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.words import thin
 
 __all__ = ["LABELS", "ReportView"]
 
 LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
-"""What each text is called on the page."""
+"""What each text is called on the page; said by :func:`kanon.language.say_of`."""
 
 _OF_NO_TABLE = ("responsible",)
 """The texts that are true of another table too; any other might be filed with the wrong one."""
@@ -48,8 +49,13 @@ class ReportView:
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(
-                    f"{LABELS[name]} has {thin(len(text))} characters; a report takes up to "
-                    f"{thin(LONGEST)}, so shorten it."
+                    say(
+                        "{text} has {length} characters; a report takes up to {most}, so shorten "
+                        "it.",
+                        text=say_of(LABELS[name]),
+                        length=thin(len(text)),
+                        most=thin(LONGEST),
+                    )
                 )
         return parse_words(dict(self.texts), "The report")
 

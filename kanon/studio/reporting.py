@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import KanonError, TableError
+from kanon.language import say, say_counted
 from kanon.plan import Plan
 from kanon.progress import Progress
 from kanon.report.gathering import Report, gather
@@ -20,7 +21,6 @@ from kanon.report.words import Words
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.work import Work, plan_of
-from kanon.words import counted
 
 __all__ = [
     "IN_ENGINE",
@@ -35,7 +35,7 @@ __all__ = [
     "words_given",
 ]
 
-IN_ENGINE = (
+IN_ENGINE = say(
     "A report checks the released rows once more, for which the table has to be in memory, and "
     "this one stays where it is: load it as a file on the page Data, or run python -m kanon report "
     "with --engine memory."
@@ -130,15 +130,20 @@ def words_file(words: Words) -> str:
 
 def what_is_in_it(report: Report) -> str:
     """The sections of a report, in a sentence."""
-    shown = "as counts" if report.public else "drawn"
     tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not one.chosen for one in tried)
-    return (
-        f"In it: your texts; the table, {counted(len(report.profile), 'column')}; "
-        f"{counted(len(report.hierarchies), 'hierarchy', 'hierarchies')}, {shown}; the plan; the "
-        f"guarantees; risks before and after; {counted(len(report.lost), 'measure')} of what was "
-        f"lost; {counted(len(report.curves), 'curve')} around k; "
-        f"{counted(others, 'other release')} considered; versions and fingerprints."
+    return say(
+        "In it: your texts; the table, {columns}; {hierarchies}, {shown}; the plan; the "
+        "guarantees; risks before and after; {measures} of what was lost; {curves} around k; "
+        "{others} considered; versions and fingerprints.",
+        columns=say_counted(len(report.profile), "{count} column", "{count} columns"),
+        hierarchies=say_counted(
+            len(report.hierarchies), "{count} hierarchy", "{count} hierarchies"
+        ),
+        shown=say("as counts") if report.public else say("drawn"),
+        measures=say_counted(len(report.lost), "{count} measure", "{count} measures"),
+        curves=say_counted(len(report.curves), "{count} curve", "{count} curves"),
+        others=say_counted(others, "{count} other release", "{count} other releases"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.charts.representation import Shown
+from kanon.language import say, say_counted, say_of
 from kanon.learning.disclosed import CARDS, Disclosed
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
@@ -79,13 +80,23 @@ def picture_caption(recoding: Recoding, shown: Shown) -> str:
     """What a reader has to know of the picture."""
     tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
     ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
-    return (
-        f"{counted(len(shown.classes), 'class', 'classes')} of {thin(recoding.n_classes)}; a "
-        "learner gets a class's row once for each of its records. Outlined: the released value"
-        + (", or the smallest group that covers a released range" if ranges else "")
-        + "."
-        + (f" {counted(shown.left_out, 'rarer node')} left out." if shown.left_out else "")
-    )
+    said = [
+        say_counted(
+            len(shown.classes),
+            "{count} class of {all}; a learner gets a class's row once for each of its records.",
+            "{count} classes of {all}; a learner gets a class's row once for each of its records.",
+            all=thin(recoding.n_classes),
+        ),
+        say("Outlined: the released value, or the smallest group that covers a released range.")
+        if ranges
+        else say("Outlined: the released value."),
+    ]
+    if shown.left_out:
+        left_out = shown.left_out
+        said.append(
+            say_counted(left_out, "{count} rarer node left out.", "{count} rarer nodes left out.")
+        )
+    return " ".join(said)
 
 
 def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
@@ -95,133 +106,154 @@ def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
     cells = classes * columns
     return [
         Number(
-            "Matrix",
+            say("Matrix"),
             f"{thin(records)} × {thin(columns)}",
-            "Released records × columns: one column for each node of the hierarchy of each "
-            "quasi-identifier.",
+            say(
+                "Released records × columns: one column for each node of the hierarchy of each "
+                "quasi-identifier."
+            ),
         ),
         Number(
-            "Stored",
+            say("Stored"),
             f"{thin(classes)} × {thin(columns)}",
-            "Classes × columns: all records of a class have the same row, so it is kept once and "
-            "written out batch by batch.",
+            say(
+                "Classes × columns: all records of a class have the same row, so it is kept once "
+                "and written out batch by batch."
+            ),
         ),
         Number(
-            "Cells above 0",
+            say("Cells above 0"),
             percent(100 * filled / cells if cells else 0.0),
-            f"{thin(filled)} of {thin(cells)} stored cells; only these are kept in memory. More is "
-            "neither better nor worse.",
+            say(
+                "{filled} of {cells} stored cells; only these are kept in memory. More is neither "
+                "better nor worse.",
+                filled=thin(filled),
+                cells=thin(cells),
+            ),
         ),
     ]
 
 
 def nothing_more(name: str) -> str:
     """Why the other representations disclose nothing: they are made from the release."""
-    return (
-        f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
-        "alone: who holds those learns nothing new from it."
+    return say(
+        "{representation} is computed from the released table and the hierarchies alone: who holds "
+        "those learns nothing new from it.",
+        representation=say_of(REPRESENTATIONS[name].title),
     )
 
 
 def of_disclosure(found: Disclosed) -> list[tuple[Number, str]]:
     """What the shares tell, each with a note: what the release tells without them."""
+    cells = thin(found.cells)
     numbers = [
         (
-            Number(
-                _label("exact_share"),
-                percent(100 * found.exact_share),
-                CARDS["exact_share"].summary,
-            ),
-            f"{thin(found.exact)} of {thin(found.cells)} cells",
+            _number("exact_share", found.exact_share),
+            say("{some} of {all} cells", some=thin(found.exact), all=cells),
         ),
         (
-            Number(
-                _label("alone_share"),
-                percent(100 * found.alone_share),
-                CARDS["alone_share"].summary,
-            ),
-            f"{thin(found.alone)} of {thin(found.cells)} cells",
+            _number("alone_share", found.alone_share),
+            say("{some} of {all} cells", some=thin(found.alone), all=cells),
         ),
     ]
     if found.release is not None and found.shares is not None:
         for name in ("sureness", "certain", "right"):
             before, after = (getattr(guess, name) for guess in (found.release, found.shares))
-            numbers.append(
-                (
-                    Number(_label(name), percent(100 * after), CARDS[name].summary),
-                    f"{percent(100 * before)} without the shares",
-                )
-            )
+            without = say("{share} without the shares", share=percent(100 * before))
+            numbers.append((_number(name, after), without))
     return numbers
 
 
-def _label(name: str) -> str:
-    return f"{CARDS[name].title} {CARDS[name].arrow}"
+def _number(name: str, share: float) -> Number:
+    card = CARDS[name]
+    label = f"{say_of(card.title)} {say_of(card.arrow)}"
+    return Number(label, percent(100 * share), say_of(card.summary))
 
 
 def disclosure_sentence(found: Disclosed, column: str | None, suppressed: int) -> str:
     """What publishing the shares adds, for who has to sign; never a verdict."""
     if found.exact:
-        cells = (
-            f"**{percent(100 * found.exact_share)}** of the cells were generalised in vain: all "
-            "records of their class have one original value, and the shares publish it again."
+        cells = say(
+            "**{share}** of the cells were generalised in vain: all records of their class have "
+            "one original value, and the shares publish it again.",
+            share=percent(100 * found.exact_share),
         )
     else:
-        cells = "In no class do all records have one original value behind a generalised one."
-    cells = (
+        cells = say("In no class do all records have one original value behind a generalised one.")
+    alone = say_counted(
+        found.alone,
         "Shares times class size tell how many records of each class have which original value: "
-        f"**{counted(found.alone, 'generalised cell')}** ({percent(100 * found.alone_share)} of "
-        "all cells) "
-        f"{'is the only one' if found.alone == 1 else 'are the only ones'} of their class with "
-        f"that value. {cells}"
+        "**{count} generalised cell** ({share} of all cells) is the only one of their class with "
+        "that value.",
+        "Shares times class size tell how many records of each class have which original value: "
+        "**{count} generalised cells** ({share} of all cells) are the only ones of their class "
+        "with that value.",
+        share=percent(100 * found.alone_share),
     )
+    said = [alone, cells]
     if found.release is None or found.shares is None or column is None:
-        return (
-            f"{cells} What the shares tell about a sensitive column is not measured: no column has "
-            "that role."
+        said.append(
+            say(
+                "What the shares tell about a sensitive column is not measured: no column has that "
+                "role."
+            )
         )
-    text = (
-        f"{cells} Who knows all quasi-identifiers of a person is on average "
-        f"{_changed(found, 'sureness')} sure of the person's {plain(column)}, certain of "
-        f"{_changed(found, 'certain')} of the persons, and guesses {_changed(found, 'right')} "
-        "right. k and each class's l and t stay as they are, and do not show this. Not considered: "
-        "who knows more than the quasi-identifiers, or several releases put together."
+        return " ".join(said)
+    said.append(
+        say(
+            "Who knows all quasi-identifiers of a person is on average {sureness} sure of the "
+            "person's {column}, certain of {certain} of the persons, and guesses {right} right. k "
+            "and each class's l and t stay as they are, and do not show this. Not considered: who "
+            "knows more than the quasi-identifiers, or several releases put together.",
+            sureness=_changed(found, "sureness"),
+            column=plain(column),
+            certain=_changed(found, "certain"),
+            right=_changed(found, "right"),
+        )
     )
     if suppressed:
-        text += (
-            f" {counted(suppressed, 'suppressed person')} counted too: of them a certain guess "
-            "can be wrong."
+        said.append(
+            say_counted(
+                suppressed,
+                "{count} suppressed person counted too: of them a certain guess can be wrong.",
+                "{count} suppressed persons counted too: of them a certain guess can be wrong.",
+            )
         )
-    return text
+    return " ".join(said)
 
 
 def _changed(found: Disclosed, name: str) -> str:
     """A number with the shares, and what it was without."""
     assert found.release is not None and found.shares is not None
     before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
-    return f"**{after}** ({'as' if before == after else before} without the shares)"
+    if before == after:
+        return say("**{after}** (as without the shares)", after=after)
+    return say("**{after}** ({before} without the shares)", after=after, before=before)
 
 
 def how_represented(recoding: Recoding, matrix: Matrix, shown: Shown, name: str) -> str:
     """The four definitions, one row worked out, and how disclosure is counted."""
     definitions = "\n".join(
-        f"- **{REPRESENTATIONS[each].title}**: {text}"
+        f"- **{say_of(REPRESENTATIONS[each].title)}**: {text}"
         for each, text in {
-            "oneClass": "1 if val = v, else 0.",
-            "fillParent": "1 if val = v or val lies above v, else 0.",
-            "fillChild": "1 if val = v or val lies below v, else 0.",
-            "proportional": "records of the class whose *original* value is val or lies below val, "
-            "divided by the records of the class.",
+            "oneClass": say("1 if val = v, else 0."),
+            "fillParent": say("1 if val = v or val lies above v, else 0."),
+            "fillChild": say("1 if val = v or val lies below v, else 0."),
+            "proportional": say(
+                "records of the class whose *original* value is val or lies below val, divided by "
+                "the records of the class."
+            ),
         }.items()
     )
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
-    return f"""Every quasi-identifier Q becomes a column Q_val for each node val of its hierarchy:
-{thin(len(matrix.columns))} columns. With v the released value of a record:
+    return say(
+        """Every quasi-identifier Q becomes a column Q_val for each node val of its hierarchy:
+{columns} columns. With v the released value of a record:
 
 {definitions}
 
-{_worked(recoding, shown, name)}
+{row}
 
 A released range is no node. oneClass and fillParent take the smallest group that covers it;
 fillChild has a 1 at every node whose values all lie within it.
@@ -234,7 +266,12 @@ frequent sensitive value among them, and it is as sure as that value's share. Th
 persons of the table. A cell can be *read off* if it was generalised and the share of its original
 value is 1.
 
-Sources: {plain(sources)}."""
+Sources: {sources}.""",
+        columns=thin(len(matrix.columns)),
+        definitions=definitions,
+        row=_worked(recoding, shown, name),
+        sources=plain(sources),
+    )
 
 
 def _worked(recoding: Recoding, shown: Shown, name: str) -> str:
@@ -259,9 +296,17 @@ def _worked(recoding: Recoding, shown: Shown, name: str) -> str:
     else:
         terms = [f"{plain(shortened(shown.labels[place], 24))}: 1" for place in some]
     rest = len(filled) - len(some)
-    more = f"; and {thin(rest)} more above 0" if rest else ""
-    return (
-        f"**One row.** The class [{label}] has {counted(size, 'record')}; its v in "
-        f"{plain(shown.attribute)} is {at}. {REPRESENTATIONS[name].title}: "
-        f"{'; '.join(terms)}{more}; 0 elsewhere."
+    if rest:
+        terms.append(say("and {number} more above 0", number=thin(rest)))
+    return say_counted(
+        size,
+        "**One row.** The class [{label}] has {count} record; its v in {column} is {at}. "
+        "{representation}: {terms}; 0 elsewhere.",
+        "**One row.** The class [{label}] has {count} records; its v in {column} is {at}. "
+        "{representation}: {terms}; 0 elsewhere.",
+        label=label,
+        column=plain(shown.attribute),
+        at=at,
+        representation=say_of(REPRESENTATIONS[name].title),
+        terms="; ".join(terms),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import KanonError, TableError
+from kanon.language import say
 from kanon.plan import Plan
 from kanon.progress import Progress, stretch
 from kanon.recoding import Recoding
@@ -32,10 +33,10 @@ def open_work(
 ) -> Work:
     """The work on a table that stays where it is, with all that its first page asks for."""
     file = open_stored_file(address, engine, settings, stretch(progress, 0, 0.7))
-    progress(0.7, "Looking at its columns")
+    progress(0.7, say("Looking at its columns"))
     work = opened_work(file, 0)
     file.records.head(preview_rows(file.records.n_records, len(work.roles)))
-    progress(0.8, "Counting how exposed its records are")
+    progress(0.8, say("Counting how exposed its records are"))
     if work.quasi_identifiers:
         with contextlib.suppress(KanonError):  # the page will say it
             exposed(work)
@@ -68,7 +69,7 @@ def prepare_and_solve(
     KanonError
         The plan does not fit the table, or no release can meet it.
     """
-    progress(0, "Counting the classes")
+    progress(0, say("Counting the classes"))
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
     task = prepared.check()
@@ -96,6 +97,6 @@ def write_release(
     KanonError
         See :func:`kanon.run.write_stored`.
     """
-    progress(0, "Writing the release")
+    progress(0, say("Writing the release"))
     plan = Plan.from_content(content)
     write_stored(source, recoding, plan, target, progress, part=part, replaces=False)
