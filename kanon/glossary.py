@@ -17,6 +17,7 @@ import kanon.algorithms
 import kanon.measures
 import kanon.privacy
 from kanon.cards import Card, parts_of
+from kanon.language import say_of
 from kanon.measures import alteration
 from kanon.metrics import METRICS
 from kanon.strategies import STRATEGIES
@@ -590,6 +591,8 @@ def _in_order(term: Term) -> tuple[str, str]:
 def looked_up(text: str) -> tuple[Term, ...]:
     """The words that have all that was typed in their name, then those that have it elsewhere.
 
+    They are looked up in the language of the settings.
+
     >>> [term.name for term in looked_up("attack link")]
     ['Linkage attack']
     >>> looked_up("l divers")[0].name, looked_up("no such word"), looked_up(" ")
@@ -600,12 +603,13 @@ def looked_up(text: str) -> tuple[Term, ...]:
         return ()
     named, told = [], []
     for term in glossary().values():
-        if all(part in term.name.casefold() for part in parts):
-            named.append(term)
-        elif all(part in f"{term.name} {term.told}".casefold() for part in parts):
+        name = say_of(term.name).casefold()
+        if all(part in name for part in parts):
+            named.append((not name.startswith(parts[0]), term))
+        elif all(part in f"{name} {say_of(term.told).casefold()}" for part in parts):
             told.append(term)
-    named.sort(key=lambda term: not term.name.casefold().startswith(parts[0]))
-    return (*named, *told)
+    named.sort(key=lambda found: found[0])
+    return (*(term for _, term in named), *told)
 
 
 _ABOUT = """# Vocabulary

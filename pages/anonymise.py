@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
-from kanon.language import say
+from kanon.language import say, say_of
 from kanon.next_table import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
@@ -53,10 +53,12 @@ def choices(work, stale):
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
     algorithm, metric, strategy, *others = st.columns(widths)
     algorithm.selectbox(
-        "Algorithm",
+        say("Algorithm"),
         list(ALGORITHMS),
         key=state.seeded("run-algorithm", work.algorithm),
-        format_func=lambda name: f"{short_title(name)} — {FAMILIES[ALGORITHMS[name].FAMILY]}",
+        format_func=lambda name: (
+            f"{say_of(short_title(name))} — {say_of(FAMILIES[ALGORITHMS[name].FAMILY])}"
+        ),
         help=about(work.algorithm),
         on_change=state.take,
         args=("algorithm", "run-algorithm"),
@@ -70,11 +72,11 @@ def choices(work, stale):
             own_choices(work)
     if looks_at:
         others[0].selectbox(
-            f"Whose {looks_at}",
+            say("Whose {measure}", measure=looks_at),
             list(SCOPES),
             key=state.seeded("run-scope", work.scope),
-            format_func=lambda name: SCOPES[name].title,
-            help=plain(SCOPES[work.scope].summary),
+            format_func=lambda name: say_of(SCOPES[name].title),
+            help=plain(say_of(SCOPES[work.scope].summary)),
             on_change=state.take,
             args=("scope", "run-scope"),
         )
@@ -90,32 +92,37 @@ def choices(work, stale):
 
 def unsatisfied(work):
     """What is chosen and cannot be used with these roles, with the way to where it is mended."""
-    said = ""
+    said, strategy = "", say_of(STRATEGIES[work.strategy].title)
     if not work.sensitive_columns:
-        said = "No column is sensitive: strategies that look at one are not offered."
+        said = say("No column is sensitive: strategies that look at one are not offered.")
     if not uses(work.algorithm, "strategy"):
         said = ""
         if LOOKS_AT[work.strategy]:
-            said = (
-                f"{STRATEGIES[work.strategy].title} is not used meanwhile: "
-                f"{ALGORITHMS[work.algorithm].CARD.title} looks at no sensitive column."
+            said = say(
+                "{strategy} is not used meanwhile: {algorithm} looks at no sensitive column.",
+                strategy=strategy,
+                algorithm=say_of(ALGORITHMS[work.algorithm].CARD.title),
             )
     elif work.strategy_used != work.strategy:
-        said = (
-            f"{STRATEGIES[work.strategy].title} looks at a sensitive column, and no column has "
-            "that role: S1 is used meanwhile."
+        said = say(
+            "{strategy} looks at a sensitive column, and no column has that role: S1 is used "
+            "meanwhile.",
+            strategy=strategy,
         )
     if said or work.models_lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             for model in work.models_lost:
                 st.warning(
-                    f"{plain(model.sentence)} is required, and that column is not sensitive.",
+                    say(
+                        "{model} is required, and that column is not sensitive.",
+                        model=plain(model.sentence),
+                    ),
                     icon=":material/error:",
                 )
             if said:
                 st.caption(plain(said), width="content")
             if not work.sensitive_columns or work.models_lost:
-                st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+                st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
 
 
 def curve(work, result, k):
@@ -132,7 +139,7 @@ def curve(work, result, k):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(better.sentence(k), icon=":material/savings:")
             st.button(
-                f"Show k = {thin(better.k)}",
+                say("Show k = {k}", k=thin(better.k)),
                 on_click=state.change,
                 kwargs={"k": better.k},
                 key="cheaper",
@@ -143,32 +150,42 @@ def tables(result, done, k):
     """The first records before and after."""
     before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
     left, right = st.columns(2)
-    left.subheader("Before")
+    left.subheader(say("Before"))
     left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
     least = done.recoding.min_k
-    right.subheader("After" if least is None else f"After, at least {thin(least)} alike")
+    right.subheader(
+        say("After") if least is None else say("After, at least {number} alike", number=thin(least))
+    )
     right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records
     shown = preview_rows(records, len(done.prepared.plan.columns))
     dropped = done.prepared.dropped
-    st.caption(
-        f"The first {thin(shown)} of {thin(records)} records; the release holds all. "
-        "Darker blue: the cell rose further, so it says less."
-        + (f" {thin(dropped)} records were dropped for missing values." if dropped else "")
-    )
+    told = [
+        say(
+            "The first {shown} of {records} records; the release holds all.",
+            shown=thin(shown),
+            records=thin(records),
+        ),
+        say("Darker blue: the cell rose further, so it says less."),
+    ]
+    if dropped:
+        told.append(
+            say("{records} records were dropped for missing values.", records=thin(dropped))
+        )
+    st.caption(" ".join(told))
 
 
 def download_release(result, done, k, stale, name, about, problem):
     """The format and the button of the released table; returns what stands in the way, if any."""
     kind = st.selectbox(
-        "Format", list(MIME), format_func=str.upper, key="download-format", width=160
+        say("Format"), list(MIME), format_func=str.upper, key="download-format", width=160
     )
     neutral = neutral_choice("download", kind)
     obstacle = state.remembered(
         "obstacle", (result, k, kind), lambda: problem or why_not(kind, done.released)
     )
     st.download_button(
-        "Released table of the old settings" if stale else "Released table",
+        say("Released table of the old settings") if stale else say("Released table"),
         data=content(
             noting(
                 result.settings,
@@ -196,7 +213,7 @@ def downloads(work, result, done, k, stale):
     name = name_in_files(done)
     obstacle, source, found = None, done.prepared.source, None
     stays = isinstance(source, StoredSource)
-    st.subheader("Write the release" if stays else "Download")
+    st.subheader(say("Write the release") if stays else say("Download"))
     if stays:
         write_controls(work, result.settings, done, source, name, stale)
     else:
@@ -205,31 +222,35 @@ def downloads(work, result, done, k, stale):
         if found is not None:
             obstacle = download_release(result, done, k, stale, name, about, found.problem)
         st.download_button(
-            "Plan",
+            say("Plan"),
             data=about,
             file_name=file_name(f"plan-{name}", "json", about),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
-            help="Everything that was chosen; python -m kanon run repeats it. Its hierarchies "
-            "list the values that may occur in the table.",
+            help=say(
+                "Everything that was chosen; python -m kanon run repeats it. Its hierarchies list "
+                "the values that may occur in the table."
+            ),
         )
         levels = same_levels(done) if plan.algorithm.name != "levels" else None
         if levels is not None:
             pinned = levels.to_json()
             st.download_button(
-                "Plan with these levels",
+                say("Plan with these levels"),
                 data=pinned,
                 file_name=file_name(f"levels-{name}", "json", pinned),
                 mime="application/json",
                 icon=":material/keep:",
                 on_click="ignore",
-                help="Raises next month's table to the levels of this release, so that both can be "
-                "compared; python -m kanon check tells what is new in that table.",
+                help=say(
+                    "Raises next month's table to the levels of this release, so that both can be "
+                    "compared; python -m kanon check tells what is new in that table."
+                ),
                 key="download-levels",
             )
         if curves is not None:
-            data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
+            data_button(say("Data of the curve"), lambda: curves_table(curves), "curve", about)
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
@@ -256,14 +277,12 @@ if result is not None:
         lost = of_release(done)
         for place, number in zip(st.columns(len(lost)), lost, strict=True):
             # Six beside each other have no room for the word; the arrow stays.
-            label = number.label if len(lost) < 6 else number.label.removesuffix(" better")
+            label = number.label if len(lost) < 6 else number.short
             place.metric(label, number.value, help=number.help)
         *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
         for place, number in zip(places, worst(done, focus), strict=True):
             # A column with a long name leaves no room for the word; the arrow stays.
-            label = (
-                number.label if len(number.label) <= 24 else number.label.removesuffix(" better")
-            )
+            label = number.label if len(number.label) <= 24 else number.short
             place.metric(label, number.value, help=number.help)
         text.markdown(what_was_checked(done))
         text.markdown(state.remembered("leaves", (result, k), lambda: what_leaves(done)))
@@ -273,12 +292,12 @@ if result is not None:
             text.markdown(said)
         text.page_link(
             "pages/privacy.py",
-            label="What can still be found out about someone?",
+            label=say("What can still be found out about someone?"),
             icon=":material/visibility:",
         )
         remarked_release(result, done, k)
         tables(result, done, k)
         downloads(work, result, done, k, stale)
-        with st.expander("How it is computed"):
+        with st.expander(say("How it is computed")):
             st.markdown(how_alteration(done))
             st.markdown(how_algorithm(done.prepared.plan))

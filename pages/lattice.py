@@ -15,7 +15,7 @@ from kanon.charts.lattice import (
     neighbourhood_chart,
 )
 from kanon.errors import KanonError
-from kanon.language import say
+from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
 from kanon.studio import running, state
 from kanon.studio.frame import head, unready
@@ -53,7 +53,7 @@ from kanon.studio.preview import before_and_after, preview_height
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.settings import suppression_field
 from kanon.studio.text import plain, shortened
-from kanon.words import counted, percent, thin
+from kanon.words import percent, thin
 
 IN_A_ROW = 6  # so many steppers
 
@@ -68,14 +68,16 @@ def choices(work):
     """Which columns; what may be suppressed, what the colour says, whose walks."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "Columns",
+            say("Columns"),
             width=80,
-            help="The lattice of these quasi-identifiers alone, as if the others were none. What "
-            "fails here fails with more columns too; what satisfies here may fail with more.",
+            help=say(
+                "The lattice of these quasi-identifiers alone, as if the others were none. What "
+                "fails here fails with more columns too; what satisfies here may fail with more."
+            ),
         )
         key = f"lattice-columns-{work.version}"
         st.pills(
-            "Quasi-identifiers in the lattice",
+            say("Quasi-identifiers in the lattice"),
             usable_columns(work),
             selection_mode="multi",
             label_visibility="collapsed",
@@ -88,28 +90,30 @@ def choices(work):
         suppression_field(
             work,
             "lattice-suppression",
-            "none",
-            "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, as "
-            "published.",
+            say("none"),
+            say(
+                "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
+                "as published."
+            ),
         )
     middle.segmented_control(
-        "Colour says" if drawn_whole(work) else "Colour beside the chosen node says",
+        say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
         list(COLOURINGS),
         key=state.seeded("lattice-colour", work.lattice.colouring),
-        format_func=COLOURINGS.get,
+        format_func=lambda name: say_of(COLOURINGS[name]),
         on_change=lambda: take_view(
             colouring=state.typed("lattice-colour") or work.lattice.colouring
         ),
-        help="The marker always says whether a node satisfies: circles do, crosses do not.",
+        help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
     )
     right.pills(
-        "Walks of searches",
+        say("Walks of searches"),
         list(WALK_LOOKS),
         selection_mode="multi",
         key=state.seeded("lattice-walks", list(work.lattice.walks)),
-        format_func=short_title,
+        format_func=lambda name: say_of(short_title(name)),
         on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
-        help="Which nodes a search moved through, in its order; a number at each step.",
+        help=say("Which nodes a search moved through, in its order; a number at each step."),
     )
 
 
@@ -118,15 +122,19 @@ def partly(work, explored):
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        why = "" if work.lattice.columns else f", so that at most {thin(DRAWN)} nodes are drawn"
-        st.caption(
-            f"Shown are {len(columns)} of {len(usable)} quasi-identifiers{why}. A release needs "
-            "levels for all.",
-            width="content",
+    amounts = {"shown": len(columns), "all": len(usable), "most": thin(DRAWN)}
+    said = (
+        say("Shown are {shown} of {all} quasi-identifiers.", **amounts)
+        if work.lattice.columns
+        else say(
+            "Shown are {shown} of {all} quasi-identifiers, so that at most {most} nodes are drawn.",
+            **amounts,
         )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said + " " + say("A release needs levels for all."), width="content")
         st.button(
-            "Take in all",
+            say("Take in all"),
             type="tertiary",
             icon=":material/select_all:",
             on_click=lambda: state.put(taken_in(state.work(), explored)),
@@ -145,7 +153,7 @@ def looked_at(work, one):
         running.explore_lattice(one)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Explore this lattice",
+            say("Explore this lattice"),
             type="primary",
             icon=":material/play_arrow:",
             disabled=state.work().busy,
@@ -154,12 +162,15 @@ def looked_at(work, one):
             key="lattice-explore",
         )
         cancel_button()
-        size = counted(one.outline.size, "node")
+        size = say_counted(one.outline.size, "{count} node", "{count} nodes")
         st.caption(
-            f"Counts the classes at all {size}."
+            say("Counts the classes at all {nodes}.", nodes=size)
             if small(one)
-            else f"{size}: too many to count each. The walks of Datafly and Improved greedy are "
-            "found, and what lies around a node.",
+            else say(
+                "{nodes}: too many to count each. The walks of Datafly and Improved greedy are "
+                "found, and what lies around a node.",
+                nodes=size,
+            ),
             width="content",
         )
     progress()
@@ -190,10 +201,14 @@ def picture(work, one, explored, node):
         st.caption(plain(size_said(one)), width="content")
         looked = explored is not one.outline
         about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
-        data_button("Data", lambda: table(explored), "lattice", about, kind="tertiary")
+        data_button(say("Data"), lambda: table(explored), "lattice", about, kind="tertiary")
         if not drawable and len(explored.assessed.nodes):
             data_button(
-                "Counted nodes", lambda: lattice_table(explored), "nodes", about, kind="tertiary"
+                say("Counted nodes"),
+                lambda: lattice_table(explored),
+                "nodes",
+                about,
+                kind="tertiary",
             )
 
 
@@ -223,7 +238,7 @@ def walks(work, explored):
     if last > 0:
         key = f"lattice-step-{last}"
         left.slider(
-            "Walks up to step",
+            say("Walks up to step"),
             0,
             last,
             key=state.seeded(key, last if view.step is None else min(view.step, last)),
@@ -236,7 +251,7 @@ def walks(work, explored):
 
 def steppers(work, one, explored, node):
     """The levels of the chosen node, one stepper per column; under each what the values become."""
-    st.subheader("The chosen node")
+    st.subheader(say("The chosen node"))
     names = explored.attributes
     for start in range(0, len(names), IN_A_ROW):
         places = st.columns(min(IN_A_ROW, len(names)))
@@ -246,7 +261,7 @@ def steppers(work, one, explored, node):
             key = f"lattice-level-{work.version}-{list(work.roles).index(name)}-{top}"
             with place:
                 st.number_input(
-                    f"{plain(shortened(name, 20))}, of {top}",
+                    say("{column}, of {top}", column=plain(shortened(name, 20)), top=top),
                     min_value=0,
                     max_value=max(top, 1),
                     step=1,
@@ -271,28 +286,35 @@ def goes_to(work, explored, node):
     """The nodes that stand out, to be chosen from a list."""
     known = {}
     if explored.least is not None:
-        known[explored.least] = "least loss"
+        known[explored.least] = say("least loss")
     for one in explored.tied:
-        known[one] = f"{known[one]}; MinGen" if one in known else "MinGen"
+        mingen = say_of(short_title("mingen"))
+        known[one] = f"{known[one]}; {mingen}" if one in known else mingen
     for walk in explored.walks:
         if walk.steps:
-            last, title = walk.steps[-1], f"end of {short_title(walk.algorithm)}"
+            last, search = walk.steps[-1], say_of(short_title(walk.algorithm))
+            title = say("end of {search}", search=search)
             if last.suppressed > explored.limit:
-                title += f", which suppresses {thin(last.suppressed)}"
+                title = say(
+                    "end of {search}, which suppresses {records}",
+                    search=search,
+                    records=thin(last.suppressed),
+                )
             end = last.node
             known[end] = f"{known[end]}; {title}" if end in known else title
     found = explored.assessed
     loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
+    least = say("minimal")
     for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
-        known[one] = f"{known[one]}; minimal" if one in known else "minimal"
+        known[one] = f"{known[one]}; {least}" if one in known else least
     if not known:
         return
     key = f"lattice-go-{work.version}"
     st.selectbox(
-        "Or take one that stands out",
+        say("Or take one that stands out"),
         list(known),
         index=None,
-        placeholder="Choose a node",
+        placeholder=say("Choose a node"),
         key=state.seeded(key, node if node in known else None),
         format_func=lambda one: (
             f"{known[one]}: {levels_said(explored, one)}"
@@ -308,17 +330,18 @@ def numbers(explored, found, node):
     gone, n = int(found.suppressed[place]), explored.n_records
     loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
     told = (
-        ("k reached ↑ better", thin(int(found.reached[place])),
-         "The size of the smallest class, once at most the allowed records are suppressed."),
-        ("Classes ↑ better", thin(int(found.classes[place])),
-         "Groups of records that look the same and satisfy what is required."),
-        ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
-         "Records in classes that do not satisfy: they would leave the release."),
-        ("Loss ↓ better", loss,
-         f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
-         "everything."),
-        ("Height", f"{sum(node)} of {highest}",
-         f"All columns together rise by {sum(node)} of {highest} levels."),
+        (say("k reached ↑ better"), thin(int(found.reached[place])),
+         say("The size of the smallest class, once at most the allowed records are suppressed.")),
+        (say("Classes ↑ better"), thin(int(found.classes[place])),
+         say("Groups of records that look the same and satisfy what is required.")),
+        (say("Suppressed ↓ better"), f"{thin(gone)} ({percent(100 * gone / n)})",
+         say("Records in classes that do not satisfy: they would leave the release.")),
+        (say("Loss ↓ better"), loss,
+         say("{loss} of all that could be lost is lost, as the metric counts; suppressed records "
+             "lose everything.", loss=loss)),
+        (say("Height"), say("{part} of {whole}", part=sum(node), whole=highest),
+         say("All columns together rise by {height} of {highest} levels.",
+             height=sum(node), highest=highest)),
     )  # fmt: skip
     for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
         where.metric(label, value, help=said)
@@ -330,7 +353,7 @@ def use(work, one, explored, found, node):
     whole = len(explored.attributes) == len(work.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Use this one",
+            say("Use this one"),
             type="primary",
             icon=":material/shield:",
             disabled=not (satisfies and whole) or work.busy,
@@ -342,12 +365,14 @@ def use(work, one, explored, found, node):
             cancel_button()
         said = verdict(explored, found, node)
         if not whole:
-            said += " Take in all quasi-identifiers to use it: a release needs levels for all."
+            said += " " + say(
+                "Take in all quasi-identifiers to use it: a release needs levels for all."
+            )
         st.markdown(plain(said), width="content")
         levels = dict(zip(explored.attributes, node, strict=True))
         if work.node == levels and work.algorithm in ("levels", "mingen"):
             st.page_link(
-                "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
+                "pages/anonymise.py", label=say("See the release"), icon=":material/arrow_forward:"
             )
 
     if explored is not one.outline:
@@ -366,16 +391,25 @@ def tables(one, explored, found, node):
         "lattice-preview", (one.settings, node), lambda: previewed(one, node)
     )
     left, right = st.columns(2)
-    left.subheader("Before")
+    left.subheader(say("Before"))
     left.dataframe(before, height=preview_height(done), hide_index=True, key="lattice-before")
-    right.subheader("At these levels")
+    right.subheader(say("At these levels"))
     right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
     gone = int(found.suppressed[found.places[node]])
-    st.caption(
-        f"The first {counted(len(after.data), 'record')}"
-        + (f" of classes that satisfy ({counted(gone, 'record')} in others)." if gone else ".")
-        + " Darker blue: the cell rose further, so it says less."
+    first, others = (
+        say_counted(number, "{count} record", "{count} records")
+        for number in (len(after.data), gone)
     )
+    which = (
+        say(
+            "The first {records} of classes that satisfy ({others} in others).",
+            records=first,
+            others=others,
+        )
+        if gone
+        else say("The first {records}.", records=first)
+    )
+    st.caption(which + " " + say("Darker blue: the cell rose further, so it says less."))
 
 
 def previewed(one, node):
@@ -388,7 +422,13 @@ def minimal(one, explored):
     """The minimal satisfying nodes."""
     if not explored.minimal:
         return
-    st.subheader(f"{counted(len(explored.minimal), 'minimal node')}, least loss first")
+    st.subheader(
+        say_counted(
+            len(explored.minimal),
+            "{count} minimal node, least loss first",
+            "{count} minimal nodes, least loss first",
+        )
+    )
     table = state.remembered("lattice-minimal", one.settings, lambda: minimal_table(explored))
     st.dataframe(
         table,
@@ -397,14 +437,18 @@ def minimal(one, explored):
         key="lattice-minimal",
         column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
     )
-    data_button("Minimal nodes", lambda: table, "minimal-nodes", one.settings, kind="tertiary")
+    data_button(say("Minimal nodes"), lambda: table, "minimal-nodes", one.settings, kind="tertiary")
 
 
 work = head(say("Which columns, how far?"))
 unready(work)
 if not usable_columns(work):
-    st.info("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
-    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.info(
+        say("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
+    )
+    st.page_link(
+        "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+    )
     st.stop()
 choices(work)
 try:
@@ -417,7 +461,7 @@ except KanonError as error:
     st.warning(plain(error.sentence), icon=":material/error:")
     if work.suppression and work.models:
         st.button(
-            "Suppress nothing", on_click=state.change, kwargs={"suppression": 0.0}, key="none"
+            say("Suppress nothing"), on_click=state.change, kwargs={"suppression": 0.0}, key="none"
         )
     st.stop()
 work = state.work()
@@ -438,7 +482,7 @@ if not (explored.complete and explored.size <= DRAWN):
         explored,
     )
     data_button(
-        "Data of the neighbourhood",
+        say("Data of the neighbourhood"),
         lambda: lattice_table(explored, found),
         "neighbourhood",
         f"{one.settings}|{node}",
@@ -446,5 +490,5 @@ if not (explored.complete and explored.size <= DRAWN):
     )
 tables(one, explored, found, node)
 minimal(one, explored)
-with st.expander("How it is computed"):
+with st.expander(say("How it is computed")):
     st.markdown(how_lattice(one, explored))

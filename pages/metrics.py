@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say
+from kanon.language import say, say_counted, say_of
 from kanon.matrices import LARGEST_MATRIX
 from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
 from kanon.studio import state
@@ -24,13 +24,12 @@ from kanon.studio.picture import data_button
 from kanon.studio.text import plain, shortened
 from kanon.studio.tree import tree_editor
 from kanon.studio.work import metric_called, usable_metrics
-from kanon.words import counted
 
-MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
+MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
 MULTIPLIER_NAMES = {
-    "none": "1 for every attribute",
-    "w1": "w1: tall hierarchies weigh less",
-    "w2": "w2: flat hierarchies weigh more",
+    "none": say("1 for every attribute"),
+    "w1": say("w1: tall hierarchies weigh less"),
+    "w2": say("w2: flat hierarchies weigh more"),
 }
 
 
@@ -44,7 +43,7 @@ def choices(work, column, view):
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
         st.selectbox(
-            "Quasi-identifier",
+            say("Quasi-identifier"),
             list(work.trees),
             key=state.seeded(key, column),
             format_func=shortened,
@@ -54,7 +53,7 @@ def choices(work, column, view):
             width=190,
         )
         st.segmented_control(
-            "Show",
+            say("Show"),
             list(MODES),
             key=state.seeded("costs-mode", view.mode),
             format_func=MODES.get,
@@ -63,11 +62,11 @@ def choices(work, column, view):
             width="content",
         )
         titles, usable = metric_titles(work), usable_metrics(work)
-        wanted = [("first", "Metric", view.first)]
+        wanted = [("first", say("Metric"), view.first)]
         if view.mode != "one":
             wanted = [
-                ("first", "First metric", view.first),
-                ("second", "Second metric", view.second),
+                ("first", say("First metric"), view.first),
+                ("second", say("Second metric"), view.second),
             ]
         for field, label, chosen in wanted:
             key = f"costs-{field}"
@@ -82,11 +81,13 @@ def choices(work, column, view):
             )
         if view.mode != "one":
             st.toggle(
-                "As shares",
+                say("As shares"),
                 key=state.seeded("costs-share", view.share),
                 on_change=lambda: take_view(share=bool(state.typed("costs-share"))),
-                help="Each cost divided by what it costs to lose a value completely: metrics in "
-                "different units become comparable.",
+                help=say(
+                    "Each cost divided by what it costs to lose a value completely: metrics in "
+                    "different units become comparable."
+                ),
             )
 
 
@@ -97,8 +98,11 @@ def narrowed(work, column, tree, view):
     groups = drillable(tree)
     key = f"costs-focus-{work.version}-{column}"
     st.selectbox(
-        f"{counted(tree.n_nodes, 'node')} are more than {LARGEST_MATRIX}, so groups stand for "
-        "their values. Look into",
+        say(
+            "{nodes} are more than {most}, so groups stand for their values. Look into",
+            nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
+            most=LARGEST_MATRIX,
+        ),
         groups,
         key=state.seeded(key, view.focus if view.focus in groups else groups[0]),
         format_func=lambda name: shortened(name, 60),
@@ -113,7 +117,7 @@ def cell_choice(work, costs):
     labels = costs.labels
     places = range(len(labels))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for end, label, place in ((0, "From", row), (1, "to", column)):
+        for end, label, place in ((0, say("From"), row), (1, say("to"), column)):
             key = f"costs-cell-{end}-{work.version}"
             st.selectbox(
                 label,
@@ -155,46 +159,49 @@ def matrices(work, column, view):
         matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
         versions = [(name, work.history(name).version) for name in trees]
         about = f"{view}|{column}|{versions}|{work.missing}|{work.composed}"
-        data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
+        data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)
         if drawable(tree):
             tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         for metric in costs.metrics:
             st.markdown(how_metric(metric, trees, column))
 
 
 def compose(work):
     """A metric of one's own from the two phases."""
-    st.subheader("Compose a metric")
+    st.subheader(say("Compose a metric"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
-            "What a rise counts",
+            say("What a rise counts"),
             COMPOSED,
             key="compose-intermediate",
-            format_func=lambda name: INTERMEDIATES[name].title,
+            format_func=lambda name: say_of(INTERMEDIATES[name].title),
             width=220,
         )
         multiplier = st.selectbox(
-            "times, per attribute",
+            say("times, per attribute"),
             list(MULTIPLIERS),
             key="compose-multiplier",
             format_func=MULTIPLIER_NAMES.get,
             width=260,
         )
         field = f"compose-name-{len(work.composed)}"
-        st.text_input("Name", key=field, width=180)
-        st.button("Keep it", key="compose-keep", on_click=keep_metric, args=(field,))
+        st.text_input(say("Name"), key=field, width=180)
+        st.button(say("Keep it"), key="compose-keep", on_click=keep_metric, args=(field,))
     metric = of_phases(intermediate, multiplier)
     same = equal_metrics(work, metric)
-    st.markdown(plain(formula(metric)) + (f", which is {plain(', '.join(same))}." if same else ""))
+    said = plain(formula(metric))
+    if same:
+        said = say("{formula}, which is {metrics}.", formula=said, metrics=plain(", ".join(same)))
+    st.markdown(said)
     for kept in work.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
             said = plain(formula(metric_called(work, kept)))
             st.markdown(f"**{plain(kept)}**: {said}", width="content")
             st.button(
-                "Remove",
+                say("Remove"),
                 key=f"compose-remove-{kept}",
                 type="tertiary",
                 on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
@@ -209,10 +216,12 @@ def keep_metric(field):
 
 def attribute_weights(work):
     """How much losing a column hurts."""
-    st.subheader("How much does losing a column hurt?")
+    st.subheader(say("How much does losing a column hurt?"))
     st.caption(
-        "A column with 2 counts twice while partners are chosen, so that less of it is lost; 0 "
-        "means that it may go. It guides the search only: alteration is measured as before."
+        say(
+            "A column with 2 counts twice while partners are chosen, so that less of it is lost; 0 "
+            "means that it may go. It guides the search only: alteration is measured as before."
+        )
     )
     columns = work.quasi_identifiers
     for start in range(0, len(columns), 5):
@@ -237,8 +246,10 @@ def take_weight(name, key):
 
 work = head(say("What does blurring cost?"), aloud=True)
 if not work.trees:
-    st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
-    st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
+    st.info(say("No quasi-identifier has a hierarchy yet, so nothing can be blurred."))
+    st.page_link(
+        "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+    )
     st.stop()
 column = work.looked_at if work.looked_at in work.trees else next(iter(work.trees))
 view = view_of(work)

@@ -14,31 +14,35 @@ from babel.messages.pofile import write_po
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
+from kanon.algorithms.search import FULL_DOMAIN
 from kanon.cards import Card, parts_of
+from kanon.charts.lattice import COLOURINGS
 from kanon.charts.layout import PRESETS
 from kanon.charts.measured import CLASSES
 from kanon.charts.panels import KINDS
 from kanon.comparison import L_CARD, T_CARD
-from kanon.glossary import glossary
+from kanon.glossary import EVERYWHERE, glossary
 from kanon.learning.disclosed import CARDS
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.metrics import METRICS
+from kanon.lessons import presets
+from kanon.metrics import INTERMEDIATES, METRICS
 from kanon.report.words import ASKED
-from kanon.strategies import STRATEGIES
+from kanon.run import FAMILIES, algorithms, short_title
+from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.choices import BUILDERS
 from kanon.studio.report_view import LABELS
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "kanon" / "locale" / "kanon.pot"
 KEYWORDS = {"say": None, "say_counted": (2, 3), "say_of": None}
-ON_CARDS = ("title", "summary", "unit", "lowest", "highest", "arrow")
+ON_CARDS = ("title", "summary", "unit", "lowest", "highest", "arrow", "source")
 
 
 def on_cards() -> Iterator[tuple[str, str]]:
     """The texts of all cards, with where they stand: these are said by ``say_of``."""
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
     parts = [part for package in packages for part in parts_of(package).values()]
-    cards = [*(part.CARD for part in parts), *STRATEGIES.values()]
+    cards = [*(part.CARD for part in parts), *STRATEGIES.values(), *SCOPES.values()]
     cards += [metric.card for metric in METRICS.values()]
     cards += [CLASSES, L_CARD, T_CARD, *CARDS.values(), *REPRESENTATIONS.values()]
     for card in cards:
@@ -51,10 +55,33 @@ def on_cards() -> Iterator[tuple[str, str]]:
                 yield text, f"the card of {part.CARD.name}"
 
 
+def of_algorithms() -> Iterator[tuple[str, str]]:
+    """What an algorithm is told by beside its card; what all searches have in common, once."""
+    yield FULL_DOMAIN, "kanon/algorithms/search.py"
+    for name, module in algorithms().items():
+        how = module.HOW.removeprefix(FULL_DOMAIN).strip()
+        for text in (short_title(name), how, module.GUARANTEES, module.SLOW):
+            yield text, f"the algorithm {name}"
+    for text in FAMILIES.values():
+        yield text, "kanon/run.py"
+
+
+def of_choices() -> Iterator[tuple[str, str]]:
+    """What stands in lists to choose from."""
+    for text in COLOURINGS.values():
+        yield text, "kanon/charts/lattice.py"
+    for one in INTERMEDIATES.values():
+        yield one.title, "kanon/metrics.py"
+    for preset in presets.PRESETS.values():
+        yield preset.title, "kanon/lessons/presets.py"
+        yield preset.about, "kanon/lessons/presets.py"
+
+
 def in_the_glossary() -> Iterator[tuple[str, str]]:
+    yield EVERYWHERE, "kanon/glossary.py"
     for term in glossary().values():
-        yield term.name, "kanon/glossary.py"
-        yield term.told, "kanon/glossary.py"
+        for text in (term.name, term.told, term.source):
+            yield text, "kanon/glossary.py"
 
 
 def of_builders() -> Iterator[tuple[str, str]]:
@@ -88,9 +115,11 @@ def found() -> Catalog:
             # Without lines: they would change with every edit.
             place = f"{folder.name}/{Path(path).as_posix()}"
             catalog.add(text, locations=[(place, None)], auto_comments=comments)
-    for text, place in (
-        *on_cards(), *in_the_glossary(), *of_builders(), *of_reports(), *on_the_board(),
-    ):  # fmt: skip
+    elsewhere = (
+        *(on_cards, of_algorithms, of_choices, of_builders, of_reports, on_the_board),
+        in_the_glossary,
+    )
+    for text, place in (each for texts in elsewhere for each in texts()):
         if text:
             catalog.add(text, auto_comments=[place])
     return catalog

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.desks import new_token
 from kanon.studio.files import content, file_name
@@ -25,21 +26,27 @@ def belongings() -> None:
     """Draw the controls below the navigation."""
     with st.sidebar:
         invite()
-        with st.popover("Project", icon=":material/folder_open:", width="stretch"):
+        with st.popover(say("Project"), icon=":material/folder_open:", width="stretch"):
             _project()
-        with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):
+        with st.popover(
+            say("Forget everything"), icon=":material/delete_forever:", width="stretch"
+        ):
             _forget()
 
 
 def _project() -> None:
     work = state.work()
     st.markdown(
-        "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts for a "
-        "report."
+        say(
+            "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts for "
+            "a report."
+        )
     )
     st.write(
-        "No record is in the file. Its hierarchies do list the values that occur in the table: "
-        "keep it as safe as the table, where a value alone says something about a person."
+        say(
+            "No record is in the file. Its hierarchies do list the values that occur in the table: "
+            "keep it as safe as the table, where a value alone says something about a person."
+        )
     )
     try:
         check_savable(work)
@@ -47,7 +54,7 @@ def _project() -> None:
         st.error(plain(error.sentence), icon=":material/error:")
     else:
         st.download_button(
-            "Save the project",
+            say("Save the project"),
             data=content(lambda: saved_project(work).encode()),  # large trees take a while
             file_name=file_name("project", "json", state.remembered("project", work, new_token)),
             mime="application/json",
@@ -56,13 +63,13 @@ def _project() -> None:
         )
     key = f"{_FILE}-{work.version}-{work.uploads}"
     upload_field(
-        "Open a project on this table",
+        say("Open a project on this table"),
         "plan_megabytes",
         type="json",
         key=key,
         on_change=_open,
         args=(key,),
-        help="Load the table first. What was chosen for it now is replaced.",
+        help=say("Load the table first. What was chosen for it now is replaced."),
     )
     state.said_here(_FILE)
 
@@ -78,11 +85,21 @@ def _open(key: str) -> None:
 
 
 def _forget() -> None:
-    stays = f"stay {desks().lasting} after" if desks().seconds else "go when"
-    st.write(
-        "Your table, hierarchies, runs and what you could download are in the memory of the "
-        f"machine that runs kanon, and {stays} this page is closed. Forgetting wipes them now, in "
-        "this tab and in closed ones; it cannot be undone. Another open tab forgets by its own "
-        "button, and files that you saved stay where they are."
+    kept = (
+        say(
+            "Your table, hierarchies, runs and what you could download are in the memory of the "
+            "machine that runs kanon, and stay {time} after this page is closed.",
+            time=desks().lasting,
+        )
+        if desks().seconds
+        else say(
+            "Your table, hierarchies, runs and what you could download are in the memory of the "
+            "machine that runs kanon, and go when this page is closed."
+        )
     )
-    st.button("Forget now", on_click=state.forget_everything, type="primary")
+    forgetting = say(
+        "Forgetting wipes them now, in this tab and in closed ones; it cannot be undone. Another "
+        "open tab forgets by its own button, and files that you saved stay where they are."
+    )
+    st.write(f"{kept} {forgetting}")
+    st.button(say("Forget now"), on_click=state.forget_everything, type="primary")

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
+from kanon.language import say_of
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.drawing import DRAWN, picture
@@ -74,7 +75,7 @@ class Costs:
         """How the cost of the cell adds up, a line per metric."""
         of_each = zip(self.metrics, self.weights, self.matrices, strict=True)
         return [
-            f"{metric.card.title}: {cell_text(self.tree, weights, matrix, self.cell)}"
+            f"{say_of(metric.card.title)}: {cell_text(self.tree, weights, matrix, self.cell)}"
             for metric, weights, matrix in of_each
         ]
 

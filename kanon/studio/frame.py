@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
 from kanon.errors import listing
+from kanon.language import say, say_counted, say_of
 from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
@@ -13,7 +16,7 @@ from kanon.studio.samples import SAMPLES
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, metric_called, usable_metrics, usable_strategies
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "head",
@@ -36,7 +39,7 @@ _STYLE = """<style>
     color: light-dark(#FFFFFF, #14181D) !important;
 }
 [data-testid="stFileChip"][aria-invalid="true"]::after {
-    content: "This file is larger than allowed and was not loaded.";
+    content: TOO LARGE;
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
 }
 @media (max-width: 1024px) {
@@ -45,7 +48,10 @@ _STYLE = """<style>
     [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
     [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
 }
-</style>"""
+</style>""".replace(
+    "TOO LARGE",
+    json.dumps(say("This file is larger than allowed and was not loaded."), ensure_ascii=False),
+)
 
 
 def head(question: str, aloud: bool = False) -> Work:
@@ -84,37 +90,45 @@ def unready(work: Work) -> None:
     """Say which hierarchies cannot be used yet, with the way to where they are mended."""
     unfit = [name for name in work.quasi_identifiers if work.choices[name].plan is None]
     if unfit:
-        have = "has" if len(unfit) == 1 else "have"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                f"{plain(listing(unfit))} {have} no usable hierarchy yet.",
+                say_counted(
+                    len(unfit),
+                    "{columns} has no usable hierarchy yet.",
+                    "{columns} have no usable hierarchy yet.",
+                    columns=plain(listing(unfit)),
+                ),
                 icon=":material/error:",
             )
-            st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
+            st.page_link(
+                "pages/hierarchies.py", label=say("Mend it"), icon=":material/account_tree:"
+            )
 
 
 def metric_titles(work: Work) -> dict[str, str]:
     """What the metrics are called that can be chosen, and the one that is; by name."""
     names = dict.fromkeys([*usable_metrics(work), work.metric])
-    return {name: metric_called(work, name).card.title for name in names}
+    return {name: say_of(metric_called(work, name).card.title) for name in names}
 
 
-def metric_choice(key: str, label: str = "Metric") -> None:
+def metric_choice(key: str) -> None:
     """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
     usable, titles = usable_metrics(work), metric_titles(work)
+    about = [
+        say("What counts as a loss."),
+        plain(say_of(metric_called(work, work.metric).card.summary)),
+    ]
+    if not uses(work.algorithm, "metric"):
+        about.append(
+            say("The chosen algorithm goes by a rule of its own; the metric only measures.")
+        )
     st.selectbox(
-        label,
+        say("Metric"),
         usable if work.metric in usable else [*usable, work.metric],
         key=state.seeded(key, work.metric),
         format_func=lambda name: titles[name],
-        help="What counts as a loss. "
-        + plain(metric_called(work, work.metric).card.summary)
-        + (
-            ""
-            if uses(work.algorithm, "metric")
-            else " The chosen algorithm goes by a rule of its own; the metric only measures."
-        ),
+        help=" ".join(about),
         on_change=lambda: state.change(metric=state.typed(key)),
     )
 
@@ -122,16 +136,18 @@ def metric_choice(key: str, label: str = "Metric") -> None:
 def strategy_choice(key: str) -> None:
     """A control for the strategy; those that look at l or t are there with a sensitive column."""
     work = state.work()
-    lacking = (
-        "" if len(usable_strategies(work)) > 1 else " All others need GAA and a sensitive column."
-    )
+    about = [
+        say("Which class a smallest one is merged with."),
+        plain(say_of(STRATEGIES[work.strategy_used].summary)),
+    ]
+    if len(usable_strategies(work)) < 2:
+        about.append(plain(say("All others need GAA and a sensitive column.")))
     st.selectbox(
-        "Strategy",
+        say("Strategy"),
         usable_strategies(work),
         key=state.seeded(key, work.strategy_used),
-        format_func=lambda name: STRATEGIES[name].title,
-        help="Which class a smallest one is merged with. "
-        + plain(f"{STRATEGIES[work.strategy_used].summary}{lacking}"),
+        format_func=lambda name: say_of(STRATEGIES[name].title),
+        help=" ".join(about),
         on_change=lambda: state.change(strategy=state.typed(key)),
     )
 
@@ -140,10 +156,10 @@ def sensitive_choice(key: str) -> None:
     """A control for the sensitive column that strategies and numbers look at."""
     work = state.work()
     st.selectbox(
-        "Sensitive column",
+        say("Sensitive column"),
         work.sensitive_columns,
         key=state.seeded(key, work.focus),
-        help="Which sensitive column strategies look at, and whose l and t are shown.",
+        help=say("Which sensitive column strategies look at, and whose l and t are shown."),
         on_change=lambda: state.change(sensitive=state.typed(key)),
     )
 
@@ -156,13 +172,19 @@ def _line(work: Work) -> None:
     """
     sensitive = work.sensitive_columns
     about = [
-        counted(work.table.n_records, "record"),
-        counted(len(work.quasi_identifiers), "quasi-identifier"),
+        say_counted(work.table.n_records, "{count} record", "{count} records"),
+        say_counted(
+            len(work.quasi_identifiers), "{count} quasi-identifier", "{count} quasi-identifiers"
+        ),
     ]
-    if len(sensitive) < 2:
-        about.append(f"sensitive: {plain(', '.join(sensitive) or 'none')}")
+    if not sensitive:
+        about.append(say("sensitive: none"))
+    elif len(sensitive) == 1:
+        about.append(say("sensitive: {column}", column=plain(sensitive[0])))
     if work.models:
-        about.append(f"k and {counted(len(work.models), 'more model')}")
+        about.append(
+            say_counted(len(work.models), "k and {count} more model", "k and {count} more models")
+        )
     weights = {
         name: weight
         for name, weight in work.attribute_weights.items()
@@ -170,37 +192,42 @@ def _line(work: Work) -> None:
     }
     if weights:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
-        about.append(f"counts: {plain(listed)}")
+        about.append(say("counts: {columns}", columns=plain(listed)))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
-        with st.popover(f"Table: {plain(shortened(work.title))}", type="tertiary"):
+        with st.popover(say("Table: {title}", title=plain(shortened(work.title))), type="tertiary"):
             names = list(SAMPLES)
             st.selectbox(
-                "Work on a sample",
+                say("Work on a sample"),
                 names,
                 index=None,
-                placeholder="Choose a sample",
+                placeholder=say("Choose a sample"),
                 key=state.seeded("frame-sample", work.origin if work.origin in names else None),
                 format_func=lambda name: SAMPLES[name].title,
                 on_change=_take_sample,
             )
-            st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
+            st.page_link(
+                "pages/data.py", label=say("Load your own table"), icon=":material/upload:"
+            )
         st.caption(" · ".join(about), width="content")
         if len(sensitive) > 1 and work.focus is not None:
             position = list(work.roles).index(work.focus)
-            with st.popover(f"Sensitive: {plain(shortened(work.focus, 20))}", type="tertiary"):
+            with st.popover(
+                say("Sensitive: {column}", column=plain(shortened(work.focus, 20))),
+                type="tertiary",
+            ):
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
-        title = metric_called(work, work.metric).card.title
-        with st.popover(f"Metric: {plain(shortened(title))}", type="tertiary"):
+        title = say_of(metric_called(work, work.metric).card.title)
+        with st.popover(say("Metric: {title}", title=plain(shortened(title))), type="tertiary"):
             metric_choice(f"frame-metric-{work.metric}")
         if uses(work.algorithm, "strategy"):
             name = STRATEGIES[work.strategy_used].title.split(":")[0]
-            with st.popover(f"Strategy: {plain(name)}", type="tertiary"):
+            with st.popover(say("Strategy: {name}", name=plain(name)), type="tertiary"):
                 strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.k)}", type="tertiary"):
             most = max(2, work.table.n_records)
             key = f"frame-k-{work.k}"
             st.number_input(
-                "k, records per class at least",
+                say("k, records per class at least"),
                 min_value=2,
                 max_value=most,
                 key=state.seeded(key, min(work.k, most)),

@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Literal, cast
 
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.studio.worker import failure, read_frame, write_frame
 
 __all__ = ["Job", "Jobs", "State"]
@@ -35,12 +36,6 @@ __all__ = ["Job", "Jobs", "State"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _ROOT = str(Path(__file__).resolve().parents[2])
-
-_DIED = (
-    "The worker process ended unexpectedly; perhaps the memory ran out. "
-    "The next calculation gets a fresh one."
-)
-_NOT_STARTED = "The worker process could not be started."
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
 
@@ -114,8 +109,10 @@ class Job:
         late: str,
     ) -> None:
         self._after = after
-        usual = f"The calculation was stopped: it took longer than {deadline:g} seconds."
-        self._late = late or usual
+        self._late = late or say(
+            "The calculation was stopped: it took longer than {seconds} seconds.",
+            seconds=f"{deadline:g}",
+        )
         self._payload = payload
         self._deadline = deadline
         self._queue = queue
@@ -150,7 +147,8 @@ class Job:
         """What is being done, or the place in the queue."""
         with self._changed:
             if self._state == "queued":
-                return f"Waiting: place {self._queue.index(self) + 1} in the queue"
+                place = self._queue.index(self) + 1
+                return say("Waiting: place {place} in the queue", place=place)
         return self._told[1]
 
     @property
@@ -219,13 +217,13 @@ class Job:
             self._result, self._error, self._exception = result, error, exception
             self._ended = time.monotonic()
             if state == "cancelled":
-                self._told = (self._told[0], "Cancelled", self._told[2])
+                self._told = (self._told[0], say("Cancelled"), self._told[2])
             self._state = state
             self._changed.notify_all()
             return True
 
     def _take_from_queue(self) -> None:
-        self._told = (0.0, "Starting", 0.0)
+        self._told = (0.0, say("Starting"), 0.0)
         self._began = time.monotonic()
         self._state = "running"
 
@@ -272,7 +270,13 @@ class Job:
                     return self._settle("failed", error=str(value))
         except (EOFError, OSError):
             if last:
-                self._settle("failed", error=_DIED)
+                self._settle(
+                    "failed",
+                    error=say(
+                        "The worker process ended unexpectedly; perhaps the memory ran out. The "
+                        "next calculation gets a fresh one."
+                    ),
+                )
         except Exception as error:  # noqa: BLE001  a result that cannot be read must not end the slot
             self._settle("failed", error=failure(error))
         finally:
@@ -416,7 +420,7 @@ class Jobs:
                 worker = None
             worker = worker or self._start_worker()
             if worker is None:
-                job._settle("failed", error=_NOT_STARTED)
+                job._settle("failed", error=say("The worker process could not be started."))
                 return None
             if job._carry_out(worker, last):
                 return worker

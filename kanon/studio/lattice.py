@@ -21,6 +21,7 @@ from kanon.exploration import (
     neighbourhood,
     outline,
 )
+from kanon.language import say
 from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role
 from kanon.studio.work import Work, plan_of, settings_of
@@ -140,7 +141,7 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
     """
     columns = lattice_columns(work)
     if not columns:
-        raise PlanError("No quasi-identifier has a usable hierarchy yet.")
+        raise PlanError(say("No quasi-identifier has a usable hierarchy yet."))
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.

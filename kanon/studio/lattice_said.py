@@ -5,10 +5,11 @@ from __future__ import annotations
 from kanon.algorithms.lattice import Node, largest_level
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.exploration import WALKERS, Assessed, Explored, Step, Walk
+from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
 from kanon.studio.lattice import Ready
 from kanon.studio.text import plain, shortened
-from kanon.words import counted, percent, thin
+from kanon.words import percent, thin
 
 __all__ = ["how_lattice", "levels_said", "levels_shown", "size_said", "step_said", "verdict"]
 
@@ -25,44 +26,66 @@ def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
     step
         The number of the step; None for the last.
     """
-    title = short_title(walk.algorithm)
+    title = say_of(short_title(walk.algorithm))
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""
     number = walk.last if step is None else min(step, walk.last)
     if number < walk.first:
-        return f"{title} has not begun yet."
+        return say("{search} has not begun yet.", search=title)
     one = walk.steps[number - walk.first]
     end = number == walk.last
     if not walk.climbs:
         did = _jumped(one, walk, end)
     elif one.raised is None:
-        did = f"starts from the original values; {_too_small(explored, one)}"
+        did = say("starts from the original values; {rest}", rest=_too_small(explored, one))
     else:
         did = _raised(explored, one, walk)
-    stop = ""
-    if end:
-        cost = explored.assessed.loss[explored.assessed.places[one.node]]
-        evaluated = counted(walk.evaluated, "node")
-        gone = f" and suppresses {counted(one.suppressed, 'record')}" if one.suppressed else ""
-        if one.suppressed > explored.limit:
-            gone += ", as published, though the lattice here may suppress "
-            gone += thin(explored.limit) if explored.limit else "none"
-        loss = percent(float(cost))
-        stop = f" Here it stops{gone}: a loss of {loss}, having counted {evaluated}."
-    return f"{title}, step {number}: {did}.{stop}"
+    said = say("{search}, step {number}: {did}.", search=title, number=number, did=did)
+    return f"{said} {_stopped(explored, one, walk)}" if end else said
+
+
+def _stopped(explored: Explored, one: Step, walk: Walk) -> str:
+    cost = explored.assessed.loss[explored.assessed.places[one.node]]
+    values = {
+        "loss": percent(float(cost)),
+        "nodes": say_counted(walk.evaluated, "{count} node", "{count} nodes"),
+        "records": say_counted(one.suppressed, "{count} record", "{count} records"),
+        "limit": _limit(explored.limit),
+    }
+    if one.suppressed > explored.limit:
+        return say(
+            "Here it stops and suppresses {records}, as published, though the lattice here may "
+            "suppress {limit}: a loss of {loss}, having counted {nodes}.",
+            **values,
+        )
+    if one.suppressed:
+        return say(
+            "Here it stops and suppresses {records}: a loss of {loss}, having counted {nodes}.",
+            **values,
+        )
+    return say("Here it stops: a loss of {loss}, having counted {nodes}.", **values)
+
+
+def _limit(records: int) -> str:
+    return thin(records) if records else say("none")
 
 
 def _raised(explored: Explored, one: Step, walk: Walk) -> str:
     assert one.raised is not None
     name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
     if walk.algorithm == "datafly":
-        return (
-            f"raises {name} ({counted(one.distinct, 'distinct value')}, the most) to level "
-            f"{level}; {_too_small(explored, one)}"
+        return say(
+            "raises {column} ({values}, the most) to level {level}; {rest}",
+            column=name,
+            values=say_counted(one.distinct, "{count} distinct value", "{count} distinct values"),
+            level=level,
+            rest=_too_small(explored, one),
         )
-    return (
-        f"raises {name} to level {level}, as no other single step reaches a larger k than "
-        f"{thin(one.reached)}"
+    return say(
+        "raises {column} to level {level}, as no other single step reaches a larger k than {k}",
+        column=name,
+        level=level,
+        k=thin(one.reached),
     )
 
 
@@ -70,16 +93,31 @@ def _jumped(one: Step, walk: Walk, end: bool) -> str:
     """What a binary search over heights learnt."""
     height = sum(one.node)
     if end:
-        return f"takes, of the nodes of height {height} that satisfy, the one of least loss"
+        return say(
+            "takes, of the nodes of height {height} that satisfy, the one of least loss",
+            height=height,
+        )
     if one.suppressed <= walk.limit:
-        return f"height {height} has a node that satisfies, so it looks no higher"
-    return f"no node of height {height} satisfies, so it looks higher"
+        return say(
+            "height {height} has a node that satisfies, so it looks no higher", height=height
+        )
+    return say("no node of height {height} satisfies, so it looks higher", height=height)
 
 
 def _too_small(explored: Explored, one: Step) -> str:
-    are = "is" if one.suppressed == 1 else "are"
-    which = f"below k = {thin(explored.k)}" + (" or that break a model" if explored.others else "")
-    return f"{counted(one.suppressed, 'record')} {are} in classes {which}"
+    if explored.others:
+        return say_counted(
+            one.suppressed,
+            "{count} record is in classes below k = {k} or that break a model",
+            "{count} records are in classes below k = {k} or that break a model",
+            k=thin(explored.k),
+        )
+    return say_counted(
+        one.suppressed,
+        "{count} record is in classes below k = {k}",
+        "{count} records are in classes below k = {k}",
+        k=thin(explored.k),
+    )
 
 
 def size_said(ready: Ready) -> str:
@@ -87,9 +125,13 @@ def size_said(ready: Ready) -> str:
     explored, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(explored.per_height)
-    return (
-        f"Nodes: {factors} = {thin(explored.size)}, the product of the heights. Widest height: "
-        f"{thin(most)} nodes; by the formula about {thin(round(largest_level(trees)))}."
+    return say(
+        "Nodes: {factors} = {size}, the product of the heights. Widest height: {most} nodes; by "
+        "the formula about {expected}.",
+        factors=factors,
+        size=thin(explored.size),
+        most=thin(most),
+        expected=thin(round(largest_level(trees))),
     )
 
 
@@ -114,22 +156,30 @@ def verdict(explored: Explored, found: Assessed, node: Node) -> str:
     place = found.places[node]
     gone, limit = int(found.suppressed[place]), found.limit
     if gone > limit:
-        at_least = "at least " if explored.others else ""
-        return (
-            f"Does not satisfy: {at_least}{counted(gone, 'record')} would have to be suppressed, "
-            f"and {thin(limit) if limit else 'none'} may be."
+        records = say_counted(gone, "{count} record", "{count} records")
+        if explored.others:
+            return say(
+                "Does not satisfy: at least {records} would have to be suppressed, and {limit} may "
+                "be.",
+                records=records,
+                limit=_limit(limit),
+            )
+        return say(
+            "Does not satisfy: {records} would have to be suppressed, and {limit} may be.",
+            records=records,
+            limit=_limit(limit),
         )
-    parts = ["Satisfies"]
+    parts = [say("Satisfies")]
     if node == explored.least:
-        parts.append("no node loses less")
+        parts.append(say("no node loses less"))
     if node in explored.minimal:
-        parts.append("minimal: lower any column by one level, and it fails")
+        parts.append(say("minimal: lower any column by one level, and it fails"))
     if node in explored.tied:
-        one = len(explored.tied) == 1
+        tied = say_counted(len(explored.tied), "{count} node", "{count} nodes")
         parts.append(
-            "MinGen takes it"
-            if one
-            else f"one of {counted(len(explored.tied), 'node')} among which MinGen lets you choose"
+            say("MinGen takes it")
+            if len(explored.tied) == 1
+            else say("one of {nodes} among which MinGen lets you choose", nodes=tied)
         )
     return "; ".join(parts) + "."
 
@@ -143,51 +193,81 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
     )
     size, spread = explored.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
-    metric = ready.prepared.plan.metric.card.title
-    weights = ready.prepared.plan.algorithm.attribute_weights
-    are = "is" if explored.limit == 1 else "are"
+    metric = plain(say_of(ready.prepared.plan.metric.card.title))
+    sources = "; ".join(dict.fromkeys(say_of(module.CARD.source) for module in WALKERS.values()))
+    required = f"k = {thin(explored.k)}"
+    if explored.others:
+        required = say("{k} or one of the other models", k=required)
     allowed = (
-        f"At most {counted(explored.limit, 'record')} {are}" if explored.limit else "No record is"
+        say_counted(
+            explored.limit,
+            "At most {count} record is in classes that break {required}.",
+            "At most {count} records are in classes that break {required}.",
+            required=required,
+        )
+        if explored.limit
+        else say("No record is in classes that break {required}.", required=required)
     )
-    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
-    return (
-        f"{FULL_DOMAIN} Raising one column by one level leads to the node above; the **height** of "
-        "a node is the sum of its levels. At the bottom nothing is raised, at the top everything "
-        "is lost.\n\n"
-        f"**How many nodes.** With h_j levels of column j ({heights}) there are Π h_j = "
-        f"{thin(size)} nodes and Σ_j (h_j − 1) · Π_(i≠j) h_i = {thin(n_edges)} edges. The sum of "
-        "the levels of a node drawn at random is nearly normal, with variance Σ (h_j² − 1)/12 = "
-        f"{spread:.2f}, so the widest height has about Π h_j / √(2π Σ (h_j² − 1)/12) = "
-        f"{thin(round(largest_level(trees)))} nodes; counted, it has "
-        f"{thin(max(explored.per_height))}. How many there are at each height is the coefficient "
-        "of x to that power in the product of (1 + x + … + x^(h_j − 1)): no node has to be "
-        "listed for it.\n\n"
-        f"**Satisfies.** {allowed} in classes that break k = {thin(explored.k)}"
-        + (" or one of the other models" if explored.others else "")
-        + ". Every node above one that satisfies does so too. A satisfying node is **minimal** if "
-        "none below it satisfies.\n\n"
-        "**k reached.** The largest k that the node has once at most the allowed number of records "
-        "is suppressed.\n\n"
-        f"**Loss** = 100 · cost / cost of losing everything, as {plain(metric)} counts, in percent "
-        "of all that could be lost. Records in classes that do not satisfy count as lost "
-        "completely, whether or not so many may be suppressed: so low nodes lose much although "
-        "they raise little."
-        + (
-            " Columns count by their weights here, as they do while searching; alteration on the "
+    satisfies = say(
+        "Every node above one that satisfies does so too. A satisfying node is **minimal** if none "
+        "below it satisfies."
+    )
+    loss = say(
+        "**Loss** = 100 · cost / cost of losing everything, as {metric} counts, in percent of all "
+        "that could be lost. Records in classes that do not satisfy count as lost completely, "
+        "whether or not so many may be suppressed: so low nodes lose much although they raise "
+        "little.",
+        metric=metric,
+    )
+    if ready.prepared.plan.algorithm.attribute_weights:
+        loss += " " + say(
+            "Columns count by their weights here, as they do while searching; alteration on the "
             "other pages counts each once."
-            if weights
-            else ""
         )
-        + "\n\n"
-        + "\n\n".join(
-            f"**{plain(module.CARD.title)}.** {plain(module.HOW.removeprefix(FULL_DOMAIN).strip())}"
-            for module in WALKERS.values()
+    ties = say("Ties of Improved greedy go to the column with the most distinct values.")
+    suppressed = (
+        say("Datafly may suppress k records, as published, as no limit was set.")
+        if ready.task.suppression is None
+        else say_counted(
+            ready.task.suppression,
+            "Datafly may suppress up to {count} record.",
+            "Datafly may suppress up to {count} records.",
         )
-        + "\n\nTies of Improved greedy go to the column with the most distinct values. Datafly may "
-        + (
-            "suppress k records, as published, as no limit was set."
-            if ready.task.suppression is None
-            else f"suppress up to {counted(ready.task.suppression, 'record')}."
-        )
-        + f"\n\nSource: {plain(sources)}."
+    )
+    raising = say(
+        "Raising one column by one level leads to the node above; the **height** of a node is the "
+        "sum of its levels. At the bottom nothing is raised, at the top everything is lost."
+    )
+    return "\n\n".join(
+        [
+            f"{say_of(FULL_DOMAIN)} {raising}",
+            say(
+                "**How many nodes.** With h_j levels of column j ({heights}) there are Π h_j = "
+                "{nodes} nodes and Σ_j (h_j − 1) · Π_(i≠j) h_i = {edges} edges. The sum of the "
+                "levels of a node drawn at random is nearly normal, with variance Σ (h_j² − 1)/12 "
+                "= {variance}, so the widest height has about Π h_j / √(2π Σ (h_j² − 1)/12) = "
+                "{expected} nodes; counted, it has {widest}. How many there are at each height is "
+                "the coefficient of x to that power in the product of (1 + x + … + x^(h_j − 1)): "
+                "no node has to be listed for it.",
+                heights=heights,
+                nodes=thin(size),
+                edges=thin(n_edges),
+                variance=f"{spread:.2f}",
+                expected=thin(round(largest_level(trees))),
+                widest=thin(max(explored.per_height)),
+            ),
+            say("**Satisfies.** {allowed}", allowed=allowed) + f" {satisfies}",
+            say(
+                "**k reached.** The largest k that the node has once at most the allowed number of "
+                "records is suppressed."
+            ),
+            loss,
+            *(
+                f"**{plain(say_of(module.CARD.title))}.** "
+                f"{plain(say_of(module.HOW.removeprefix(FULL_DOMAIN).strip()))}"
+                for module in WALKERS.values()
+            ),
+            f"{ties} {suppressed}",
+            say("Source: {source}.", source=plain(sources)),
+        ]
     )

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.navigation import set_up_page
 
@@ -41,31 +42,35 @@ def admit() -> bool:
         return True
     if logged_in:
         with st.sidebar:
-            st.button("Log out", icon=":material/logout:", on_click=_log_out, width="stretch")
+            st.button(say("Log out"), icon=":material/logout:", on_click=_log_out, width="stretch")
         return True
     set_up_page()
     # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-    st.navigation([st.Page(_log_in, title="Log in", default=True)], position="hidden").run()
+    st.navigation([st.Page(_log_in, title=say("Log in"), default=True)], position="hidden").run()
     return False
 
 
 def _log_in() -> None:
-    st.title("Who are you?")
+    st.title(say("Who are you?"))
     if st.user.get("is_logged_in") is None:
         st.error(
-            "This server asks for a login, and none is set up: whoever runs it has to add the "
-            "section [auth] to its secrets (see docs/deployment.md).",
+            say(
+                "This server asks for a login, and none is set up: whoever runs it has to add the "
+                "section [auth] to its secrets (see docs/deployment.md)."
+            ),
             icon=":material/error:",
         )
     elif find_spec("authlib") is None:
         st.error(
-            "The login of this server needs the package Authlib, which is not installed: whoever "
-            "runs it has to run pip install authlib.",
+            say(
+                "The login of this server needs the package Authlib, which is not installed: "
+                "whoever runs it has to run pip install authlib."
+            ),
             icon=":material/error:",
         )
     else:
-        st.markdown("Log in to work with personal data on this server.")
-        st.button("Log in", type="primary", icon=":material/login:", on_click=st.login)
+        st.markdown(say("Log in to work with personal data on this server."))
+        st.button(say("Log in"), type="primary", icon=":material/login:", on_click=st.login)
 
 
 def _log_out() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.glossary import Term, glossary, looked_up
+from kanon.language import say, say_counted, say_of
 from kanon.studio.text import plain
-from kanon.words import counted
 
 __all__ = ["glossary_control"]
 
@@ -22,7 +22,7 @@ def glossary_control() -> None:
 @st.fragment  # what is looked up draws nothing of the page again
 def _control() -> None:
     place = st.popover(
-        "Glossary",
+        say("Glossary"),
         icon=":material/menu_book:",
         width="stretch",
         key="glossary",
@@ -35,28 +35,35 @@ def _control() -> None:
 
 def _look_up() -> None:
     typed = st.text_input(
-        "Look up a word",
+        say("Look up a word"),
         key="glossary-word",
-        placeholder="such as class, NLLM or attack",
-        help="A word, or a part of one. What it means here is below, with where it is met.",
+        placeholder=say("such as class, NLLM or attack"),
+        help=say("A word, or a part of one. What it means here is below, with where it is met."),
     )
     with st.container(height=420, border=False):
         if not (typed or "").strip():
-            st.caption(" · ".join(map(plain, glossary())))
+            st.caption(" · ".join(plain(say_of(name)) for name in glossary()))
             return
         found = looked_up(typed)
         if not found:
-            st.info("There is no such word here; try a part of it, or another one.")
+            st.info(say("There is no such word here; try a part of it, or another one."))
         for term in found[:_SHOWN]:
             st.markdown(_said(term))
         if len(found) > _SHOWN:
-            st.caption(f"And {counted(len(found) - _SHOWN, 'more word')}: type more of it.")
+            st.caption(
+                say_counted(
+                    len(found) - _SHOWN,
+                    "And {count} more word: type more of it.",
+                    "And {count} more words: type more of it.",
+                )
+            )
 
 
 def _said(term: Term) -> str:
-    parts = [f"Met on {', '.join(term.where)}."]
+    parts = [say("Met on {pages}.", pages=", ".join(map(say_of, term.where)))]
     if term.see:
-        parts.append(f"See {'; '.join(term.see)}.")
+        parts.append(say("See {words}.", words="; ".join(map(say_of, term.see))))
     if term.source:
-        parts.append(f"Source: {term.source}.")
-    return f"**{plain(term.name)}**: {plain(term.told)}  \n:small[{plain(' '.join(parts))}]"
+        parts.append(say("Source: {source}.", source=say_of(term.source)))
+    name, told = plain(say_of(term.name)), plain(say_of(term.told))
+    return f"**{name}**: {told}  \n:small[{plain(' '.join(parts))}]"

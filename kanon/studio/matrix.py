@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.picture import chart
 
@@ -16,9 +17,11 @@ __all__ = ["matrix_with_cells"]
 
 _FOLDER = Path(__file__).parent
 
+_HINT = say("Click a cell to see how its cost adds up; drag to zoom in.")
+
 _cells = st.components.v2.component(
     "kanon_cells",
-    html='<p class="cells">Click a cell to see how its cost adds up; drag to zoom in.</p>',
+    html=f'<p class="cells">{_HINT}</p>',
     css=(_FOLDER / "matrix.css").read_text("utf-8"),
     js=(_FOLDER / "matrix.js").read_text("utf-8"),
 )

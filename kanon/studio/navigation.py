@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.studio.text import plain
 
 __all__ = ["chosen_page", "run_page", "set_up_page"]
@@ -26,62 +27,70 @@ def chosen_page() -> StreamlitPage:
     set_up_page()
     return st.navigation(
         {
-            "Prepare": [
-                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data"),
+            say("Prepare"): [
+                st.Page(
+                    "pages/data.py", title=say("Data"), icon=":material/table:", url_path="data"
+                ),
                 st.Page(
                     "pages/hierarchies.py",
-                    title="Hierarchies",
+                    title=say("Hierarchies"),
                     icon=":material/account_tree:",
                     url_path="hierarchies",
                 ),
                 st.Page(
                     "pages/metrics.py",
-                    title="Metrics",
+                    title=say("Metrics"),
                     icon=":material/grid_on:",
                     url_path="metrics",
                 ),
             ],
-            "Anonymise": [
+            say("Anonymise"): [
                 st.Page(
                     "pages/anonymise.py",
-                    title="Anonymise",
+                    title=say("Anonymise"),
                     icon=":material/shield:",
                     url_path="anonymise",
                     default=True,
                 ),
                 st.Page(
-                    "pages/lattice.py", title="Lattice", icon=":material/lan:", url_path="lattice"
+                    "pages/lattice.py",
+                    title=say("Lattice"),
+                    icon=":material/lan:",
+                    url_path="lattice",
                 ),
             ],
-            "Understand": [
+            say("Understand"): [
                 st.Page(
                     "pages/compare.py",
-                    title="Compare",
+                    title=say("Compare"),
                     icon=":material/stacked_line_chart:",
                     url_path="compare",
                 ),
                 st.Page(
                     "pages/privacy.py",
-                    title="Privacy",
+                    title=say("Privacy"),
                     icon=":material/visibility:",
                     url_path="privacy",
                 ),
                 st.Page(
                     "pages/utility.py",
-                    title="Utility",
+                    title=say("Utility"),
                     icon=":material/query_stats:",
                     url_path="utility",
                 ),
             ],
-            "Pass on": [
+            say("Pass on"): [
                 st.Page(
                     "pages/report.py",
-                    title="Report",
+                    title=say("Report"),
                     icon=":material/description:",
                     url_path="report",
                 ),
                 st.Page(
-                    "pages/learn.py", title="Learn", icon=":material/school:", url_path="learn"
+                    "pages/learn.py",
+                    title=say("Learn"),
+                    icon=":material/school:",
+                    url_path="learn",
                 ),
             ],
         }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from kanon.cards import Card
+from kanon.language import say, say_counted, say_of
 from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
@@ -33,6 +35,15 @@ class Number(NamedTuple):
     value: str
     help: str
 
+    @property
+    def short(self) -> str:
+        """The label up to its arrow, for where the word after it has no room.
+
+        >>> Number("Classes ↑ better", "5", "").short
+        'Classes ↑'
+        """
+        return re.sub(r"(.*[↑↓]).*", r"\1", self.label)
+
 
 def of_release(done: Run) -> list[Number]:
     """What a release lost and what it reached."""
@@ -41,7 +52,7 @@ def of_release(done: Run) -> list[Number]:
     least = found[minimum_k.CARD.name]
     gone, records = found["suppressed"], found["records"]
     suppressed = Number(
-        "Suppressed ↓ better",
+        say("Suppressed") + " " + say_of("↓ better"),
         percent(100 * gone / records),
         left_out(gone, records),
     )
@@ -49,21 +60,25 @@ def of_release(done: Run) -> list[Number]:
         _number(
             alteration.CARD,
             percent(found["alteration"][metric.name]),
-            lost(found["alteration"][metric.name], plain(metric.card.title)),
+            lost(found["alteration"][metric.name], plain(say_of(metric.card.title))),
         ),
-        _number(generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")),
+        _number(
+            generalised.CARD, percent(raised), of_quasi_identifiers(raised, say("were changed"))
+        ),
         _number(
             at_root.CARD,
             percent(roots),
-            of_quasi_identifiers(roots, "are at the root, where they say nothing any more"),
+            of_quasi_identifiers(roots, say("are at the root, where they say nothing any more")),
         ),
         _number(
             minimum_k.CARD,
-            "no class" if least is None else f"{thin(least)} records",
+            say("no class")
+            if least is None
+            else say_counted(least, "{count} record", "{count} records"),
             smallest_class(least),
         ),
         Number(
-            "Classes ↑ better",
+            say("Classes") + " " + say_of("↑ better"),
             thin(found["classes"]),
             classes_told_apart(found["classes"], done.prepared.classes.n_classes),
         ),
@@ -79,19 +94,20 @@ def worst(done: Run, column: str | None) -> list[Number]:
     released = done.recoding.released
     if column is None or not released.n_classes:
         return []
-    sensitive = released.sensitive_named(column)
+    sensitive, name = released.sensitive_named(column), plain(shortened(column, 16))
     most = rounded(float(entropy_l_diversity.each(sensitive.whole())[0]), up=False)
     worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
     worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
+    guessed, unlike = say("Worst l, {column}", column=name), say("Worst t, {column}", column=name)
     return [
         Number(
-            f"Worst l, {plain(shortened(column, 16))} {entropy_l_diversity.CARD.arrow}",
-            f"{worst_l} of {most}",
+            f"{guessed} {say_of(entropy_l_diversity.CARD.arrow)}",
+            say("{part} of {whole}", part=worst_l, whole=most),
             hard_to_guess(worst_l, most, plain(column)),
         ),
         Number(
-            f"Worst t, {plain(shortened(column, 16))} {t_closeness.CARD.arrow}",
-            f"{worst_t} of 1",
+            f"{unlike} {say_of(t_closeness.CARD.arrow)}",
+            say("{part} of {whole}", part=worst_t, whole=1),
             unlike_the_table(worst_t, plain(column)),
         ),
     ]
@@ -102,23 +118,25 @@ def of_table(seen: Exposed) -> list[Number]:
     exposure = seen.exposure
     return [
         Number(
-            "k ↑ better",
+            say("k ↑ better"),
             thin(exposure.min_k),
             smallest_class(exposure.min_k),
         ),
         Number(
-            "Unique ↓ better",
+            say("Unique ↓ better"),
             percent(100 * exposure.unique_records / exposure.n_records),
             nobody_alike(exposure.unique_records, exposure.n_records),
         ),
         Number(
-            "Classes",
+            say("Classes"),
             thin(exposure.n_classes),
-            f"{thin(exposure.n_records)} records are in so many groups that share all "
-            "quasi-identifiers.",
+            say(
+                "{records} records are in so many groups that share all quasi-identifiers.",
+                records=thin(exposure.n_records),
+            ),
         ),
     ]
 
 
 def _number(card: Card, value: str, said: str) -> Number:
-    return Number(f"{card.title} {card.arrow}", value, said)
+    return Number(f"{say_of(card.title)} {say_of(card.arrow)}", value, said)

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.sources.addresses import allowed_folder, connections_allowed, tables_allowed
 from kanon.studio import running, state
 from kanon.studio.progress import cancel_button, progress
@@ -15,13 +16,13 @@ from kanon.studio.work import Work
 
 __all__ = ["PLACE_TAB", "place_tab", "table_tabs"]
 
-PLACE_TAB = "A path or a database"
-ENGINES = {"": "What fits", "spark": "Spark"}
+PLACE_TAB = say("A path or a database")
+ENGINES = {"": say("What fits"), "spark": "Spark"}
 
 
 def table_tabs(work: Work) -> tuple[list[str], str]:
     """The ways to a table, none by a path where that is switched off; and the one that is open."""
-    ways = ["Upload a file", "Samples", "Adult from UCI"]
+    ways = [say("Upload a file"), say("Samples"), say("Adult from UCI")]
     if not tables_allowed():
         return ways, ways[0]
     place = work.origin == "place" or work.doing == "opening" or work.place.problem
@@ -35,25 +36,31 @@ def place_tab(work: Work) -> None:
     widths = [6, *([1.7] if engines else []), 2.1, 1.5]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
-        "Path of a table, or URL of a database with the table after a #",
+        say("Path of a table, or URL of a database with the table after a #"),
         key=state.seeded(f"place-{version}", work.place.typed),
         placeholder=_examples(),
         on_change=lambda: _take(typed=state.typed(f"place-{version}")),
-        help="A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file"
-        + (", or a server such as postgres://host/data#people." if connections_allowed() else "."),
+        help=say(
+            "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
+            "server such as postgres://host/data#people."
+        )
+        if connections_allowed()
+        else say("A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file."),
     )
     if engines:
         others[0].selectbox(
-            "Engine",
+            say("Engine"),
             engines,
             key=state.seeded(f"engine-{version}", work.place.engine),
             format_func=lambda name: ENGINES[name],
             on_change=lambda: _take(engine=state.typed(f"engine-{version}")),
-            help="What groups the records and writes the release. What fits is DuckDB for files, "
-            "and a database for itself.",
+            help=say(
+                "What groups the records and writes the release. What fits is DuckDB for files, "
+                "and a database for itself."
+            ),
         )
     others[-2].button(
-        "Open the table",
+        say("Open the table"),
         icon=":material/folder_open:",
         type="secondary" if work.origin == "place" else "primary",
         disabled=opening,
@@ -69,16 +76,20 @@ def place_tab(work: Work) -> None:
             progress()
         if work.place.problem:
             st.error(plain(work.place.problem), icon=":material/error:")
-    st.caption(
-        "The table stays where it is, however large: kanon asks it for counts and for the few "
-        "records of a preview. "
-        + plain(f"Files have to be in {allowed_folder()}.")
-        + ("" if connections_allowed() else " Connections to databases are switched off.")
-    )
+    told = [
+        say(
+            "The table stays where it is, however large: kanon asks it for counts and for the few "
+            "records of a preview."
+        ),
+        plain(say("Files have to be in {folder}.", folder=allowed_folder())),
+    ]
+    if not connections_allowed():
+        told.append(say("Connections to databases are switched off."))
+    st.caption(" ".join(told))
 
 
 def _examples() -> str:
-    return f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people"
+    return say("{path}, or data.sqlite#people", path=allowed_folder() / "people.parquet")
 
 
 def _take(**fields: str) -> None:

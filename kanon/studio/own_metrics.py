@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
+from kanon.language import say, say_of
 from kanon.metrics import PUBLISHED, Metric
 from kanon.plan import MetricPlan, check_metric_name, composed_metrics
 from kanon.studio.work import MatrixView, Work, metric_called
@@ -33,7 +34,10 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     """
     name = " ".join(name.split())
     check_metric_name(name, work.composed)
-    notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
+    notice = say(
+        "{metric} can now be chosen wherever a metric can, and is compared too.",
+        metric=quoted(name),
+    )
     return replace(
         work,
         composed={**work.composed, name: _part(intermediate, multiplier)},
@@ -66,8 +70,13 @@ def with_attribute_weight(work: Work, column: str, text: str) -> Work:
         weight = -1.0
     if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
         raise MetricError(
-            f"The weight {quoted(text)} of {quoted(column)} is not allowed; it is a number with a "
-            f"decimal point, from 0 to {LARGEST_ATTRIBUTE_WEIGHT}, and 1 counts as usual."
+            say(
+                "The weight {weight} of {column} is not allowed; it is a number with a decimal "
+                "point, from 0 to {most}, and 1 counts as usual.",
+                weight=quoted(text),
+                column=quoted(column),
+                most=LARGEST_ATTRIBUTE_WEIGHT,
+            )
         )
     weights = {**work.attribute_weights, column: weight}
     return replace(work, attribute_weights=weights, problem=None, notice=None)
@@ -78,6 +87,13 @@ def without_composed(work: Work, name: str) -> Work:
     made = work.comparison
     lines = () if made is None else made.comparison.lines
     compared = any(line.configuration.metric == name for line in lines)
+    notice = (
+        say(
+            "{metric} is gone, and with it the comparison that it was part of.", metric=quoted(name)
+        )
+        if compared
+        else say("{metric} is gone.", metric=quoted(name))
+    )
     return replace(
         work,
         composed={other: part for other, part in work.composed.items() if other != name},
@@ -88,15 +104,14 @@ def without_composed(work: Work, name: str) -> Work:
         comparison=None if compared else made,
         what_if=None,
         problem=None,
-        notice=f"{quoted(name)} is gone{_and_the_comparison if compared else ''}.",
+        notice=notice,
     )
-
-
-_and_the_comparison = ", and with it the comparison that it was part of"
 
 
 def equal_metrics(work: Work, metric: Metric) -> list[str]:
     """What the other metrics are called that count exactly as this one does."""
     others = [metric_called(work, name) for name in (*PUBLISHED, *work.composed)]
     phases = (metric.intermediate, metric.multiplier)
-    return [one.card.title for one in others if (one.intermediate, one.multiplier) == phases]
+    return [
+        say_of(one.card.title) for one in others if (one.intermediate, one.multiplier) == phases
+    ]

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.language import say
 from kanon.sources.writing import MIME, table_bytes
 from kanon.studio.files import content, file_name
 
@@ -45,7 +46,7 @@ def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, a
         All that decides the numbers; it goes into the fingerprint of the file's name.
     """
     chart(figure, name)
-    data_button("Data", numbers, name, about, kind="tertiary")
+    data_button(say("Data"), numbers, name, about, kind="tertiary")
 
 
 def data_button(
@@ -64,6 +65,6 @@ def data_button(
         icon=":material/download:",
         on_click="ignore",
         type=kind,  # type: ignore[arg-type]
-        help="The numbers behind the picture, as CSV.",
+        help=say("The numbers behind the picture, as CSV."),
         key=f"{name}-data",
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.hierarchy.files import Imported
+from kanon.language import say
 from kanon.plan import (
     DatesPlan,
     HierarchyPlan,
@@ -50,7 +51,9 @@ def with_plan(work: Work, plan: Plan) -> Work:
         work,
         roles={column: named.get(column, Role.INSENSITIVE) for column in work.roles},
         reasons={
-            column: "As the plan says." if column in named else "The plan does not name it."
+            column: say("As the plan says.")
+            if column in named
+            else say("The plan does not name it.")
             for column in work.roles
         },
         missing=plan.read.missing or work.missing,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import drawing, state
 from kanon.studio.builders import builder_fields, typed_fields
 from kanon.studio.choices import BUILDERS, Choice, suggested
@@ -20,7 +21,7 @@ def build_panel(work: Work, column: str) -> None:
     preview = work.previews.get(column)
     chosen = preview.builder if preview is not None else None
     st.button(
-        "Suggest one from the data",
+        say("Suggest one from the data"),
         icon=":material/lightbulb:",
         key="build-suggest",
         on_click=_suggest,
@@ -30,10 +31,10 @@ def build_panel(work: Work, column: str) -> None:
     # The key holds the value: a closed popover would answer with an old one.
     key = f"{_prefix(work, column)}-builder-{chosen}"
     st.selectbox(
-        "Build from the values",
+        say("Build from the values"),
         [name for name in BUILDERS if name not in ("file", "drawn")],
         index=None,
-        placeholder="Choose a builder",
+        placeholder=say("Choose a builder"),
         key=state.seeded(key, chosen),
         format_func=lambda name: BUILDERS[name].title,
         on_change=_choose,
@@ -47,19 +48,18 @@ def preview_head(work: Work, column: str, preview: Choice) -> None:
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
         about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
-        text.markdown(
-            f":orange[:material/visibility: **Preview, not in use yet:** {builder.title}.]{about}"
-        )
+        head = say("**Preview, not in use yet:** {builder}.", builder=builder.title)
+        text.markdown(f":orange[:material/visibility: {head}]{about}")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             st.button(
-                "Use it",
+                say("Use it"),
                 type="primary",
                 key="preview-use",
                 disabled=preview.tree is None,
                 on_click=_use,
                 args=(column,),
             )
-            st.button("Discard", key="preview-discard", on_click=_discard, args=(column,))
+            st.button(say("Discard"), key="preview-discard", on_click=_discard, args=(column,))
         builder_fields(preview, prefix, _type, column, prefix)
         st.caption(" ".join([builder.about, *map(plain, preview.notes)]))
         if preview.problem:

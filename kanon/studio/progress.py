@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import running, state
 from kanon.studio.text import plain
 
@@ -19,7 +20,7 @@ def cancel_button(key: str = "cancel") -> None:
         The key of the button.
     """
     st.button(
-        "Cancel",
+        say("Cancel"),
         icon=":material/stop:",
         disabled=not state.work().busy,
         on_click=running.cancel,
@@ -39,16 +40,18 @@ def _bar() -> None:
     if job.finished:
         st.rerun()
     seconds = round(job.remaining or 0)
-    left = f" · about {seconds} s left" if seconds else ""
     what = {
-        "comparison": "Comparing: ",
-        "lattice": "The lattice: ",
-        "searches": "The searches: ",
-        "learning": "Learning: ",
-        "predicting": "Learning: ",
-        "reporting": "The report: ",
-        "exercises": "The exercise set: ",
-        "marking": "Marking: ",
+        "comparison": say("Comparing"),
+        "lattice": say("The lattice"),
+        "searches": say("The searches"),
+        "learning": say("Learning"),
+        "predicting": say("Learning"),
+        "reporting": say("The report"),
+        "exercises": say("The exercise set"),
+        "marking": say("Marking"),
     }
-    doing = what.get(state.work().doing, "")
-    st.progress(job.progress, text=plain(f"{doing}{job.text}{left}"))
+    doing, step = what.get(state.work().doing), job.text
+    text = say("{doing}: {step}", doing=doing, step=step) if doing else step
+    if seconds:
+        text += " · " + say("about {seconds} s left", seconds=seconds)
+    st.progress(job.progress, text=plain(text))

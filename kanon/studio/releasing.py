@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from kanon.language import say, say_counted
 from kanon.run import Run
 from kanon.sources.stored_source import StoredSource
 from kanon.studio import running, state
@@ -15,7 +16,7 @@ from kanon.studio.places import Written, suggested_destination
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
 from kanon.studio.work import Work
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = ["write_controls"]
 
@@ -41,15 +42,17 @@ def write_controls(
     key = f"destination-{work.version}-{Path(suggested).name}"
     where, press, stop = st.columns([6, 2.4, 1.5], vertical_alignment="bottom")
     where.text_input(
-        "Where the release goes",
+        say("Where the release goes"),
         key=state.seeded(key, wanted.typed or suggested),
         on_change=lambda: _take(state.typed(key), suggested),
-        help="A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
-        "new table of a DuckDB file, such as data.duckdb#released. "
-        "Nothing is overwritten, and the release appears complete or not at all.",
+        help=say(
+            "A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
+            "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, and "
+            "the release appears complete or not at all."
+        ),
     )
     press.button(
-        "Write the release of the old settings" if stale else "Write the release",
+        say("Write the release of the old settings") if stale else say("Write the release"),
         icon=":material/save:",
         type="secondary" if stale else "primary",
         disabled=work.busy,
@@ -76,7 +79,11 @@ def _take(typed: str, suggested: str) -> None:
 
 
 def _said(written: Written) -> str:
-    return (
-        f"Written: {counted(written.records, 'record')} for k = {thin(written.k)} in "
-        f"{written.seconds:.2f} s, to {plain(written.place)}"
+    return say_counted(
+        written.records,
+        "Written: {count} record for k = {k} in {seconds} s, to {place}",
+        "Written: {count} records for k = {k} in {seconds} s, to {place}",
+        k=thin(written.k),
+        seconds=f"{written.seconds:.2f}",
+        place=plain(written.place),
     )

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from kanon.language import say, say_counted
 from kanon.remarks import KINDS, Remark, by_kind, table_remarks
 from kanon.run import Run
 from kanon.studio import state
 from kanon.studio.text import plain
 from kanon.studio.work import Result, Work
-from kanon.words import counted
 
 __all__ = ["remarked_release", "remarked_table"]
 
@@ -25,28 +25,43 @@ def remarked_table(work: Work) -> None:
     remarks = state.remembered(
         "table-remarks", key, lambda: table_remarks(work.table, work.roles, work.k)
     )
-    _show(remarks, "on these roles")
+    _show(remarks, released=False)
 
 
 def remarked_release(result: Result, done: Run, k: int) -> None:
     """The remarks on the release that is shown, with the way to the roles."""
     remarks = state.remembered("remarks", (result, k), lambda: done.remarks)
-    _show(remarks, "on this release", roles=True)
+    _show(remarks, released=True)
 
 
-def _show(remarks: Sequence[Remark], about: str, roles: bool = False) -> None:
+def _show(remarks: Sequence[Remark], released: bool) -> None:
     if not remarks:
         return
     alike = by_kind(remarks)
     titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
-    title = f"{counted(len(remarks), 'remark')} {about}: {titles}"
+    title = (
+        say_counted(
+            len(remarks),
+            "{count} remark on this release: {titles}",
+            "{count} remarks on this release: {titles}",
+            titles=titles,
+        )
+        if released
+        else say_counted(
+            len(remarks),
+            "{count} remark on these roles: {titles}",
+            "{count} remarks on these roles: {titles}",
+            titles=titles,
+        )
+    )
     with st.expander(title, icon=":material/lightbulb:"):
         for kind, found in alike.items():
             listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
             if len(found) > _AT_ONCE:
                 rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
-                listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
+                more = say("The same, of fewer records: {columns}.", columns=rest)
+                listed.append(f"- {plain(more)}")
             st.markdown(f"**{KINDS[kind].title}.** {plain(KINDS[kind].advice)}")
             st.markdown("\n".join(listed))
-        if roles:
-            st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+        if released:
+            st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")

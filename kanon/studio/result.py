@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from kanon.language import say, say_counted, say_of
 from kanon.run import Run, algorithm_named
 from kanon.strategies import LOOKS_AT
 from kanon.studio import running, state
@@ -16,7 +17,7 @@ from kanon.studio.numbers import Number
 from kanon.studio.requirements import in_file_name, others_of
 from kanon.studio.text import plain
 from kanon.studio.work import Result, Work, k_grid
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = ["choose_k", "in_columns", "name_in_files", "notice", "release_shown", "start_button"]
 
@@ -24,7 +25,7 @@ __all__ = ["choose_k", "in_columns", "name_in_files", "notice", "release_shown",
 def start_button(work: Work, stale: bool, key: str) -> None:
     """The button that makes a result; it stands out where there is none, or an old one."""
     st.button(
-        "Anonymise",
+        say("Anonymise"),
         type="primary" if stale or work.result is None else "secondary",
         icon=":material/play_arrow:",
         disabled=work.busy,
@@ -40,10 +41,12 @@ def notice(work: Work, stale: bool) -> None:
     """
     with st.container():  # always there, so that the result stays where it is
         if work.result is None and not work.busy:
-            st.info("There is no result for this table yet; press Anonymise to make one.")
+            st.info(say("There is no result for this table yet; press Anonymise to make one."))
         if work.result is not None and stale and work.doing != "run":
             st.warning(
-                "Settings have changed since this result was made; press Anonymise to renew it.",
+                say(
+                    "Settings have changed since this result was made; press Anonymise to renew it."
+                ),
                 icon=":material/history:",
             )
     opacity = 0.45 if stale or work.doing == "run" else 1
@@ -69,15 +72,21 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
         The key of the slider.
     """
     known, n = result.solution.known, result.prepared.classes.n_records
+    title = plain(say_of(algorithm_named(result.prepared.plan.algorithm.name).CARD.title))
     if result.solution.curves is None:
-        title = algorithm_named(result.prepared.plan.algorithm.name).CARD.title
         st.caption(
-            f"{plain(title)} runs once per k, so there is no slider: this is k = {thin(k)}. Change "
-            "k in the line at the top and run again."
+            say(
+                "{algorithm} runs once per k, so there is no slider: this is k = {k}. Change k in "
+                "the line at the top and run again.",
+                algorithm=title,
+                k=thin(k),
+            )
         )
         return
     st.select_slider(
-        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
+        say("Choose k: every small one, then in growing steps")
+        if known is None
+        else say("Choose k"),
         k_grid(n, also=k) if known is None else known,
         key=state.seeded(key, k),
         format_func=thin,
@@ -86,16 +95,20 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     )
     if known is not None:
         wanted = min(work.k, n)
-        lacking = f" k = {thin(wanted)} is not among them; shown is {thin(k)}."
-        why = "With other models beside k, the release for each k is finished by itself"
+        why = say("With other models beside k, the release for each k is finished by itself")
         if result.solution.path is None:
-            why = f"{plain(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)} runs "
-            why += "once per k, and as many as three seconds allow"
-        st.caption(
-            f"{why}: {counted(len(known), 'k was', 'values of k were')} computed, nothing in "
-            "between."
-            f"{lacking if k != wanted else ''}"
+            why = say(
+                "{algorithm} runs once per k, and as many as three seconds allow", algorithm=title
+            )
+        computed = say_counted(
+            len(known),
+            "{count} k was computed, nothing in between.",
+            "{count} values of k were computed, nothing in between.",
         )
+        lacking = say(
+            "k = {wanted} is not among them; shown is {k}.", wanted=thin(wanted), k=thin(k)
+        )
+        st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
 
 
 def in_columns(numbers: Sequence[Number]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit import runtime
 
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.shared import desks, seat
 
@@ -29,15 +30,15 @@ def welcome() -> None:
     seat()  # so that the end of this connection is noticed
     if state.forgotten():
         _tab(key=_KEY, data={"forgotten": True})
-        st.caption("Everything was forgotten. Reload the page to begin anew.")
+        st.caption(say("Everything was forgotten. Reload the page to begin anew."))
         st.stop()
     if desks().seconds:
         waiting = not state.settled() and desks().any_left
         known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
         _tab(key=_KEY, data=known, on_before_change=_answered)
         if waiting:
-            st.caption("Looking for what this tab worked on …")
-            st.button("Begin anew", on_click=state.settle)
+            st.caption(say("Looking for what this tab worked on …"))
+            st.button(say("Begin anew"), on_click=state.settle)
             st.stop()
     state.settle()
 
@@ -47,8 +48,11 @@ def _answered() -> None:
     named = state.typed(_KEY).get("before")
     if isinstance(named, str) and named and not state.come_back(named):
         st.toast(
-            "This tab's earlier work is gone: it is kept for "
-            f"{desks().lasting}, or until the server stops.",
+            say(
+                "This tab's earlier work is gone: it is kept for {time}, or until the server "
+                "stops.",
+                time=desks().lasting,
+            ),
             icon=":material/info:",
             duration="long",
         )

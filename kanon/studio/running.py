@@ -12,6 +12,7 @@ from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
 from kanon.ground import Release, needs_table
+from kanon.language import say
 from kanon.lessons.exercises import ExerciseSet
 from kanon.measures.along import Curves, Points
 from kanon.plan import Plan
@@ -231,7 +232,7 @@ def compare(what_if: bool = False) -> None:
     try:
         lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
         if not lines:
-            raise PlanError("Choose at least one metric and one strategy to compare.")
+            raise PlanError(say("Choose at least one metric and one strategy to compare."))
         todo = lacking(work, lines, also=work.k, at_some=asks_for_some_k(work))
         plan = plan_of(without_lost(work))
         settings = comparison_settings(work, plan, [line.guide.name for line in lines])
@@ -432,28 +433,33 @@ def collect() -> None:
             return
         state.put(replace(found, **idle))  # with what was said while it ran
     elif job.parts:  # of a study, what was found so far stays
-        kept = f"{job.error or 'The study was cancelled.'} What was found so far is kept."
+        ended = job.error or say("The study was cancelled.")
+        kept = ended + " " + say("What was found so far is kept.")
         problem, notice = (kept, None) if job.error else (work.problem, kept)
         state.put(replace(then(work, None), **idle, problem=problem, notice=notice))
     elif job.state == "cancelled" and work.doing == "writing" and _complete(work):
-        late = "The release was complete before it could be cancelled."
+        late = say("The release was complete before it could be cancelled.")
         state.put(replace(then(work, None), **idle, notice=late))
     elif job.state == "cancelled":
         compared = work.comparison
         bands = work.bands and compared is not None and compared.comparison.has_bands
-        what = {
-            "opening": "Opening",
-            "reading": "Reading",
-            "writing": "Writing",
-            "reporting": "The report",
-            "exercises": "Opening",
-            "marking": "Marking",
-        }
-        notice = f"{what.get(work.doing, 'The run')} was cancelled; nothing was changed."
         said = {"problem": work.problem, "problem_at": work.problem_at}
-        state.change(**idle, bands=bands, notice=notice, **said)
+        state.change(**idle, bands=bands, notice=_cancelled(work.doing), **said)
     else:
         state.change(**idle, **_failed(work, job.error or ""))
+
+
+def _cancelled(doing: Doing) -> str:
+    opening = say("Opening was cancelled; nothing was changed.")
+    known = {
+        "opening": opening,
+        "reading": say("Reading was cancelled; nothing was changed."),
+        "writing": say("Writing was cancelled; nothing was changed."),
+        "reporting": say("The report was cancelled; nothing was changed."),
+        "exercises": opening,
+        "marking": say("Marking was cancelled; nothing was changed."),
+    }
+    return known.get(doing) or say("The run was cancelled; nothing was changed.")
 
 
 def _complete(work: Work) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from kanon.cards import Parameter
+from kanon.language import say, say_of
 from kanon.plan import parameters_of
 from kanon.run import algorithm_named, uses
 from kanon.studio import state
@@ -19,25 +20,27 @@ from kanon.studio.work import Work, node_used, with_option
 __all__ = ["about", "details", "own_choices", "suppression_field"]
 
 
-_COUNTED = {"weighted": "every record", "representatives": "one per class"}
+_COUNTED = {"weighted": say("every record"), "representatives": say("one per class")}
 """What the cost of a merge counts."""
 
 
 def about(name: str) -> str:
     """The card of an algorithm as Markdown: what it does, guarantees, when it is slow, source."""
     module = algorithm_named(name)
-    return (
-        f"**{plain(module.CARD.title)}.** {plain(module.CARD.summary)}\n\n"
-        f"**Guaranteed:** {plain(module.GUARANTEES)}\n\n"
-        f"**Slow:** {plain(module.SLOW)}\n\n"
-        f"**Source:** {plain(module.CARD.source)}"
+    return "\n\n".join(
+        [
+            f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(module.CARD.summary))}",
+            say("**Guaranteed:** {text}", text=plain(say_of(module.GUARANTEES))),
+            say("**Slow:** {text}", text=plain(say_of(module.SLOW))),
+            say("**Source:** {text}", text=plain(say_of(module.CARD.source))),
+        ]
     )
 
 
 def details(work: Work) -> None:
     """The popover: the card of the algorithm, and what else can be chosen for it."""
     said = ", ".join(_said(work))
-    with st.popover(f"Details: {said}" if said else "Details"):
+    with st.popover(say("Details: {chosen}", chosen=said) if said else say("Details")):
         st.markdown(about(work.algorithm))
         for parameter in _beside_strategy(work):
             _parameter(work, parameter)
@@ -79,15 +82,15 @@ def _said(work: Work) -> Iterator[str]:
     for parameter in _beside_strategy(work):
         value = chosen.get(parameter.name, parameter.default)
         if value != parameter.default:
-            yield parameter.choices[value]
+            yield say_of(parameter.choices[value])
     if work.tie_seed is not None and uses(work.algorithm, "tie_seed"):
-        yield f"seed {work.tie_seed}"
+        yield say("seed {seed}", seed=work.tie_seed)
     if work.seed and uses(work.algorithm, "seed"):
-        yield f"seed {work.seed}"
+        yield say("seed {seed}", seed=work.seed)
     if work.keep_suppressed and uses(work.algorithm, "suppression"):
-        yield "suppressed rows stay"
+        yield say("suppressed rows stay")
     if work.cost == "representatives" and uses(work.algorithm, "cost"):
-        yield "one per class"
+        yield _COUNTED[work.cost]
 
 
 def _parameter(work: Work, parameter: Parameter) -> None:
@@ -95,11 +98,11 @@ def _parameter(work: Work, parameter: Parameter) -> None:
     name = work.algorithm
     key = f"run-{name}-{parameter.name}"
     st.selectbox(
-        parameter.title,
+        say_of(parameter.title),
         list(parameter.choices),
         key=state.seeded(key, work.options.get(name, {}).get(parameter.name, parameter.default)),
-        format_func=lambda value: parameter.choices[value],  # options are no Markdown
-        help=plain(parameter.help),
+        format_func=lambda value: say_of(parameter.choices[value]),  # options are no Markdown
+        help=plain(say_of(parameter.help)),
         on_change=lambda: state.put(
             with_option(state.work(), name, parameter.name, state.typed(key))
         ),
@@ -107,12 +110,12 @@ def _parameter(work: Work, parameter: Parameter) -> None:
 
 
 def _suppression(work: Work) -> None:
-    usual = "k records" if work.algorithm == "datafly" else "none"
+    usual = say("k records") if work.algorithm == "datafly" else say("none")
     suppression_field(
         work,
         "run-suppression",
         usual,
-        f"That often saves many steps for the others. Empty: {usual}.",
+        say("That often saves many steps for the others. Empty: {usual}.", usual=usual),
     )
 
 
@@ -133,7 +136,7 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
     share = work.suppression
     key = f"{name}-{work.version}"
     st.number_input(
-        "Suppress at most, %",
+        say("Suppress at most, %"),
         min_value=0.0,
         max_value=100.0,
         value=None,  # else an empty field would be the least number
@@ -142,20 +145,25 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         placeholder=usual,
         key=state.seeded(key, None if share is None else round(100 * share, 6)),
         on_change=lambda: state.change(suppression=_share(state.typed(key))),
-        help="Records in classes that do not satisfy, mostly because they are too small, may "
-        "leave the release, up to this share. " + more,
+        help=say(
+            "Records in classes that do not satisfy, mostly because they are too small, may leave "
+            "the release, up to this share."
+        )
+        + f" {more}",
     )
 
 
 def _rows_of_suppressed(work: Work) -> None:
     key = f"run-keep-{work.version}-{work.keep_suppressed}"
     st.toggle(
-        "Keep the rows of suppressed records, blanked",
+        say("Keep the rows of suppressed records, blanked"),
         key=state.seeded(key, work.keep_suppressed),
         on_change=state.take,
         args=("keep_suppressed", key, bool),
-        help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
-        "all else empty, and a last column 'suppressed' that is 1.",
+        help=say(
+            "Else they are left out of the release. Blanked: every quasi-identifier at its root, "
+            "all else empty, and a last column 'suppressed' that is 1."
+        ),
     )
 
 
@@ -166,12 +174,14 @@ def _share(typed: float | None) -> float | None:
 def _cost(work: Work) -> None:
     key = f"run-cost-{work.version}-{work.cost}"
     st.selectbox(
-        "A merge counts",
+        say("A merge counts"),
         list(_COUNTED),
         key=state.seeded(key, work.cost),
         format_func=lambda name: _COUNTED[name],
-        help="Whether the cost of merging two classes counts each of their records, or one "
-        "representative of each.",
+        help=say(
+            "Whether the cost of merging two classes counts each of their records, or one "
+            "representative of each."
+        ),
         on_change=state.take,
         args=("cost", key),
     )
@@ -180,32 +190,36 @@ def _cost(work: Work) -> None:
 def _ties(work: Work) -> None:
     key = f"run-ties-{work.version}-{work.tie_seed}"
     st.number_input(
-        "Tie seed; empty: the canonical order",
+        say("Tie seed; empty: the canonical order"),
         min_value=0,
         max_value=2**31,
         value=None,
         step=1,
-        placeholder="canonical order",
+        placeholder=say("canonical order"),
         key=state.seeded(key, work.tie_seed),
         on_change=state.take,
         args=("tie_seed", key),
-        help="Often several partners are equally good. The canonical order takes the first as "
-        "the hierarchies list them; a seed takes another one, the same each time. Other seeds "
-        "show how much was chance.",
+        help=say(
+            "Often several partners are equally good. The canonical order takes the first as the "
+            "hierarchies list them; a seed takes another one, the same each time. Other seeds show "
+            "how much was chance."
+        ),
     )
 
 
 def _seed(work: Work) -> None:
     key = f"run-seed-{work.version}-{work.seed}"
     st.number_input(
-        "Seed",
+        say("Seed"),
         min_value=0,
         max_value=2**31,
         step=1,
         key=state.seeded(key, work.seed),
         on_change=lambda: state.change(seed=int(state.typed(key) or 0)),
-        help="The algorithm draws at random. The same seed draws the same each time; other seeds "
-        "show how much was chance.",
+        help=say(
+            "The algorithm draws at random. The same seed draws the same each time; other seeds "
+            "show how much was chance."
+        ),
     )
 
 
@@ -215,6 +229,11 @@ def _node(work: Work) -> None:
     listed = (
         ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())
         if chosen
-        else "none yet"
+        else say("none yet")
     )
-    st.markdown(f"**Levels that you picked:** {listed}. They are picked on the page Lattice.")
+    st.markdown(
+        say(
+            "**Levels that you picked:** {levels}. They are picked on the page Lattice.",
+            levels=listed,
+        )
+    )

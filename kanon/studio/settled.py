@@ -9,6 +9,8 @@ from kanon.language import catalogue
 
 __all__ = ["settled"]
 
+_TITLE = "Settings"  # in English: nobody knows the language then
+
 
 def settled() -> bool:
     """Whether the limits and the language are known; if not, what is wrong is said on every page.
@@ -29,6 +31,6 @@ def settled() -> bool:
 
         set_up_page()
         # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
+        st.navigation([st.Page(said, title=_TITLE, default=True)], position="hidden").run()
         return False
     return True

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from kanon.errors import quoted
+from kanon.language import say
 from kanon.schema import SUPPRESSED, Role, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
@@ -132,7 +133,8 @@ def _adult_work(file: TableFile, version: int) -> Work:
     """The papers take all nine columns as quasi-identifiers."""
     work = _work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER)
-    return with_choices(replace(work, roles=roles, reasons=dict.fromkeys(roles, "As the papers.")))
+    reasons = dict.fromkeys(roles, say("As the papers."))
+    return with_choices(replace(work, roles=roles, reasons=reasons))
 
 
 def _checked(work: Work) -> Work:
@@ -140,9 +142,10 @@ def _checked(work: Work) -> Work:
     taken = [column for column in work.roles if column.casefold() == SUPPRESSED]
     problem = None
     if taken:
-        problem = (
-            f"The table has a column {quoted(taken[0])}, the name that a release gives to its mark "
-            "of suppressed records; rename that column before you anonymise."
+        problem = say(
+            "The table has a column {column}, the name that a release gives to its mark of "
+            "suppressed records; rename that column before you anonymise.",
+            column=quoted(taken[0]),
         )
     return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 
 __all__ = ["STEPS", "Step", "guide", "invite"]
@@ -33,37 +34,48 @@ class Step:
 STEPS = (
     Step(
         "pages/anonymise.py",
-        "What it costs",
-        "In the table on the right, every record looks like at least k − 1 others in the columns "
-        "that could single somebody out. The curve says how much detail that costs for every k at "
-        "once. Move the slider below it: the picture, the numbers and the table follow.",
+        say("What it costs"),
+        say(
+            "In the table on the right, every record looks like at least k − 1 others in the "
+            "columns that could single somebody out. The curve says how much detail that costs for "
+            "every k at once. Move the slider below it: the picture, the numbers and the table "
+            "follow."
+        ),
     ),
     Step(
         "pages/data.py",
-        "Who could be found",
-        "Each column has a role. An identifier never leaves; quasi-identifiers are what others may "
-        "know, so they are blurred; a sensitive column is what must not come out. Change a role: "
-        "the picture beside it says how many records are one of a kind.",
+        say("Who could be found"),
+        say(
+            "Each column has a role. An identifier never leaves; quasi-identifiers are what others "
+            "may know, so they are blurred; a sensitive column is what must not come out. Change a "
+            "role: the picture beside it says how many records are one of a kind."
+        ),
     ),
     Step(
         "pages/hierarchies.py",
-        "How values are blurred",
-        "A tree says what a value may become: the higher, the less it says. Drag a value to "
-        "another group, or select some and press g to group them; Undo takes it back.",
+        say("How values are blurred"),
+        say(
+            "A tree says what a value may become: the higher, the less it says. Drag a value to "
+            "another group, or select some and press g to group them; Undo takes it back."
+        ),
     ),
     Step(
         "pages/compare.py",
-        "Which choice is better",
-        "Compare runs several metrics, strategies or algorithms and shows all of them at every k. "
-        "One cursor goes through all pictures; the table below says which is best, and where it is "
-        "undecided.",
+        say("Which choice is better"),
+        say(
+            "Compare runs several metrics, strategies or algorithms and shows all of them at every "
+            "k. One cursor goes through all pictures; the table below says which is best, and "
+            "where it is undecided."
+        ),
     ),
     Step(
         "pages/privacy.py",
-        "What still comes out",
-        "Many alike are not enough: where all of them share one illness, it is known of each. Pick "
-        "what an attacker knows, and see who fits and what follows. Also require, on the page "
-        "Anonymise, adds what prevents it.",
+        say("What still comes out"),
+        say(
+            "Many alike are not enough: where all of them share one illness, it is known of each. "
+            "Pick what an attacker knows, and see who fits and what follows. Also require, on the "
+            "page Anonymise, adds what prevents it."
+        ),
     ),
 )
 """The tour, in its order."""
@@ -72,7 +84,7 @@ STEPS = (
 def invite() -> None:
     """Offer the tour, where none is under way."""
     if not state.work().tour and st.button(
-        "Tour in five steps", icon=":material/explore:", width="stretch"
+        say("Tour in five steps"), icon=":material/explore:", width="stretch"
     ):
         _go_to(1)
 
@@ -83,17 +95,18 @@ def guide() -> None:
     if not at:
         return
     step = STEPS[at - 1]
+    head = say("Tour, {step} of {steps}: {title}.", step=at, steps=len(STEPS), title=step.title)
     with st.container(border=True, key="tour"):
-        st.markdown(f"**Tour, {at} of {len(STEPS)}: {step.title}.** {step.look}")
+        st.markdown(f"**{head}** {step.look}")
         with st.container(horizontal=True, vertical_alignment="center"):
-            if at > 1 and st.button("Back", icon=":material/arrow_back:", key="tour-back"):
+            if at > 1 and st.button(say("Back"), icon=":material/arrow_back:", key="tour-back"):
                 _go_to(at - 1)
             if at < len(STEPS) and st.button(
-                "Next", icon=":material/arrow_forward:", type="primary", key="tour-next"
+                say("Next"), icon=":material/arrow_forward:", type="primary", key="tour-next"
             ):
                 _go_to(at + 1)
             st.button(
-                "End the tour",
+                say("End the tour"),
                 type="primary" if at == len(STEPS) else "tertiary",
                 key="tour-end",
                 on_click=lambda: state.change(tour=0),

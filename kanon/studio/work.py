@@ -18,6 +18,7 @@ from kanon.combined import Combined
 from kanon.comparison import PAPER_K, Comparison
 from kanon.errors import PlanError, listing
 from kanon.hierarchy import Hierarchy
+from kanon.language import say, say_counted
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
@@ -492,10 +493,8 @@ class Work:
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     roles = {**work.roles, column: role}
-    reasons = {
-        **work.reasons,
-        column: f"Set by you. {singles_out(work.table.distinct_of(column))}".strip(),
-    }
+    told = [say("Set by you."), singles_out(work.table.distinct_of(column))]
+    reasons = {**work.reasons, column: " ".join(filter(None, told))}
     return with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
 
 
@@ -606,15 +605,22 @@ def plan_of(work: Work) -> Plan:
     ]
     if unfit:
         raise PlanError(
-            f"{listing(unfit)} {'has' if len(unfit) == 1 else 'have'} no usable hierarchy yet; "
-            "see the page Hierarchies."
+            say_counted(
+                len(unfit),
+                "{columns} has no usable hierarchy yet; see the page Hierarchies.",
+                "{columns} have no usable hierarchy yet; see the page Hierarchies.",
+                columns=listing(unfit),
+            )
         )
     if not work.quasi_identifiers:
-        raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
+        raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
         raise PlanError(
-            f"{model.sentence} is required, and that column is not sensitive any more; make it "
-            "sensitive on the page Data, or no longer require it on the page Anonymise."
+            say(
+                "{model} is required, and that column is not sensitive any more; make it sensitive "
+                "on the page Data, or no longer require it on the page Anonymise.",
+                model=model.sentence,
+            )
         )
     return Plan.from_content(plan_content(work))
 
@@ -834,5 +840,5 @@ def _first_choice(folder: str, column: str, values: Counted) -> Choice:
         if choice.plan is not None:
             if folder != ADULT_FOLDER:
                 return choice
-            return replace(choice, notes=(*choice.notes, "It comes with kanon."))
+            return replace(choice, notes=(*choice.notes, say("It comes with kanon.")))
     return start_with(column, values)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import IO
 
 from kanon.errors import KanonError
+from kanon.language import say
 
 __all__ = ["GAP", "Progress", "failure", "main", "read_frame", "write_frame"]
 
@@ -70,8 +71,10 @@ def failure(error: BaseException) -> str:
     >>> failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
     """
-    kind = type(error).__name__
-    return f"The calculation failed ({kind}). The details are withheld, as they could hold values."
+    return say(
+        "The calculation failed ({kind}). The details are withheld, as they could hold values.",
+        kind=type(error).__name__,
+    )
 
 
 class Progress:
@@ -168,7 +171,7 @@ def _prepare(frame: bytes) -> str:
         if warm is not None:
             warm()
     except BaseException as error:  # noqa: BLE001  reported by every job
-        return f"The worker process could not be prepared ({type(error).__name__})."
+        return say("The worker process could not be prepared ({kind}).", kind=type(error).__name__)
     return ""
 
 
