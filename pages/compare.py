@@ -9,7 +9,7 @@ from kanon.charts.looks import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
 from kanon.errors import KanonError
-from kanon.language import say
+from kanon.language import say, say_counted, say_of
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.sentences import average_height
@@ -40,27 +40,32 @@ from kanon.studio.standings import (
 )
 from kanon.studio.text import plain
 from kanon.studio.work import compared_metrics, usable_metrics, usable_strategies
-from kanon.words import counted, thin
+from kanon.words import thin
 
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
 ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
 PRESETS = {
-    "Seven metrics": (PUBLISHED, ("s1",), ("gaa",)),
-    "S1–S7, NLLM": (("nllm",), SEVEN, ("gaa",)),
-    "S1–S7, Total": (("total",), SEVEN, ("gaa",)),
-    "Algorithms": (("nllm",), ("s1",), ONE_EACH),
+    "Seven metrics": (say("Seven metrics"), PUBLISHED, ("s1",), ("gaa",)),
+    "S1–S7, NLLM": (say("S1–S7, NLLM"), ("nllm",), SEVEN, ("gaa",)),
+    "S1–S7, Total": (say("S1–S7, Total"), ("total",), SEVEN, ("gaa",)),
+    "Algorithms": (say("Algorithms"), ("nllm",), ("s1",), ONE_EACH),
 }
 TABLES = {
-    "areas": "Whole curves: NAUC",
-    "places": "At this k, by criterion",
-    "alterations": "At this k, by metric",
-    "difference": "Two of them",
-    "searches": "Searches of the lattice",
+    "areas": say("Whole curves: NAUC"),
+    "places": say("At this k, by criterion"),
+    "alterations": say("At this k, by metric"),
+    "difference": say("Two of them"),
+    "searches": say("Searches of the lattice"),
+}
+DATA = {
+    "areas": say("Data of the areas"),
+    "criteria": say("Data of the criteria"),
+    "alterations": say("Data of the alterations"),
 }
 COUNTED = {
-    "fourteen": "14 k, for metrics",
-    "thirteen": "13 k, for strategies",
-    "eleven": "11 k, for simulated columns",
+    "fourteen": say("14 k, for metrics"),
+    "thirteen": say("13 k, for strategies"),
+    "eleven": say("11 k, for simulated columns"),
 }
 
 
@@ -120,9 +125,11 @@ def choices(work, seen):
         styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.pinned])
     st.html(f"<style>{styles} .st-key-compare-under {{ min-height: 3.5rem; }}</style>")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
+        st.caption(
+            say("Metrics"), width=100, help=say("What counts as a loss: it guides the merging.")
+        )
         st.pills(
-            "Metrics that guide the merging",
+            say("Metrics that guide the merging"),
             usable,
             selection_mode="multi",
             label_visibility="collapsed",
@@ -133,26 +140,23 @@ def choices(work, seen):
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "Algorithms",
+            say("Algorithms"),
             width=100,
-            help="How the release is found. Their own choices are those of the page Anonymise.  \n"
-            + "  \n".join(
-                plain(f"{module.CARD.title}: {module.CARD.summary}")
-                for module in algorithms().values()
-            ),
+            help=say("How the release is found. Their own choices are those of the page Anonymise.")
+            + listed(module.CARD for module in algorithms().values()),
         )
         st.multiselect(
-            "Algorithms",
+            say("Algorithms"),
             algorithms_offered(),
             label_visibility="collapsed",
             key=state.seeded("compare-algorithms", led_by),
-            format_func=short_title,
+            format_func=lambda name: say_of(short_title(name)),
             on_change=state.take,
             args=("algorithms", "compare-algorithms", tuple),
             width=520,
         )
         st.button(
-            "Compare",
+            say("Compare"),
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or not (seen.lines or seen.problem),
@@ -161,16 +165,17 @@ def choices(work, seen):
         )
         cancel_button()
     with st.container(horizontal=True, vertical_alignment="center"):
-        told = "  \n".join(plain(STRATEGIES[name].title) for name in STRATEGIES)
-        scopes = "  \n".join(plain(f"{card.title}: {card.summary}") for card in SCOPES.values())
+        told = "  \n".join(plain(say_of(card.title)) for card in STRATEGIES.values())
         st.caption(
-            "Strategies",
+            say("Strategies"),
             width=100,
-            help=f"Which partner a class is merged with.  \n{told}\n\nWhose l and t count:  \n"
-            f"{scopes}",
+            help=say("Which partner a class is merged with.")
+            + f"  \n{told}\n\n"
+            + say("Whose l and t count:")
+            + listed(SCOPES.values()),
         )
         st.pills(
-            "Strategies: which partner a class is merged with",
+            say("Strategies: which partner a class is merged with"),
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
@@ -182,25 +187,27 @@ def choices(work, seen):
         )
         if looking:
             st.segmented_control(
-                "Whose l and t strategies look at",
+                say("Whose l and t strategies look at"),
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
                 key=state.seeded("compare-scopes", list(work.scopes)),
-                format_func=lambda name: f"l, t of {SCOPES[name].title}",
+                format_func=lambda name: say("l, t of {what}", what=say_of(SCOPES[name].title)),
                 disabled=not any(LOOKS_AT[name] for name in chosen),
                 on_change=lambda: state.change(
                     scopes=tuple(state.typed("compare-scopes")) or ("table",)
                 ),
             )
         elif not any(uses(name, "strategy") for name in led_by):
-            st.caption("Strategies are of GAA alone: it picks partners, and the others do not.")
+            st.caption(
+                say("Strategies are of GAA alone: it picks partners, and the others do not.")
+            )
         else:
-            st.caption("S2 to S7, L and T look at a sensitive column, and there is none yet.")
-            st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
+            st.caption(say("S2 to S7, L and T look at a sensitive column, and there is none yet."))
+            st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
     if work.pinned:
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption("Kept", width=100)
+            st.caption(say("Kept"), width=100)
             kept_chips(work)
         kept_aside(work)
         yardstick_choice(work)
@@ -219,11 +226,18 @@ def choices(work, seen):
         lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
         more = 0 if work.bands else len(lucky) * len(TIE_SEEDS)
         st.toggle(
-            "Show what ties decide" + (f" ({counted(more, 'run')})" if more else ""),
+            say_counted(
+                more, "Show what ties decide ({count} run)", "Show what ties decide ({count} runs)"
+            )
+            if more
+            else say("Show what ties decide"),
             key=state.seeded("compare-bands", work.bands),
-            help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in "
-            "which ties are broken. Where bands overlap, luck decides who is ahead. What was run "
-            "before is not run again.",
+            help=say(
+                "Runs every line {times} times more, each time with another order in which ties "
+                "are broken. Where bands overlap, luck decides who is ahead. What was run before "
+                "is not run again.",
+                times=len(TIE_SEEDS),
+            ),
             disabled=work.busy,
             on_change=want_bands,
             width="content",
@@ -231,9 +245,16 @@ def choices(work, seen):
         keeping(work, seen.lines)
 
 
+def listed(cards):
+    """What parts are called and what they say, one per line, after a sentence."""
+    return "".join(
+        "  \n" + plain(f"{say_of(card.title)}: {say_of(card.summary)}") for card in cards
+    )
+
+
 def presets(work):
     """One click each: what the papers compare."""
-    for title, (metrics, strategies, chosen) in PRESETS.items():
+    for name, (title, metrics, strategies, chosen) in PRESETS.items():
         st.button(
             title,
             type="tertiary",
@@ -241,22 +262,22 @@ def presets(work):
             disabled=not set(strategies) <= set(usable_strategies(replace(work, algorithm="gaa"))),
             on_click=preset,
             args=(metrics, strategies, chosen),
-            key=f"preset-{title}",
+            key=f"preset-{name}",
         )
 
 
 def new_runs(seen):
     """How many of the runs are still to be made, in a sentence."""
     every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
-    what = counted(seen.runs, "run" if every_k else "line")  # of many k each
+    if every_k:
+        what = say_counted(seen.runs, "{count} run", "{count} runs")
+    else:  # of many k each
+        what = say_counted(seen.runs, "{count} line", "{count} lines")
     if seen.lacking == seen.runs:
-        return f"{what}, all new."
-    return f"{thin(seen.lacking)} of {what} {verb(seen.lacking)} new."
-
-
-def verb(number):
-    """is, or are."""
-    return "is" if number == 1 else "are"
+        return say("{runs}, all new.", runs=what)
+    return say_counted(
+        seen.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=what
+    )
 
 
 def said(work, seen):
@@ -266,21 +287,27 @@ def said(work, seen):
     if seen.problem:
         st.info(plain(seen.problem))
     elif not seen.lines:
-        st.info("Pick at least one metric and one strategy, then press Compare.")
+        st.info(say("Pick at least one metric and one strategy, then press Compare."))
     elif seen.comparison is None and work.comparison is None:
-        st.info(
-            "Nothing has been compared for this table yet. Press Compare: "
-            + (
-                "each line runs once, and serves every k."
-                if all(serves_every_k(name) for name in compared_algorithms(work))
-                else "lines run once per k, but for GAA, where one run serves every k."
+        nothing = (
+            say(
+                "Nothing has been compared for this table yet. Press Compare: each line runs once, "
+                "and serves every k."
             )
-            + f" {new_runs(seen)}"
+            if all(serves_every_k(name) for name in compared_algorithms(work))
+            else say(
+                "Nothing has been compared for this table yet. Press Compare: lines run once per "
+                "k, but for GAA, where one run serves every k."
+            )
         )
+        st.info(f"{nothing} {new_runs(seen)}")
     elif seen.comparison is None:
         st.warning(
-            "Settings have changed since this comparison was made; press Compare to renew it: "
-            + new_runs(seen),
+            say(
+                "Settings have changed since this comparison was made; press Compare to renew it: "
+                "{runs}",
+                runs=new_runs(seen),
+            ),
             icon=":material/history:",
         )
 
@@ -289,31 +316,44 @@ def beside_k(work):
     """That what is required beside k is not part of the comparison."""
     if work.models:
         st.caption(
-            f"Lines run over k alone. {plain('; '.join(one.sentence for one in work.models))} "
-            f"{verb(len(work.models))} required on Anonymise and not here: how l and t come out is "
-            "shown instead."
+            say_counted(
+                len(work.models),
+                "Lines run over k alone. {models} is required on Anonymise and not here: how l and "
+                "t come out is shown instead.",
+                "Lines run over k alone. {models} are required on Anonymise and not here: how l "
+                "and t come out is shown instead.",
+                models=plain("; ".join(one.sentence for one in work.models)),
+            )
         )
     if "datafly" in compared_algorithms(work) and work.suppression is None:
         st.caption(
-            "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, as "
-            "published, and the others none; the criterion Suppressed says how many were."
+            say(
+                "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, "
+                "as published, and the others none; the criterion Suppressed says how many were."
+            )
         )
 
 
 # --- the numbers ------------------------------------------------------------------------------
 def how_to_read(comparison):
     """What shades, brackets and signs in a table mean, where they can occur."""
-    along = "column" if wide(comparison) else "row"
     shades = (
-        f" Green is the best place of its {along}, orange the last; in brackets the rank. Numbers "
-        "that look equal share it."
+        say(
+            "Green is the best place of its column, orange the last; in brackets the rank. Numbers "
+            "that look equal share it."
+        )
+        if wide(comparison)
+        else say(
+            "Green is the best place of its row, orange the last; in brackets the rank. Numbers "
+            "that look equal share it."
+        )
     )
     if not comparison.has_bands:
         return shades
-    return (
-        f"{shades} Grey and ≈: its band over the tie seeds overlaps that of the best, so it is "
-        "undecided."
+    grey = say(
+        "Grey and ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
     )
+    return f"{shades} {grey}"
 
 
 def standings(found, comparison, name, about, digits=1, **said):
@@ -321,26 +361,29 @@ def standings(found, comparison, name, about, digits=1, **said):
     rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
     st.table(standing_table(found, rows, columns, digits, turned))
     if comparison.has_bands:
-        with st.expander("The bands in numbers"):
+        with st.expander(say("The bands in numbers")):
             st.table(bands_table(found, rows, columns, turned))
-    data_button(f"Data of the {name}", lambda: found.table(**said), name, f"{about}|{said}")
+    data_button(DATA[name], lambda: found.table(**said), name, f"{about}|{said}")
 
 
 def places(work, comparison, k, key, about):
     """Every criterion at the k of the cursor."""
-    st.caption(f"Every criterion at k = {thin(k)}, in percent." + how_to_read(comparison))
+    what = say("Every criterion at k = {k}, in percent.", k=thin(k))
+    st.caption(f"{what} {how_to_read(comparison)}")
     found = state.remembered("places", (key, k), lambda: comparison.places(k))
     standings(found, comparison, "criteria", about, k=k)
 
 
 def alterations(work, comparison, k, key, about):
     """The table of the papers, for the k of the cursor."""
-    st.caption(
-        f"Alteration at k = {thin(k)}, % ↓ better: how much of all that could be lost was lost, as "
-        "each metric counts." + how_to_read(comparison)
+    what = say(
+        "Alteration at k = {k}, % ↓ better: how much of all that could be lost was lost, as each "
+        "metric counts.",
+        k=thin(k),
     )
+    st.caption(f"{what} {how_to_read(comparison)}")
     st.toggle(
-        "Rank whole percentages, as the paper does",
+        say("Rank whole percentages, as the paper does"),
         key=state.seeded("compare-rounded", work.rounded),
         on_change=state.take,
         args=("rounded", "compare-rounded", bool),
@@ -358,18 +401,19 @@ def interval_choice(work, ends):
     preset = f"compare-preset-{work.version}"  # no answer about another table
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Interval of k",
+            say("Interval of k"),
             INTERVALS,
             index=None,
             key=state.seeded(preset, (low, high) if (low, high) in INTERVALS else None),
-            format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
-            placeholder="your own",
+            format_func=lambda ends: say("{low} to {high}", low=thin(ends[0]), high=thin(ends[1])),
+            placeholder=say("your own"),
             on_change=state.take,
             args=("interval", preset),
             width=200,
         )
-        for label, place, value in (("from k", 0, low), ("to k", 1, high)):
-            field = f"compare-{label.replace(' ', '-')}-{work.version}"
+        fields = (("from-k", say("from k"), low), ("to-k", say("to k"), high))
+        for place, (name, label, value) in enumerate(fields):
+            field = f"compare-{name}-{work.version}"
             st.number_input(
                 label,
                 step=1,
@@ -379,13 +423,17 @@ def interval_choice(work, ends):
                 width=150,
             )
         st.selectbox(
-            "over the papers' k",
+            say("over the papers' k"),
             list(K_PRESETS),
             key=state.seeded("compare-counted", work.counted_k),
             format_func=COUNTED.get,
-            help="The k between which the curve is taken as straight: "
-            + "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
-            + ". Those inside the interval, and both of its ends.",
+            help=say(
+                "The k between which the curve is taken as straight: {listed}. Those inside the "
+                "interval, and both of its ends.",
+                listed="; ".join(
+                    f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values()
+                ),
+            ),
             on_change=state.take,
             args=("counted_k", "compare-counted"),
             width=230,
@@ -403,7 +451,7 @@ def areas(work, comparison, key, about):
     """One number per curve."""
     ends = work.interval or comparison.interval
     if ends is None:
-        st.info("An area needs two k at least, and this table has one.")
+        st.info(say("An area needs two k at least, and this table has one."))
         return
     low, high = ends
     interval_choice(work, ends)
@@ -415,7 +463,7 @@ def areas(work, comparison, key, about):
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    st.caption(average_height(low, high) + how_to_read(comparison))
+    st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
     about = f"{about}|{work.counted_k}"
     standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
     guides = [line.guide for line in comparison.lines]
@@ -431,10 +479,10 @@ def areas(work, comparison, key, about):
         "groups", (key, low, high, points), lambda: by_characteristic(found, guides)
     )
     if len(groups):
-        st.markdown("**By what the metrics have in common**, mean area in percent")
+        st.markdown(say("**By what the metrics have in common**, mean area in percent"))
         st.table(grouped_table(groups, titles_of(comparison)))
         data_button(
-            "Data by characteristic",
+            say("Data by characteristic"),
             lambda: groups.reset_index().assign(from_k=low, to_k=high),
             "characteristics",
             f"{about}|{low}|{high}",
@@ -446,14 +494,15 @@ def difference(work, comparison, k, key, about):
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
     if len(names) < 2:
-        st.info("A difference needs two lines: choose another metric or strategy.")
+        st.info(say("A difference needs two lines: choose another metric or strategy."))
         return
     first, second = work.pair
     first = first if first in names else names[0]
     if second not in names or second == first:
         second = next(name for name in reversed(names) if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, place, value in (("This one", 0, first), ("minus this one", 1, second)):
+        fields = ((say("This one"), first), (say("minus this one"), second))
+        for place, (label, value) in enumerate(fields):
             field = f"compare-pair-{place}"
             st.selectbox(
                 label,
@@ -465,12 +514,15 @@ def difference(work, comparison, k, key, about):
                 width=260,
             )
         st.caption(
-            ":blue[Blue]: the first is better; :orange[brown]: the second is. In points of a "
-            "percentage."
+            say(
+                ":blue[Blue]: the first is better; :orange[brown]: the second is. In points of a "
+                "percentage."
+            )
+            + " "
             + (
-                " Grey: what it can be over all tie seeds; undecided where that holds 0."
+                say("Grey: what it can be over all tie seeds; undecided where that holds 0.")
                 if comparison.has_bands
-                else " Whether more than luck is ahead shows once ties are shown."
+                else say("Whether more than luck is ahead shows once ties are shown.")
             )
         )
     found = state.remembered(
@@ -487,7 +539,8 @@ def difference(work, comparison, k, key, about):
         "difference",
         f"{about}|{first}|{second}",
     )
-    st.markdown(f"**At k = {thin(k)}**\n\n" + "\n".join(f"- {plain(one)}" for one in found[1]))
+    told = "\n".join(f"- {plain(one)}" for one in found[1])
+    st.markdown(say("**At k = {k}**", k=thin(k)) + f"\n\n{told}")
 
 
 def take_pair(key, place, pair):
@@ -501,7 +554,7 @@ def table_choice(work, compared):
     """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
     offered = list(TABLES) if compared else ["searches"]
     st.segmented_control(
-        "Numbers",
+        say("Numbers"),
         offered,
         key=state.seeded(
             "compare-table", work.table_shown if work.table_shown in offered else None
@@ -560,16 +613,20 @@ if shown:
         show_board(comparison, k, lambda found: state.change(k=found), key, about)
         if k != work.k:
             st.caption(
-                f"k = {thin(work.k)} was not computed; this is k = {thin(k)}, the nearest. "
-                "Press Compare to compute it."
+                say(
+                    "k = {asked} was not computed; this is k = {nearest}, the nearest. Press "
+                    "Compare to compute it.",
+                    asked=thin(work.k),
+                    nearest=thin(k),
+                )
             )
-        data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
+        data_button(say("Data of the curves"), comparison.table, "curves", about, kind="tertiary")
 table_choice(work, shown)
 if work.table_shown == "searches":
     show_searches(work)
 elif shown:
     with st.container(key="compared-numbers"):
         tables(work, comparison, k, key, about)
-        with st.expander("How it is computed"):
+        with st.expander(say("How it is computed")):
             made = work.comparison
             st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

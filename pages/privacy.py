@@ -15,7 +15,7 @@ from kanon.charts.privacy import (
     level_chart,
 )
 from kanon.errors import KanonError
-from kanon.language import say
+from kanon.language import say, say_counted, say_of
 from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
@@ -77,10 +77,13 @@ def lacking(work, stale):
     if not work.sensitive_columns:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
-                "No column is sensitive yet: without one, only the risk of being found is shown.",
+                say(
+                    "No column is sensitive yet: without one, only the risk of being found is "
+                    "shown."
+                ),
                 icon=":material/visibility_off:",
             )
-            st.page_link("pages/data.py", label="Choose it", icon=":material/table:")
+            st.page_link("pages/data.py", label=say("Choose it"), icon=":material/table:")
     if work.result is None or stale or work.busy:
         with st.container(horizontal=True):
             start_button(work, stale, "privacy-run")
@@ -103,7 +106,7 @@ def levels_of(work, result, done, k, column):
     if drawn:
         with data:
             data_button(
-                "Data", lambda: curves_table(curves), "privacy-curves",
+                say("Data"), lambda: curves_table(curves), "privacy-curves",
                 f"{result.settings}|curves", kind="tertiary",
             )  # fmt: skip
 
@@ -145,18 +148,18 @@ def numbers_of(work, done, column):
     """What the worst class gives away, and how easily records are found."""
     released, threshold = done.recoding.released, work.looking.threshold
     if column is not None:
-        st.markdown(f"**Learning the value: {plain(column)}**")
+        st.markdown(say("**Learning the value: {column}**", column=plain(column)))
         st.markdown(what_it_means(released, column))
         in_columns(of_attribute(done, column))
-    st.markdown("**Finding the record**")
+    st.markdown(say("**Finding the record**"))
     in_columns(of_risk(released, done.prepared.classes, threshold))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     left.select_slider(
-        "A risk counts as high above",
+        say("A risk counts as high above"),
         sorted({*THRESHOLDS, threshold}, reverse=True),
         key=state.seeded("privacy-threshold", threshold),
         format_func=threshold_text,
-        help="1/5 is the risk in a class of five. A round number to begin with, and no norm.",
+        help=say("1/5 is the risk in a class of five. A round number to begin with, and no norm."),
         on_change=take,
         args=("threshold", "privacy-threshold"),
     )
@@ -170,22 +173,22 @@ def classes_of(work, result, done, column, k):
     offered = levels_offered(sensitive)
     by = looking.by if looking.by in offered else "l"
     extra = tuple(name for name in looking.extra if name in offered)
-    st.subheader("Worst classes first")
+    st.subheader(say("Worst classes first"))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     left.selectbox(
-        "Worst by",
+        say("Worst by"),
         offered,
         key=state.seeded("privacy-by", by),
         format_func=lambda name: LEVELS[name].title,
-        help=plain(LEVELS[by].summary),
+        help=plain(say_of(LEVELS[by].summary)),
         on_change=lambda: look(by=state.typed("privacy-by"), chosen=None),
     )
     right.multiselect(
-        "Also show",
+        say("Also show"),
         [name for name in offered if name not in ("l", "t")],
         key=state.seeded("privacy-extra", list(extra)),
         format_func=lambda name: LEVELS[name].title,
-        placeholder="Other measures",
+        placeholder=say("Other measures"),
         on_change=take,
         args=("extra", "privacy-extra", tuple),
     )
@@ -204,17 +207,26 @@ def classes_of(work, result, done, column, k):
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            level.title: st.column_config.NumberColumn(format=level.text, help=level.summary)
+            level.title: st.column_config.NumberColumn(
+                format=level.text, help=say_of(level.summary)
+            )
             for level in LEVELS.values()
         },
     )
-    more = released.n_classes - len(listed)
-    st.caption(
-        f"{counted(released.n_classes, 'class', 'classes')}"
-        + (f"; the {MOST_CLASSES} worst are listed. " if more else ". ")
-        + "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
+    if released.n_classes > len(listed):
+        there = say_counted(
+            released.n_classes,
+            "{count} class; the {most} worst are listed.",
+            "{count} classes; the {most} worst are listed.",
+            most=MOST_CLASSES,
+        )
+    else:
+        there = say_counted(released.n_classes, "{count} class.", "{count} classes.")
+    reading = say(
+        "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
         "in values, rounded down; t as total variation distance from 0 to 1, rounded up."
     )
+    st.caption(f"{there} {reading}")
     if event["selection"]["rows"]:
         # Kept by what everybody in it looks like: at another k the class may still be there.
         row = listed[event["selection"]["rows"][0]]
@@ -250,15 +262,15 @@ def one_class(result, done, column, k, position):
         "records", (result.settings, k, position), lambda: records_of(done, position)
     )
     with records:
-        st.markdown(f"**Its records**, {thin(shown)} of {size}")
-        names = ("After", "Before")
-        for tab, name, rows in zip(st.tabs(names), names, both[::-1], strict=True):
+        st.markdown(say("**Its records**, {shown} of {all}", shown=thin(shown), all=size))
+        tabs = st.tabs([say("After"), say("Before")])
+        for tab, name, rows in zip(tabs, ("after", "before"), both[::-1], strict=True):
             tab.dataframe(
                 rows,
                 height=min(300, 38 + 35 * shown),
                 hide_index=True,
                 column_order=[column, *(c for c in rows.columns if c != column)],
-                key=f"class-{name.lower()}",
+                key=f"class-{name}",
             )
 
 
@@ -276,10 +288,12 @@ def attack(work, result, done, column, k):
         "person", (result.settings, tuple(known), tuple(work.looking.person.items())),
         lambda: person_used(work.looking, classes, known),
     )  # fmt: skip
-    st.subheader("Try to find somebody")
+    st.subheader(say("Try to find somebody"))
     st.caption(
-        "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
-        "names."
+        say(
+            "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
+            "names."
+        )
     )
     offered = state.remembered(
         "occurring", (result.settings, tuple(known)),
@@ -313,10 +327,10 @@ def facts_known(work, classes, offered, person):
     known = list(offered)
     key = f"privacy-known-{work.version}"
     st.multiselect(
-        "Known",
+        say("Known"),
         list(classes.attributes),
         key=state.seeded(key, known),
-        placeholder="Nothing is known",
+        placeholder=say("Nothing is known"),
         on_change=know_of,
         args=(person, key),
     )
@@ -332,9 +346,9 @@ def facts_known(work, classes, offered, person):
                 width=190,
             )
         st.button(
-            "Take a random record",
+            say("Take a random record"),
             icon=":material/casino:",
-            help="One that is unique by what is known, if there is one.",
+            help=say("One that is unique by what is known, if there is one."),
             on_click=take_random,
             args=(classes, known),
             key="privacy-random",
@@ -379,13 +393,15 @@ def population(work, result, done, k):
     """Who else could it be: the population that the persons of the table come from."""
     classes, released = done.prepared.classes, done.recoding.released
     st.markdown(
-        "An attacker who does not know whether somebody is in the table has to reckon with "
-        "everybody of the population. Upload it, with the same quasi-identifiers under the same "
-        f"names: {plain(', '.join(classes.attributes))}. It is kept for this session only, and "
-        "nowhere on disk."
+        say(
+            "An attacker who does not know whether somebody is in the table has to reckon with "
+            "everybody of the population. Upload it, with the same quasi-identifiers under the "
+            "same names: {columns}. It is kept for this session only, and nowhere on disk.",
+            columns=plain(", ".join(classes.attributes)),
+        )
     )
     key = f"privacy-population-{work.version}-{work.looking.uploads}"
-    upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
+    upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
     people = work.looking.population
     if people is None:
         return
@@ -404,16 +420,15 @@ def population(work, result, done, k):
         return
     in_columns(numbers)
     beyond = counted_people.unplaced
-    st.caption(
-        f"{plain(people.name)}: {thin(len(people.table))} people."
-        + (
-            f" {thin(beyond)} of them have a value that no hierarchy holds, or none; they count "
-            "only where a release says nothing about that column, so the risk is rather overstated."
-            if beyond
-            else ""
+    found = say("{file}: {number} people.", file=plain(people.name), number=thin(len(people.table)))
+    if beyond:
+        found += " " + say(
+            "{number} of them have a value that no hierarchy holds, or none; they count only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
+            number=thin(beyond),
         )
-    )
-    st.button("Forget it", icon=":material/delete:", on_click=forget_population)
+    st.caption(found)
+    st.button(say("Forget it"), icon=":material/delete:", on_click=forget_population)
 
 
 def forget_population():
@@ -440,7 +455,7 @@ def found_out(work, result):
     k, done = release_shown(work, result)
     released = done.recoding.released
     if not released.n_classes:
-        st.info("Every record was suppressed: the release is empty.")
+        st.info(say("Every record was suppressed: the release is empty."))
         choose_k(work, result, k, "privacy-k")
         return
     there = [each.name for each in released.sensitive]
@@ -449,9 +464,9 @@ def found_out(work, result):
     numbers_of(work, done, column)
     position = None if column is None else classes_of(work, result, done, column, k)
     known, person = attack(work, result, done, column, k)
-    with st.expander("A population behind the table: who else could it be?"):
+    with st.expander(say("A population behind the table: who else could it be?")):
         population(work, result, done, k)
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         if position is not None:
             st.markdown(how_class(released, column, position))
         st.markdown(how_found(released, work.looking.threshold))

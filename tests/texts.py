@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import write_po
 
 import kanon.algorithms
@@ -16,110 +16,121 @@ import kanon.measures
 import kanon.privacy
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.cards import Card, parts_of
-from kanon.charts.lattice import COLOURINGS
-from kanon.charts.layout import PRESETS
-from kanon.charts.measured import CLASSES
-from kanon.charts.panels import KINDS
-from kanon.comparison import L_CARD, T_CARD
+from kanon.charts import lattice, layout, measured, panels
+from kanon.comparison import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.glossary import EVERYWHERE, glossary
-from kanon.learning.disclosed import CARDS
+from kanon.learning import disclosed
+from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.lessons import presets
-from kanon.metrics import INTERMEDIATES, METRICS
+from kanon.learning.scores import SCORES
+from kanon.lessons import attacks, presets
+from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
+from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
 from kanon.run import FAMILIES, algorithms, short_title
+from kanon.schema import Role
 from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studies import measures_of_points
+from kanon.studio import requirements
+from kanon.studio.attack_view import STEPS
 from kanon.studio.choices import BUILDERS
+from kanon.studio.quiet import FAILED
 from kanon.studio.report_view import LABELS
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "kanon" / "locale" / "kanon.pot"
-KEYWORDS = {"say": None, "say_counted": (2, 3), "say_of": None}
-ON_CARDS = ("title", "summary", "unit", "lowest", "highest", "arrow", "source")
+MARKS = {"say": slice(0, 1), "say_counted": slice(1, 3)}
+"""What marks a text, and which of its arguments are the text."""
+
+ON_CARDS = ("title", "summary", "unit", "lowest", "highest", "arrow")
 
 
-def on_cards() -> Iterator[tuple[str, str]]:
-    """The texts of all cards, with where they stand: these are said by ``say_of``."""
+def in_the_code() -> Iterator[tuple[tuple[str, ...], str]]:
+    """The texts that are marked, each alone or with its plural, with where they stand.
+
+    The tree of the code is read: Babel's own reader passes over what stands in an f-string.
+    """
+    for folder in ("kanon", "pages"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            place, code = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+            for call in calls(ast.parse(code)) if "from kanon.language import" in code else ():
+                if isinstance(call.func, ast.Name) and call.func.id in MARKS:
+                    texts = call.args[MARKS[call.func.id]]
+                    assert all(isinstance(one, ast.Constant) for one in texts), ast.unparse(call)
+                    yield tuple(ast.literal_eval(one) for one in texts), place
+
+
+def calls(node: ast.AST) -> Iterator[ast.Call]:
+    """All calls, in the order of the code."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield child
+        yield from calls(child)
+
+
+def cards() -> Iterator[Card]:
+    """All cards of the library."""
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
-    parts = [part for package in packages for part in parts_of(package).values()]
-    cards = [*(part.CARD for part in parts), *STRATEGIES.values(), *SCOPES.values()]
-    cards += [metric.card for metric in METRICS.values()]
-    cards += [CLASSES, L_CARD, T_CARD, *CARDS.values(), *REPRESENTATIONS.values()]
-    for card in cards:
-        assert isinstance(card, Card)
+    yield from (part.CARD for package in packages for part in parts_of(package).values())
+    yield from (one.card for one in (*METRICS.values(), *CLASSIFIERS.values()))
+    for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
+        yield from some.values()
+    yield from attacks.ATTACKS.values()
+    yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
+    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES)
+
+
+def elsewhere() -> Iterator[tuple[str, str]]:
+    """The texts that ``say_of`` says, with where they stand."""
+    for card in cards():
         for name in ON_CARDS:
             yield getattr(card, name), f"the card of {card.name}"
-    for part in parts:
-        for parameter in getattr(part, "PARAMETERS", ()):
-            for text in (parameter.title, parameter.help, *parameter.choices.values()):
-                yield text, f"the card of {part.CARD.name}"
-
-
-def of_algorithms() -> Iterator[tuple[str, str]]:
-    """What an algorithm is told by beside its card; what all searches have in common, once."""
-    yield FULL_DOMAIN, "kanon/algorithms/search.py"
+    yield FULL_DOMAIN, "kanon/algorithms/search.py"  # what all searches have in common, once
     for name, module in algorithms().items():
         how = module.HOW.removeprefix(FULL_DOMAIN).strip()
         for text in (short_title(name), how, module.GUARANTEES, module.SLOW):
             yield text, f"the algorithm {name}"
-    for text in FAMILIES.values():
-        yield text, "kanon/run.py"
-
-
-def of_choices() -> Iterator[tuple[str, str]]:
-    """What stands in lists to choose from."""
-    for text in COLOURINGS.values():
-        yield text, "kanon/charts/lattice.py"
+        for parameter in getattr(module, "PARAMETERS", ()):
+            for text in (parameter.title, parameter.help, *parameter.choices.values()):
+                yield text, f"the algorithm {name}"
     for one in INTERMEDIATES.values():
-        yield one.title, "kanon/metrics.py"
+        for text in (one.title, one.formula, one.told):
+            yield text, "kanon/metrics.py"
+    for model in requirements.KINDS.values():
+        yield requirements.level_name(model), f"the card of {model.card.name}"
     for preset in presets.PRESETS.values():
-        yield preset.title, "kanon/lessons/presets.py"
-        yield preset.about, "kanon/lessons/presets.py"
-
-
-def in_the_glossary() -> Iterator[tuple[str, str]]:
-    yield EVERYWHERE, "kanon/glossary.py"
-    for term in glossary().values():
-        for text in (term.name, term.told, term.source):
-            yield text, "kanon/glossary.py"
-
-
-def of_builders() -> Iterator[tuple[str, str]]:
+        yield from ((text, "kanon/lessons/presets.py") for text in (preset.title, preset.about))
     for builder in BUILDERS.values():
         texts = [builder.title, builder.about]
         for parameter in builder.parameters:
             texts += [parameter.label, parameter.about, *parameter.options]
-        for text in texts:
-            yield text, "kanon/studio/choices.py"
-
-
-def of_reports() -> Iterator[tuple[str, str]]:
-    for text in (*LABELS.values(), *ASKED.values()):
-        yield text, "kanon/report/words.py"
-
-
-def on_the_board() -> Iterator[tuple[str, str]]:
-    for text in (*PRESETS, *(kind.title for kind in KINDS.values())):
-        yield text, "kanon/charts"
+        yield from ((text, "kanon/studio/choices.py") for text in texts)
+    for term in glossary().values():
+        yield from ((text, "kanon/glossary.py") for text in (term.name, term.told, term.source))
+    lists = {
+        "kanon/run.py": FAMILIES.values(),
+        "kanon/schema.py": (role.value for role in Role),
+        "kanon/privacy/t_closeness.py": SPOKEN.values(),
+        "kanon/charts/lattice.py": lattice.COLOURINGS.values(),
+        "kanon/charts/layout.py": layout.PRESETS,
+        "kanon/charts/panels.py": (kind.title for kind in panels.KINDS.values()),
+        "kanon/report/words.py": (*LABELS.values(), *ASKED.values()),
+        "kanon/glossary.py": (EVERYWHERE,),
+        "kanon/studio/quiet.py": (FAILED,),
+        "kanon/studio/attack_view.py": STEPS,
+    }
+    for place, texts in lists.items():
+        yield from ((text, place) for text in texts)
 
 
 def found() -> Catalog:
     """Every text of the dashboard, in the order of the files."""
     about = "# The texts of kanon's dashboard; written by `make texts`."
     catalog = Catalog(project="kanon", header_comment=about, charset="utf-8", fuzzy=False)
-    folders = [ROOT / "kanon", ROOT / "pages"]
-    for folder in folders:
-        for path, _, text, comments, _ in extract_from_dir(
-            folder, [("**.py", "python")], keywords=KEYWORDS, comment_tags=("translators:",)
-        ):
-            # Without lines: they would change with every edit.
-            place = f"{folder.name}/{Path(path).as_posix()}"
-            catalog.add(text, locations=[(place, None)], auto_comments=comments)
-    elsewhere = (
-        *(on_cards, of_algorithms, of_choices, of_builders, of_reports, on_the_board),
-        in_the_glossary,
-    )
-    for text, place in (each for texts in elsewhere for each in texts()):
+    for text, place in in_the_code():
+        # Without lines: they would change with every edit.
+        catalog.add(text[0] if len(text) == 1 else text, locations=[(place, None)])
+    for text, place in elsewhere():
         if text:
             catalog.add(text, auto_comments=[place])
     return catalog
@@ -130,9 +141,9 @@ def as_template(catalog: Catalog) -> str:
     file = io.BytesIO()
     write_po(file, catalog, width=100, omit_header=False, include_lineno=False)
     changing = (
-        r'"(POT-Creation-Date|PO-Revision-Date|Generated-By|Last-Tr|Language-Team|Report).*\n'
+        r'^"(POT-Creation-Date|PO-Revision-Date|Generated-By|Last-Tr|Language-Team|Report-).*\n'
     )
-    return re.sub(changing, "", file.getvalue().decode())
+    return re.sub(changing, "", file.getvalue().decode(), flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

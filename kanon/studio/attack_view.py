@@ -13,7 +13,7 @@ STEPS = (
     "What follows",
     "What would have prevented it",
 )
-"""The steps of the story, and what comes after it."""
+"""The steps of the story, and what comes after it; said where they are shown."""
 
 
 @dataclass(frozen=True)

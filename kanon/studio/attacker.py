@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kanon.classes import EquivalenceClasses
+from kanon.language import say, say_counted
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.sensitive import Sensitive
 from kanon.sources.reading import TableFile
 from kanon.studio.text import percent, plain, shortened
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "Looking",
@@ -148,30 +149,52 @@ def about_person(before: Match, after: Match, baseline: Match | None, suppressed
     suppressed
         The records that left the release.
     """
-    sentences = [f"**Before:** {_found(before)}", f"**After:** {_found(after)}"]
+    sentences = [
+        say("**Before:** {found}", found=_found(before)),
+        say("**After:** {found}", found=_found(after)),
+    ]
     if before.records and not after.records and suppressed:
-        sentences.append("The record of such a person was suppressed: it left the release.")
+        sentences.append(say("The record of such a person was suppressed: it left the release."))
     if baseline is not None and baseline.sureness is not None:
         sentences.append(
-            f"**Without either:** whoever knows how frequent each value is in the table guesses "
-            f"{_values(baseline)}, {percent(100 * baseline.sureness)} sure."
+            say(
+                "**Without either:** whoever knows how frequent each value is in the table guesses "
+                "{values}, {share} sure.",
+                values=_values(baseline),
+                share=percent(100 * baseline.sureness),
+            )
         )
     return sentences
 
 
 def _found(match: Match) -> str:
     if not match.records:
-        return "no record matches, so the attacker learns nothing about this person."
-    found = f"{counted(match.records, 'record')} {'matches' if match.records == 1 else 'match'}"
+        return say("no record matches, so the attacker learns nothing about this person.")
     sure = match.sureness
     if sure is None:
-        return f"{found}."
+        return say_counted(match.records, "{count} record matches.", "{count} records match.")
     if sure == 1:
-        alike = "" if match.records == 1 else ", and all say the same"
-        return f"{found}{alike}: the attacker is certain of {_values(match)}."
+        return say_counted(
+            match.records,
+            "{count} record matches: the attacker is certain of {values}.",
+            "{count} records match, and all say the same: the attacker is certain of {values}.",
+            values=_values(match),
+        )
     if len(match.guesses) == 1:
-        return f"{found}; the best guess is {_values(match)}, {percent(100 * sure)} sure."
-    return f"{found}; the best guesses are {_values(match)}, {percent(100 * sure)} sure each."
+        return say_counted(
+            match.records,
+            "{count} record matches; the best guess is {values}, {share} sure.",
+            "{count} records match; the best guess is {values}, {share} sure.",
+            values=_values(match),
+            share=percent(100 * sure),
+        )
+    return say_counted(
+        match.records,
+        "{count} record matches; the best guesses are {values}, {share} sure each.",
+        "{count} records match; the best guesses are {values}, {share} sure each.",
+        values=_values(match),
+        share=percent(100 * sure),
+    )
 
 
 def _values(match: Match, most: int = 3) -> str:
@@ -179,29 +202,39 @@ def _values(match: Match, most: int = 3) -> str:
     shown = [f"“{plain(shortened(value))}”" for value in match.guesses[:most]]
     more = len(match.guesses) - len(shown)
     if more:
-        return f"{', '.join(shown)} and {thin(more)} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+        return say("{values} and {number} more", values=", ".join(shown), number=thin(more))
+    if len(shown) > 1:
+        return say("{values} and {last}", values=", ".join(shown[:-1]), last=shown[-1])
+    return "".join(shown)
 
 
 def about_everybody(
     records: int, known: Sequence[str], before: Linkage, after: Linkage, baseline: Match | None
 ) -> str:
     """What the same knowledge does to every person of the table, in a sentence."""
-    what = plain(", ".join(known)) if known else "nothing"
-    found = (
-        f"**Everybody, one after the other:** knowing {what} singles out "
-        f"{percent(100 * before.singled_out)} of {thin(records)} persons before and "
-        f"{percent(100 * after.singled_out)} after; on average {_mean(before.matches)} records "
-        f"match before and {_mean(after.matches)} after."
+    found = say(
+        "**Everybody, one after the other:** knowing {what} singles out {before} of {records} "
+        "persons before and {after} after; on average {matches_before} records match before and "
+        "{matches_after} after.",
+        what=plain(", ".join(known)) if known else say("nothing"),
+        before=percent(100 * before.singled_out),
+        records=thin(records),
+        after=percent(100 * after.singled_out),
+        matches_before=_mean(before.matches),
+        matches_after=_mean(after.matches),
     )
     if before.right is None or after.right is None or baseline is None:
         return found
     assert baseline.sureness is not None
-    return (
-        f"{found} The best guess is right for {percent(100 * before.right)} of them before and "
-        f"{percent(100 * after.right)} after; always guessing {_values(baseline)} is right for "
-        f"{percent(100 * baseline.sureness)}."
+    guessed = say(
+        "The best guess is right for {before} of them before and {after} after; always guessing "
+        "{values} is right for {share}.",
+        before=percent(100 * before.right),
+        after=percent(100 * after.right),
+        values=_values(baseline),
+        share=percent(100 * baseline.sureness),
     )
+    return f"{found} {guessed}"
 
 
 def _mean(number: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.comparison import Comparison
 from kanon.errors import KanonError
+from kanon.language import say, say_of
 from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
 from kanon.studio.picture import chart, data_button, picture
+from kanon.studio.standings import titles_of
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, counted_records, metric_called
 
@@ -33,17 +36,19 @@ _FOLDER = Path(__file__).parent
 _KEY = "cursor"
 _NODES = 40  # of a cost matrix in a panel: cells of some pixels
 
+_MOVE, _LEGEND, _NUMBERS = map(escape, (say("Move k"), say("Configurations"), say("Numbers at k")))
+
 _cursor = st.components.v2.component(
     "kanon_cursor",
-    html="""<div class="cursor">
+    html=f"""<div class="cursor">
         <p class="headline" aria-live="polite"></p>
         <p class="finding" hidden></p>
         <div class="row">
-            <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
+            <label for="k">{_MOVE}</label><input id="k" type="range" min="0" step="1">
         </div>
-        <ul class="legend" aria-label="Configurations"></ul>
+        <ul class="legend" aria-label="{_LEGEND}"></ul>
         <div class="overlay"><svg aria-hidden="true"></svg>
-            <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
+            <div class="place" tabindex="0" role="region" aria-label="{_NUMBERS}">
                 <table class="numbers"></table></div></div>
     </div>""",
     css=(_FOLDER / "board.css").read_text("utf-8"),
@@ -78,10 +83,11 @@ def show_board(
     board_with_cursor(drawn.figure, drawn.cursor, k, moved)
     with st.container(horizontal=True):
         arrange(comparison)
-        with st.popover("Data of a panel", icon=":material/download:"):
+        with st.popover(say("Data of a panel"), icon=":material/download:"):
             for place, panel in enumerate(drawn.cursor["panels"]):
+                title = plain(shortened(panel["title"])) or say("nothing")
                 data_button(
-                    f"{place + 1}: {plain(shortened(panel['title'])) or 'nothing'}",
+                    f"{place + 1}: {title}",
                     partial(panel_table, comparison, layout, place, costs),
                     f"panel-{place + 1}",
                     f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
@@ -96,7 +102,7 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
         return
     state.seeded("board-larger", bool(state.typed("board-larger")))
     box = st.expander(
-        "Seen larger: each against all others, and privacy against alteration",
+        say("Seen larger: each against all others, and privacy against alteration"),
         icon=":material/grid_view:",
         key="board-larger",
         on_change="rerun",
@@ -106,13 +112,14 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     with box:
         known = measures_of(comparison)
         known = {name: card for name, card in known.items() if comparison.knows(name)}
-        measure = _measure("Each against all others in", 0, known)
+        measure = _measure(say("Each against all others in"), 0, _titles(comparison, known))
         figure = state.remembered(
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )
         picture(figure, partial(measure_table, comparison, measure), "multiples",
                 f"{about}|{measure}")  # fmt: skip
-        privacy = _measure("Against alteration", 1, privacy_measures(comparison))
+        protecting = _titles(comparison, privacy_measures(comparison))
+        privacy = _measure(say("Against alteration"), 1, protecting)
         figure = state.remembered(
             "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
         )
@@ -120,7 +127,13 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
                 f"{about}|{privacy}")  # fmt: skip
 
 
-def _measure(label: str, place: int, known: Mapping[str, Card]) -> str:
+def _titles(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
+    """What measures are called on the page, by name."""
+    own = titles_of(comparison)
+    return {name: own.get(name, say_of(card.title)) for name, card in known.items()}
+
+
+def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     """Choose the measure of one of the larger pictures; what is not known here gives way."""
     larger = state.work().larger
     chosen = larger[place] if larger[place] in known else next(iter(known))
@@ -134,7 +147,7 @@ def _measure(label: str, place: int, known: Mapping[str, Card]) -> str:
         label,
         list(known),
         key=state.seeded(key, chosen),
-        format_func=lambda name: known[name].title,
+        format_func=lambda name: known[name],
         on_change=take,
         width=360,
     )

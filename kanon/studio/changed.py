@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from kanon.language import say, say_counted, say_of
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, How, strongest
 from kanon.measures.distribution_change import Distribution
@@ -16,7 +17,7 @@ from kanon.run import Run
 from kanon.sentences import wrong_by
 from kanon.studio.numbers import Number
 from kanon.studio.text import percent, plain
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "Changed",
@@ -68,36 +69,51 @@ def distribution_sentence(changed: Changed) -> str:
     """What changed most, for who has to sign."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
-        return (
+        return say(
             "**No column changed**: every value is as frequent as it was, if each released value "
             "counts as each of the values that it may mean, equally likely."
         )
     if len(changed.distributions) > 1 and _alike(most, least):
-        return (
-            f"**All columns changed alike**: to be shared out as in the original table, "
-            f"{_records(most)} would need another value in each, if each released value counts as "
-            "each of the values that it may mean, equally likely."
+        return say(
+            "**All columns changed alike**: to be shared out as in the original table, {records} "
+            "would need another value in each, if each released value counts as each of the values "
+            "that it may mean, equally likely.",
+            records=_records(most),
         )
-    said = (
-        f"**{plain(most.name)} changed most**: to be shared out as in the original table, "
-        f"{_records(most)} would need another {plain(most.name)}, if each released value counts as "
-        "each of the values that it may mean, equally likely."
-    )
+    said = [
+        say(
+            "**{column} changed most**: to be shared out as in the original table, {records} would "
+            "need another {column}, if each released value counts as each of the values that it "
+            "may mean, equally likely.",
+            column=plain(most.name),
+            records=_records(most),
+        )
+    ]
     if len(changed.distributions) > 1:
-        amount = "not at all" if not least.total_variation else percent(100 * least.total_variation)
-        said += f" {plain(least.name)} changed least ({amount})."
-    if most.suppressed:
-        said += (
-            f" The {counted(most.suppressed, 'suppressed record')} have no value at all and count "
-            "in every column."
+        amount = (
+            percent(100 * least.total_variation) if least.total_variation else say("not at all")
         )
-    return said
+        said.append(
+            say("{column} changed least ({amount}).", column=plain(least.name), amount=amount)
+        )
+    if most.suppressed:
+        said.append(
+            say_counted(
+                most.suppressed,
+                "The {count} suppressed record has no value at all and counts in every column.",
+                "The {count} suppressed records have no value at all and count in every column.",
+            )
+        )
+    return " ".join(said)
 
 
 def _records(one: Distribution) -> str:
     number = one.total_variation * one.n_records
-    said = "fewer than one" if number < 1 else thin(round(number))
-    return f"{percent(100 * one.total_variation)} of the records ({said})"
+    return say(
+        "{share} of the records ({number})",
+        share=percent(100 * one.total_variation),
+        number=say("fewer than one") if number < 1 else thin(round(number)),
+    )
 
 
 def _alike(one: Distribution, other: Distribution) -> bool:
@@ -141,8 +157,18 @@ def left_out_sentence(changed: Changed) -> str:
         return ""
     most = thin(association_change.MOST_PAIRS)
     listed = ", ".join(f"{plain(one)} × {plain(other)}" for one, other in left_out[:4])
-    more = f" and {counted(len(left_out) - 4, 'other')}" if len(left_out) > 4 else ""
-    return f"Left out, for having more than {most} pairs of values: {listed}{more}."
+    if len(left_out) > 4:
+        listed = say_counted(
+            len(left_out) - 4,
+            "{listed} and {count} other",
+            "{listed} and {count} others",
+            listed=listed,
+        )
+    return say(
+        "Left out, for having more than {most} pairs of values: {columns}.",
+        most=most,
+        columns=listed,
+    )
 
 
 def query_sentence(changed: Changed) -> str:
@@ -157,26 +183,28 @@ def query_sentence(changed: Changed) -> str:
 def of_change(done: Run, changed: Changed) -> list[Number]:
     """The three numbers of the page, the last one in its two forms."""
     association = done.measures[association_change.CARD.name]
+    median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
+    half = wrong_by(median, say("Half"))
     return [
         Number(
-            f"Distribution change {distribution_change.CARD.arrow}",
+            say("Distribution change {arrow}", arrow=say_of(distribution_change.CARD.arrow)),
             percent(100 * done.measures[distribution_change.CARD.name]),
-            distribution_change.CARD.summary,
+            say_of(distribution_change.CARD.summary),
         ),
         Number(
-            f"Association change {association_change.CARD.arrow}",
-            "–" if association is None else f"{association:.3f} of 1",
-            association_change.CARD.summary,
+            say("Association change {arrow}", arrow=say_of(association_change.CARD.arrow)),
+            "–" if association is None else say("{number} of 1", number=f"{association:.3f}"),
+            say_of(association_change.CARD.summary),
         ),
         Number(
-            f"Query error, median {query_error.CARD.arrow}",
-            percent(changed.queries.quantile(0.5)),
-            f"{wrong_by(changed.queries.quantile(0.5), 'Half')} {query_error.CARD.summary}",
+            say("Query error, median {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            percent(median),
+            f"{half} {say_of(query_error.CARD.summary)}",
         ),
         Number(
-            f"Query error, 9 of 10 {query_error.CARD.arrow}",
-            percent(changed.queries.quantile(0.9)),
-            f"{wrong_by(changed.queries.quantile(0.9), 'Nine of ten')} One of ten is off by more.",
+            say("Query error, 9 of 10 {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            percent(last),
+            wrong_by(last, say("Nine of ten")) + " " + say("One of ten is off by more."),
         ),
     ]
 

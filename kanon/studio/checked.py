@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kanon.errors import ReleaseError
+from kanon.language import say
 from kanon.release_check import require
 from kanon.run import Run
 from kanon.studio import state
@@ -38,9 +39,9 @@ def _checked(done: Run) -> Checked:
         require(done.verdicts)
     except ReleaseError as error:
         return Checked("", error.sentence)
-    found = "; ".join(verdict.sentence for verdict in done.verdicts)
-    return Checked(
+    found = say(
         "Checked again from the released rows alone, by a few lines that share nothing with the "
-        f"algorithms: {found}.",
-        None,
+        "algorithms: {found}.",
+        found="; ".join(verdict.sentence for verdict in done.verdicts),
     )
+    return Checked(found, None)

@@ -25,6 +25,7 @@ from kanon.comparison import (
 )
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.language import say, say_counted
 from kanon.measures.along import Curves, Points
 from kanon.measures.further import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
@@ -48,7 +49,6 @@ from kanon.studio.work import (
     without_lost,
 )
 from kanon.sweep import Configuration, Planned
-from kanon.words import counted
 
 __all__ = [
     "MOST_LINES",
@@ -219,8 +219,14 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
             found.append(Wanted(own, ground.plan, name, title, True, seeds, ground, None))
     if len(found) > MOST_LINES:
         raise PlanError(
-            f"{counted(len(found), 'line')} are too many to compare; {MOST_LINES} can be. Choose "
-            "fewer metrics or strategies."
+            say_counted(
+                len(found),
+                "{count} line is too many to compare; {most} can be. Choose fewer metrics or "
+                "strategies.",
+                "{count} lines are too many to compare; {most} can be. Choose fewer metrics or "
+                "strategies.",
+                most=MOST_LINES,
+            )
         )
     measure = _yardstick(work, ours)
     return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
@@ -233,19 +239,23 @@ def incomparable(work: Work, each: Pinned) -> str:
     or other records, they are shares of something else.
     """
     if not each.fits:
-        return "its plan does not fit this table"
+        return say("its plan does not fit this table")
     if each.plan.algorithm.name not in algorithms_offered():
-        return "its levels were chosen for one k, and a comparison runs over many"
+        return say("its levels were chosen for one k, and a comparison runs over many")
     own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers
     if set(own) != set(now):
         more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
-        parts = [
-            f"with {listing(more)}" if more else "",
-            f"without {listing(less)}" if less else "",
-        ]
-        return f"its quasi-identifiers are others: {' and '.join(filter(None, parts))}"
+        if not less:
+            return say("its quasi-identifiers are others: with {more}", more=listing(more))
+        if not more:
+            return say("its quasi-identifiers are others: without {less}", less=listing(less))
+        return say(
+            "its quasi-identifiers are others: with {more} and without {less}",
+            more=listing(more),
+            less=listing(less),
+        )
     if each.plan.read.missing != work.missing and incomplete_records(work):
-        return "it treats records with missing values differently, so its records are others"
+        return say("it treats records with missing values differently, so its records are others")
     return ""
 
 
@@ -354,8 +364,11 @@ def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
             continue
         if _phases(found.setdefault(guide.name, guide)) != _phases(guide):
             raise PlanError(
-                f"Two configurations are guided by different metrics called {quoted(guide.name)}; "
-                "hide one of them."
+                say(
+                    "Two configurations are guided by different metrics called {metric}; hide one "
+                    "of them.",
+                    metric=quoted(guide.name),
+                )
             )
     return list(found.values())
 

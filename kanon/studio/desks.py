@@ -12,8 +12,8 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kanon.language import say_counted
 from kanon.studio.work import Work
-from kanon.words import counted
 
 __all__ = ["Desk", "Desks", "new_token"]
 
@@ -99,8 +99,9 @@ class Desks:
         ('30 minutes', '90 seconds')
         """
         minutes, rest = divmod(self.seconds, 60)
-        whole = counted(int(minutes), "minute")
-        return counted(round(self.seconds), "second") if rest else whole
+        if rest:
+            return say_counted(round(self.seconds), "{count} second", "{count} seconds")
+        return say_counted(int(minutes), "{count} minute", "{count} minutes")
 
     @property
     def any_left(self) -> bool:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
+from kanon.language import say, say_counted
 from kanon.privacy import (
     alpha_k_anonymity,
     basic_beta_likeness,
@@ -30,11 +31,10 @@ from kanon.sentences import (
     different_values,
     found_with,
     mean_chance,
-    nobody_alike,
 )
 from kanon.studio.numbers import Number, worst
 from kanon.studio.text import percent, plain, shortened
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "LEVELS",
@@ -102,31 +102,31 @@ def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> L
 
 
 LEVELS: Mapping[str, Level] = {
-    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each),
-    "t": _level("t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
+    "l": _level(say("l ↑"), entropy_l_diversity.CARD, entropy_l_diversity.each),
+    "t": _level(say("t ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
     "alpha": Level(
-        "surest guess, % ↓", alpha_k_anonymity.CARD.summary,
+        say("surest guess, % ↓"), alpha_k_anonymity.CARD.summary,
         lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
     ),
     "distinct": Level(
-        "values ↑", distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
+        say("values ↑"), distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
         strict=False,
     ),
     "recursive": _level(
-        "recursive c for l = 2 ↓", recursive_cl_diversity.CARD,
+        say("recursive c for l = 2 ↓"), recursive_cl_diversity.CARD,
         lambda one: recursive_cl_diversity.each(one, 2),
     ),
     "emd": _level(
-        "t, ordered ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
+        say("t, ordered ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
     ),
-    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each),
+    "delta": _level(say("δ ↓"), delta_disclosure.CARD, delta_disclosure.each),
     "delta-present": _level(
-        "δ over present values ↓", delta_disclosure.CARD,
+        say("δ over present values ↓"), delta_disclosure.CARD,
         lambda one: delta_disclosure.each(one, present_only=True),
     ),
-    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each),
+    "beta": _level(say("basic β ↓"), basic_beta_likeness.CARD, basic_beta_likeness.each),
     "enhanced-beta": _level(
-        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
+        say("enhanced β ↓"), enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
     ),
 }  # fmt: skip
 """What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
@@ -171,10 +171,10 @@ def worst_classes(
     surprising = LEVELS["t"].each(sensitive).round(9)
     order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
     shown = sensitive.only(order)
-    columns: dict[str, object] = {"records": released.counts[order]}
+    columns: dict[str, object] = {say("records"): released.counts[order]}
     for name in dict.fromkeys(["l", "t", by, *extra]):
         columns[LEVELS[name].title] = LEVELS[name].shown(shown)
-    columns["most frequent"] = pd.array(_most_frequent(shown), dtype="str")
+    columns[say("most frequent")] = pd.array(_most_frequent(shown), dtype="str")
     columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
@@ -230,14 +230,23 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
     name = plain(shortened(sensitive.values[value]))
     overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
-        return (
-            f"All {thin(size)} have the same {plain(column)}: whoever knows that somebody is in "
-            f"this class is certain of “{name}”, which {overall} of the table have."
+        return say(
+            "All {size} have the same {column}: whoever knows that somebody is in this class is "
+            "certain of “{value}”, which {share} of the table have.",
+            size=thin(size),
+            column=plain(column),
+            value=name,
+            share=overall,
         )
-    return (
-        f"{thin(most)} of {thin(size)} have the same {plain(column)}: whoever knows that somebody "
-        f"is in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of "
-        "the table have."
+    return say(
+        "{number} of {size} have the same {column}: whoever knows that somebody is in this class "
+        "is {sure} sure of “{value}”, which {share} of the table have.",
+        number=thin(most),
+        size=thin(size),
+        column=plain(column),
+        sure=percent(100 * most / size),
+        value=name,
+        share=overall,
     )
 
 
@@ -247,38 +256,62 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
     if np.count_nonzero(sensitive.total) == 1:
-        return f"All records of the table have the same {plain(column)}: nothing can be learnt."
+        return say(
+            "All records of the table have the same {column}: nothing can be learnt.",
+            column=plain(column),
+        )
     if certain.any():
         classes, records = int(certain.sum()), int(released.counts[certain].sum())
-        share = percent(100 * records / released.n_records)
         usual = int(sensitive.total.argmax())
         alike = sensitive.only(np.flatnonzero(certain))
         others = int(alike.count[alike.value != usual].sum())
-        commonest = f"“{plain(shortened(sensitive.values[usual]))}”"
-        where = "that class" if classes == 1 else "one of these classes"
-        if not others:
-            which = f"It is {commonest}, the most frequent value of the table, for all of them."
-        elif others == records:
-            which = f"It is {commonest}, the most frequent value of the table, for none of them."
-        else:
-            which = (
-                f"For {thin(others)} of the {thin(records)} it is not {commonest}, the most "
-                "frequent value of the table."
-            )
-        return (
-            f"In {counted(classes, 'class', 'classes')} with {counted(records, 'record')} "
-            f"({share} of all), everybody has the same {plain(column)}. Whoever knows that "
-            f"somebody is in {where} knows that value for certain, although at least "
-            f"{thin(int(released.counts.min()))} records look alike. {which}"
+        commonest = plain(shortened(sensitive.values[usual]))
+        where = say(
+            "In {classes} with {records} ({share} of all), everybody has the same {column}.",
+            classes=say_counted(classes, "{count} class", "{count} classes"),
+            records=say_counted(records, "{count} record", "{count} records"),
+            share=percent(100 * records / released.n_records),
+            column=plain(column),
         )
+        certainly = say_counted(
+            classes,
+            "Whoever knows that somebody is in that class knows that value for certain, although "
+            "at least {least} records look alike.",
+            "Whoever knows that somebody is in one of these classes knows that value for certain, "
+            "although at least {least} records look alike.",
+            least=thin(int(released.counts.min())),
+        )
+        if not others:
+            which = say(
+                "It is “{value}”, the most frequent value of the table, for all of them.",
+                value=commonest,
+            )
+        elif others == records:
+            which = say(
+                "It is “{value}”, the most frequent value of the table, for none of them.",
+                value=commonest,
+            )
+        else:
+            which = say(
+                "For {number} of the {records} it is not “{value}”, the most frequent value of the "
+                "table.",
+                number=thin(others),
+                records=thin(records),
+                value=commonest,
+            )
+        return f"{where} {certainly} {which}"
     # The surest guess; among equally sure ones, where most persons are concerned.
     position = int(np.lexsort((-released.counts, -surest))[0])
     size = int(released.counts[position])
     most = int(sensitive.only(np.array([position])).count.max())
-    return (
-        f"No class gives the value away for certain. The surest guess is in a class where "
-        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: whoever knows that "
-        f"somebody is in it is {percent(100 * float(surest[position]))} sure of that value."
+    return say(
+        "No class gives the value away for certain. The surest guess is in a class where {number} "
+        "of {size} records have the same {column}: whoever knows that somebody is in it is {sure} "
+        "sure of that value.",
+        number=thin(most),
+        size=thin(size),
+        column=plain(column),
+        sure=percent(100 * float(surest[position])),
     )
 
 
@@ -292,12 +325,12 @@ def of_attribute(done: Run, column: str) -> list[Number]:
     return [
         *worst(done, column),
         Number(
-            "Different values ↑ better",
-            f"{thin(fewest)} of {thin(values)}",
+            say("Different values ↑ better"),
+            say("{number} of {all}", number=thin(fewest), all=thin(values)),
             different_values(fewest, values, plain(column)),
         ),
         Number(
-            "Surest guess ↓ better",
+            say("Surest guess ↓ better"),
             percent(100 * surest),
             best_guess(surest),
         ),
@@ -323,25 +356,38 @@ def of_risk(
     limit = threshold_text(risk.threshold)
     return [
         Number(
-            "Highest risk ↓ better",
+            say("Highest risk ↓ better"),
             percent(100 * risk.highest),
             chance(risk.highest, int(released.counts.min())),
         ),
         Number(
-            "Mean risk ↓ better",
+            say("Mean risk ↓ better"),
             percent(100 * risk.mean),
             mean_chance(risk.mean, released.n_classes, released.n_records),
         ),
         Number(
-            f"Risk above {limit} ↓ better",
+            say("Risk above {limit} ↓ better", limit=limit),
             percent(100 * risk.share_above),
-            f"{percent(100 * risk.share_above)} of the records are in classes of fewer than "
-            f"{limit.removeprefix('1/')}.",
+            say(
+                "{share} of the records are in classes of fewer than {size}.",
+                share=percent(100 * risk.share_above),
+                size=limit.removeprefix("1/"),
+            ),
         ),
         Number(
-            "Unique records ↓ better",
-            f"{thin(released.unique_records)}, before {thin(original.unique_records)}",
-            f"{nobody_alike(released.unique_records, released.n_records)[:-1]} in the release.",
+            say("Unique records ↓ better"),
+            say(
+                "{number}, before {before}",
+                number=thin(released.unique_records),
+                before=thin(original.unique_records),
+            ),
+            say_counted(
+                released.unique_records,
+                "{count} of {records} records ({share}) looks like no other one in the release.",
+                "{count} of {records} records ({share}) look like no other one in the release.",
+                records=thin(released.n_records),
+                share=percent(100 * released.unique_records / released.n_records),
+            ),
         ),
     ]
 
@@ -361,33 +407,43 @@ def of_population(
         return []
     return [
         Number(
-            "Journalist, highest ↓ better",
+            say("Journalist, highest ↓ better"),
             percent(100 * risk.highest),
             found_with(
                 risk.highest,
-                "Who does not know whether somebody is in the table, but has the population, finds "
-                "the person that is easiest to find with",
+                say(
+                    "Who does not know whether somebody is in the table, but has the population, "
+                    "finds the person that is easiest to find with"
+                ),
             ),
         ),
         Number(
-            "Journalist, mean ↓ better",
+            say("Journalist, mean ↓ better"),
             percent(100 * risk.mean),
             found_with(
                 risk.mean,
-                "Who begins with the population, or with the release, whichever tells more, "
-                "recognises a person on average with",
+                say(
+                    "Who begins with the population, or with the release, whichever tells more, "
+                    "recognises a person on average with"
+                ),
             ),
         ),
         Number(
-            f"Journalist, above {threshold_text(threshold)} ↓ better",
+            say("Journalist, above {limit} ↓ better", limit=threshold_text(threshold)),
             percent(100 * risk.share_above),
-            f"{percent(100 * risk.share_above)} of the records are in classes to which fewer "
-            "people of the population belong.",
+            say(
+                "{share} of the records are in classes to which fewer people of the population "
+                "belong.",
+                share=percent(100 * risk.share_above),
+            ),
         ),
         Number(
-            "Marketer ↓ better",
+            say("Marketer ↓ better"),
             percent(100 * recognised),
-            f"Who matches all records with the population recognises {percent(100 * recognised)} "
-            "of them on average.",
+            say(
+                "Who matches all records with the population recognises {share} of them on "
+                "average.",
+                share=percent(100 * recognised),
+            ),
         ),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.classes import EquivalenceClasses
+from kanon.language import say
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
 from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import prosecutor
@@ -56,18 +57,39 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     sources = "; ".join(
         module.CARD.source for module in (entropy_l_diversity, t_closeness, alpha_k_anonymity)
     )
-    return f"""**The class that is chosen above** has {thin(size)} records: {named}. With p the
-share of a value in the class, and q its share among all {thin(n)} records:
-
-- **l** = exp(−Σ p ln p) = exp(−({plain(entropy or "0")})) = {l_level:.4f}, shown as
-  **{rounded(l_level, up=False)}**: so many equally frequent values would be as hard to guess. The l
-  of a release is that of its worst class; it is rounded down.
-- **t** = ½ · Σ |p − q| = ½ · ({plain(differences or "0")}) = {t_level:.4f}, shown as
-  **{rounded(t_level, up=True)}**: the total variation distance, from 0 to 1. Norm 1, by which a
-  plan may count t, is twice that. The t of a release is that of its worst class; it is rounded up.
-- **Surest guess**, α = max p = {thin(int(counts.max()))}/{thin(size)}.
-
-Sources: {plain(sources)}."""
+    about = say(
+        """\
+**The class that is chosen above** has {size} records: {values}. With p the
+share of a value in the class, and q its share among all {records} records:""",
+        size=thin(size),
+        values=named,
+        records=thin(n),
+    )
+    levels = [
+        say(
+            """\
+- **l** = {formula}, shown as
+  **{level}**: so many equally frequent values would be as hard to guess. The l
+  of a release is that of its worst class; it is rounded down.""",
+            formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_level:.4f}",
+            level=rounded(l_level, up=False),
+        ),
+        say(
+            """\
+- **t** = {formula}, shown as
+  **{level}**: the total variation distance, from 0 to 1. Norm 1, by which a
+  plan may count t, is twice that. The t of a release is that of its worst class; it is rounded \
+up.""",
+            formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_level:.4f}",
+            level=rounded(t_level, up=True),
+        ),
+        say(
+            "- **Surest guess**, α = max p = {share}.",
+            share=f"{thin(int(counts.max()))}/{thin(size)}",
+        ),
+    ]
+    source = say("Sources: {sources}.", sources=plain(sources))
+    return "\n\n".join([about, "\n".join(levels), source])
 
 
 def how_found(released: EquivalenceClasses, threshold: float) -> str:
@@ -76,16 +98,21 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
     if risk is None:
         return ""
     smallest, n = int(released.counts.min()), released.n_records
-    classes = thin(released.n_classes)
-    return f"""**Risk of being found.** The prosecutor knows that somebody is in the table and which
+    how = say(
+        """\
+**Risk of being found.** The prosecutor knows that somebody is in the table and which
 class that is; each of its records is equally likely, so the risk is 1 / size of the class. Highest:
-1/{thin(smallest)} = {risk.highest:.4f}. Mean: classes / records = {classes}/{thin(n)} =
-{risk.mean:.4f}. The journalist does not know who is in the table: 1 / F, with F the people of the
+{highest}. Mean: classes / records = {classes_by_records} =
+{mean}. The journalist does not know who is in the table: 1 / F, with F the people of the
 population whose values all lie at or below the nodes of the class. The marketer: Σ f/F / records,
 over classes of f records. Which threshold is acceptable is for whoever publishes the table to
-say; a fifth is a round number and no norm.
-
-Source: {plain(_source(reidentification.__doc__ or ""))}."""
+say; a fifth is a round number and no norm.""",
+        highest=f"1/{thin(smallest)} = {risk.highest:.4f}",
+        classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
+        mean=f"{risk.mean:.4f}",
+    )
+    source = say("Source: {source}.", source=plain(_source(reidentification.__doc__ or "")))
+    return f"{how}\n\n{source}"
 
 
 def _source(described: str) -> str:
@@ -98,11 +125,12 @@ def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
     listed = ", ".join(
         f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
     )
-    return f"""**Linkage attack.** Known: {listed or "nothing"}.
-
+    known_said = say("**Linkage attack.** Known: {facts}.", facts=listed or say("nothing"))
+    how = say("""\
 A record matches if each known value is the record's cell, or lies below it in the hierarchy. So
 nobody who matched before is lost by generalising; others come to match too. All matching records
 count as equally likely, and the best guess is the most frequent value among them. Over everybody,
 each person in turn is looked for by the same attributes; between equally good guesses a coin is
 tossed, and who finds no record guesses nothing. Not considered: what an attacker knows besides, and
-other tables about the same persons."""
+other tables about the same persons.""")
+    return f"{known_said}\n\n{how}"

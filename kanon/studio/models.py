@@ -8,6 +8,7 @@ import streamlit as st
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, quoted
+from kanon.language import say, say_of
 from kanon.privacy.model import Range, SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio import state
@@ -62,9 +63,10 @@ def also_require(work: Work) -> None:
     unfit = (
         refused or bool(work.models_lost) or any(one in work.models for one, _ in _mistyped(work))
     )
+    required = summary(work.models) or say("nothing")
     with (
         st.popover(
-            f"Also require: {plain(summary(work.models) or 'nothing')}",
+            say("Also require: {models}", models=plain(required)),
             icon=":material/error:" if unfit else None,
         ),
         st.container(width=_WIDTH),
@@ -72,8 +74,10 @@ def also_require(work: Work) -> None:
         _adding(work, found)
         if not work.models:
             st.caption(
-                "k says how many records look alike, not whether they share the same sensitive "
-                "value. A model added here has to hold in every class too."
+                say(
+                    "k says how many records look alike, not whether they share the same sensitive "
+                    "value. A model added here has to hold in every class too."
+                )
             )
         for model in work.models:
             with st.container(border=True):
@@ -92,20 +96,23 @@ def _fitting(work: Work) -> list[SensitiveModel]:
 def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
     """One model: what it says, its parameters, and how much can be asked for."""
     title, gone = st.columns([5, 2], vertical_alignment="center")
-    title.markdown(f"**{plain(model.title)}**")
+    title.markdown(f"**{plain(say_of(model.title))}**")
     gone.button(
-        "Remove",
+        say("Remove"),
         icon=":material/delete:",
         type="tertiary",
         key=key_of_model(work, model, "remove"),
         on_click=_remove,
         args=(model,),
     )
-    st.caption(plain(model.card.summary))
+    st.caption(plain(say_of(model.card.summary)))
     if model in work.models_lost:
         st.error(
-            f"{plain(quoted(model.column))} is not sensitive any more: give it that role back on "
-            "the page Data, or remove this.",
+            say(
+                "{column} is not sensitive any more: give it that role back on the page Data, or "
+                "remove this.",
+                column=plain(quoted(model.column)),
+            ),
             icon=":material/error:",
         )
         return
@@ -150,13 +157,15 @@ def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -
     key = key_of_model(work, model, "distance")
     numeric = found is not None and found.sensitive_named(model.column).numeric
     st.selectbox(
-        "Distance",
+        say("Distance"),
         [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
         key=state.seeded(key, model.distance),
         format_func=DISTANCES.__getitem__,
         on_change=_take,
         args=(model, "distance", key),
-        help="How far two mixes are apart. The order of values counts only where they are numbers.",
+        help=say(
+            "How far two mixes are apart. The order of values counts only where they are numbers."
+        ),
         width=220,
     )
 
@@ -168,7 +177,7 @@ def _column(work: Work, model: SensitiveModel) -> None:
     taken = {one.column for one in work.models if one.card == model.card} - {model.column}
     key = key_of_model(work, model, "column")
     st.selectbox(
-        "Sensitive column",
+        say("Sensitive column"),
         [name for name in work.sensitive_columns if name not in taken],
         key=state.seeded(key, model.column),
         on_change=_take,
@@ -179,17 +188,17 @@ def _column(work: Work, model: SensitiveModel) -> None:
 
 def _adding(work: Work, found: EquivalenceClasses | None) -> None:
     if not work.sensitive_columns:
-        st.caption("No column is sensitive, and these models look at one.")
-        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+        st.caption(say("No column is sensitive, and these models look at one."))
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
         return
     cards = cards_to_add(work)
     key = f"model-add-{work.version}-{len(work.models)}"
     if cards and found is not None:
         st.selectbox(
-            "Add a model",
+            say("Add a model"),
             list(cards),
             index=None,
-            placeholder="Choose a model",
+            placeholder=say("Choose a model"),
             key=state.seeded(key, None),
             format_func=lambda name: glossed(cards[name]),
             on_change=_add,

@@ -10,7 +10,8 @@ from typing import Any
 from streamlit import error_util, net_util
 from streamlit.elements import exception
 
-from kanon.errors import TRACEBACK, withheld
+from kanon.errors import TRACEBACK, SettingsError, withheld
+from kanon.language import say_of
 
 __all__ = ["FAILED", "keep_quiet"]
 
@@ -19,7 +20,7 @@ FAILED = (
     "Please report it to whoever runs kanon: the log says where it happened, without any value of "
     "your table."
 )
-"""What a page says of an exception that nobody expected."""
+"""What a page says of an exception that nobody expected; in the language of the settings."""
 
 _made = logging.getLogRecordFactory()
 
@@ -35,11 +36,18 @@ def keep_quiet() -> None:
     net_util.get_external_ip = lambda: None
     if os.environ.get(TRACEBACK):
         return
-    vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=FAILED)
+    vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=_failed())
     vars(error_util).update(_print_rich_exception=_not_at_length)
     logging.setLogRecordFactory(_record)
     if threading.excepthook is threading.__excepthook__:  # nobody else looks at it
         threading.excepthook = _in_a_thread
+
+
+def _failed() -> str:
+    try:
+        return say_of(FAILED)
+    except SettingsError:  # said in the place of all pages
+        return FAILED
 
 
 def _record(*given: Any, **named: Any) -> logging.LogRecord:

@@ -16,6 +16,7 @@ import kanon.privacy
 from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, quoted
+from kanon.language import say, say_counted, say_of
 from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
@@ -31,6 +32,7 @@ __all__ = [
     "changed",
     "glossed",
     "in_file_name",
+    "level_name",
     "not_used",
     "others_of",
     "refusal",
@@ -42,22 +44,22 @@ __all__ = [
 ]
 
 DISTANCES = {
-    "variational": "total variation, 0 to 1",
-    "norm1": "norm 1 (twice the total variation), 0 to 2",
-    "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
-    "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
+    "variational": say("total variation, 0 to 1"),
+    "norm1": say("norm 1 (twice the total variation), 0 to 2"),
+    "emd-equal": say("earth mover's, all values equally far apart, 0 to 1"),
+    "emd-ordered": say("earth mover's, numbers in their order, 0 to 1"),
 }
 """How t-closeness counts distances, in words."""
 
 _GLOSSES = {
-    "entropy-l-diversity": "the values of every class are well mixed",
-    "t-closeness": "every class is mixed much like the whole table",
-    "distinct-l-diversity": "every class has several different values",
-    "recursive-cl-diversity": "no value far outweighs the rarer ones",
-    "alpha-k-anonymity": "no value fills too much of a class",
-    "delta-disclosure": "every value is in every class, about as often",
-    "basic-beta-likeness": "no value is much more frequent in a class",
-    "enhanced-beta-likeness": "the same, stricter for frequent values",
+    "entropy-l-diversity": say("the values of every class are well mixed"),
+    "t-closeness": say("every class is mixed much like the whole table"),
+    "distinct-l-diversity": say("every class has several different values"),
+    "recursive-cl-diversity": say("no value far outweighs the rarer ones"),
+    "alpha-k-anonymity": say("no value fills too much of a class"),
+    "delta-disclosure": say("every value is in every class, about as often"),
+    "basic-beta-likeness": say("no value is much more frequent in a class"),
+    "enhanced-beta-likeness": say("the same, stricter for frequent values"),
 }
 """What a model asks for, in so few words that they stand beside its name in a list."""
 
@@ -106,9 +108,10 @@ def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     """Why no release can meet one of the models, in a sentence; None if each can be met."""
     for model in models:
         if isinstance(model, SensitiveModel) and _unordered(model, whole):
-            return (
-                f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
-                "choose another distance."
+            return say(
+                "{model} needs numbers, and {column} holds other values; choose another distance.",
+                model=model.sentence,
+                column=quoted(model.column),
             )
     try:
         check_reachable(models, whole)
@@ -142,13 +145,14 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     if level is None:
         return ""
     if math.isinf(level):
-        return "no number is enough for this column"
+        return say("no number is enough for this column")
     if model.card.direction == "higher":
-        return f"at most {rounded(level, up=False)} for this column"
+        return say("at most {level} for this column", level=rounded(level, up=False))
     if level == 0:
-        return "as low as you like: all records in one class reach 0"
-    strictly = sign(model) == "<"
-    return f"{'above' if strictly else 'at least'} {rounded(level, up=True)} for this column"
+        return say("as low as you like: all records in one class reach 0")
+    if sign(model) == "<":
+        return say("above {level} for this column", level=rounded(level, up=True))
+    return say("at least {level} for this column", level=rounded(level, up=True))
 
 
 def sign(model: SensitiveModel) -> str:
@@ -166,18 +170,28 @@ def short(model: SensitiveModel) -> str:
     >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
     'recursive c < 3 with l = 2'
     """
-    kind = model.card.title.split()[0]
-    name = f"{kind.lower()} {model.symbol}" if kind.isalpha() else model.symbol
-    wanted = f"{getattr(model, model.symbol):.12g}"
+    wanted = f"{say_of(level_name(type(model)))} {sign(model)} "
+    wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
         f"{part.name} = {getattr(model, part.name)}"
         for part in fields(model)  # type: ignore[arg-type]
         if part.name not in (model.symbol, "column", "distance", "k")
     ]
-    listed = f" with {', '.join(others)}" if others else ""
     if isinstance(model, TCloseness):
-        listed = f" ({SPOKEN[model.distance]})"
-    return f"{name} {sign(model)} {wanted}{listed}"
+        return f"{wanted} ({say_of(SPOKEN[model.distance])})"
+    return (
+        say("{model} with {others}", model=wanted, others=", ".join(others)) if others else wanted
+    )
+
+
+def level_name(kind: type[SensitiveModel]) -> str:
+    """The level of a model in two words at most, said by :func:`short` in another language.
+
+    >>> level_name(KINDS["entropy-l-diversity"]), level_name(KINDS["t-closeness"])
+    ('entropy l', 't')
+    """
+    first = kind.card.title.split()[0]
+    return f"{first.lower()} {kind.symbol}" if first.isalpha() else kind.symbol
 
 
 def in_file_name(models: Sequence[SensitiveModel]) -> str:
@@ -198,14 +212,16 @@ def glossed(card: Card) -> str:
     >>> glossed(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
     """
-    return f"{card.title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else card.title
+    title = say_of(card.title)
+    return f"{title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else title
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
     """Several models in a few words; nothing for none."""
-    if len(models) > 2:
-        return f"{len(models)} models"
-    return " and ".join(map(short, models))
+    told = [short(model) for model in models]
+    if len(told) > 2:
+        return say_counted(len(told), "{count} model", "{count} models")
+    return say("{one} and {other}", one=told[0], other=told[1]) if len(told) == 2 else "".join(told)
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
@@ -272,10 +288,16 @@ def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
     >>> not_used(model, "l", None)
     'An empty field is not used: l = 2 still holds.'
     """
-    still = f"{part} = {getattr(model, part):.12g} still holds."
+    holding = f"{part} = {getattr(model, part):.12g}"
     if typed is None:
-        return f"An empty field is not used: {still}"
+        return say("An empty field is not used: {holding} still holds.", holding=holding)
     allowed = ranges(type(model))[part]
     if isinstance(model, TCloseness):
         allowed = replace(allowed, highest=HIGHEST[model.distance])
-    return f"{typed:.12g} is not used, as {part} has to be {allowed.text}: {still}"
+    return say(
+        "{typed} is not used, as {name} has to be {allowed}: {holding} still holds.",
+        typed=f"{typed:.12g}",
+        name=part,
+        allowed=allowed.text,
+        holding=holding,
+    )

@@ -10,6 +10,7 @@ from kanon.algorithms import improved_greedy
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.comparison import PAPER_K
 from kanon.exploration import WALKERS
+from kanon.language import say, say_counted, say_of
 from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
@@ -24,7 +25,7 @@ from kanon.searches import (
 )
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, plan_of, settings_of
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "columns_table",
@@ -70,20 +71,27 @@ def lattice_said(work: Work) -> str:
     trees = list(work.trees.values())
     sizes = lattice_sizes(trees)
     most = ", ".join(
-        f"{short_title(name)} {thin(most_evaluated(name, trees))}" for name in SEARCHES
+        f"{say_of(short_title(name))} {thin(most_evaluated(name, trees))}" for name in SEARCHES
     )
-    return (
-        f"The lattice of {counted(len(trees), 'quasi-identifier')} has "
-        f"{counted(sizes['lattice_nodes'], 'node')}, {thin(sizes['largest_height'])} at its "
-        f"largest height. Nodes that a search evaluates at most, per k: {most}."
+    return say(
+        "The lattice of {columns} has {nodes}, {widest} at its largest height. Nodes that a search "
+        "evaluates at most, per k: {most}.",
+        columns=say_counted(len(trees), "{count} quasi-identifier", "{count} quasi-identifiers"),
+        nodes=say_counted(sizes["lattice_nodes"], "{count} node", "{count} nodes"),
+        widest=thin(sizes["largest_height"]),
+        most=most,
     )
 
 
 def limit_said(found: Searches) -> str:
     """With which suppression limit the searches ran."""
     if not found.limit:
-        return "No search suppressed records."
-    return f"Each search could suppress up to {counted(found.limit, 'record')}."
+        return say("No search suppressed records.")
+    return say_counted(
+        found.limit,
+        "Each search could suppress up to {count} record.",
+        "Each search could suppress up to {count} records.",
+    )
 
 
 def columns_table(found: Searches) -> pd.DataFrame:
@@ -101,71 +109,94 @@ def columns_table(found: Searches) -> pd.DataFrame:
         )
         rows.append(
             {
-                "Quasi-identifiers": str(number),
-                "Which": plain(adds),
-                "Nodes of the lattice": thin(first["lattice_nodes"]),
-                "Largest height": thin(first["largest_height"]),
-                "by the formula": thin(round(first["largest_height_by_formula"])),
+                say("Quasi-identifiers"): str(number),
+                say("Which"): plain(adds),
+                say("Nodes of the lattice"): thin(first["lattice_nodes"]),
+                say("Largest height"): thin(first["largest_height"]),
+                say("by the formula"): thin(round(first["largest_height_by_formula"])),
                 **{
-                    short_title(name): f"{thin(by_name.loc[name, 'nodes_evaluated'])} of ≤ "
-                    f"{thin(by_name.loc[name, 'most_evaluated'])}"
+                    say_of(short_title(name)): say(
+                        "{number} of ≤ {most}",
+                        number=thin(by_name.loc[name, "nodes_evaluated"]),
+                        most=thin(by_name.loc[name, "most_evaluated"]),
+                    )
                     for name in SEARCHES
                 },
             }
         )
-    return pd.DataFrame(rows).set_index("Quasi-identifiers")
+    return pd.DataFrame(rows).set_index(say("Quasi-identifiers"))
 
 
 def how_searches(work: Work) -> str:
     """What is run, what the numbers are, where the bounds come from."""
-    metric = metric_named(work.metric, composed_metrics(work.composed)).card.title
+    metric = say_of(metric_named(work.metric, composed_metrics(work.composed)).card.title)
     ks = ", ".join(thin(k) for k in PAPER_K)
     numbers = numbers_of_columns(len(work.quasi_identifiers), work.kept.n_records)
     over = (
-        f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
+        say(
+            "the first {few} to {many} quasi-identifiers in the table's order",
+            few=numbers[0],
+            many=numbers[-1],
+        )
         if len(numbers)
-        else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
+        else say("the first 3 to 8 quasi-identifiers in the table's order, if there are so many")
     )
-    searches = "\n\n".join(
-        f"**{plain(module.CARD.title)}.** {plain(module.HOW.removeprefix(FULL_DOMAIN).strip())}"
-        for module in WALKERS.values()
-    )
-    return f"""{plain(FULL_DOMAIN)} The height of a node is the sum of its levels.
-
-{searches}
-
+    searches = []
+    for module in WALKERS.values():
+        how = say_of(module.HOW.removeprefix(FULL_DOMAIN).strip())
+        searches.append(f"**{plain(say_of(module.CARD.title))}.** {plain(how)}")
+    heights = say("The height of a node is the sum of its levels.")
+    parts = [
+        f"{plain(say_of(FULL_DOMAIN))} {heights}",
+        *searches,
+        say(
+            """\
 **What is run.** Each search once per k: {ks}, as far as there are so many records; and once per
-number of quasi-identifiers, {over}, at k = {K_OVER_COLUMNS}. k-anonymity alone is required. All
+number of quasi-identifiers, {over}, at k = {k}. k-anonymity alone is required. All
 three may suppress as many records: those of the suppression limit on Anonymise, none if nothing is
 set there. Datafly by itself, as published, would suppress up to k records; its loss could then not
 be held against that of the others. Within the lowest height Samarati takes the node of least
-loss, as {plain(metric)} counts unless something else is chosen for it.
-
-**{plain(iloss.CARD.title)}** = Σ over cells of (nl(v) − 1) / nl(root), with nl the number of values
+loss, as {metric} counts unless something else is chosen for it.""",
+            ks=ks,
+            over=over,
+            k=K_OVER_COLUMNS,
+            metric=plain(metric),
+        ),
+        say(
+            """\
+**{iloss}** = Σ over cells of (nl(v) − 1) / nl(root), with nl the number of values
 below the released group v; suppressed records count as root cells. The picture shows it per cell.
-**{plain(level_of_generalisation.CARD.title)}** = Σ of the levels of the released node.
-
+**{level_of_generalisation}** = Σ of the levels of the released node.""",
+            iloss=plain(say_of(iloss.CARD.title)),
+            level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
+        ),
+        say("""\
 **Seconds** are those of the search with all its counting, on this machine as busy as it just was. A
 run of less than 0.2 s is made three times, one of less than 0.02 s nine times, and the median
-counts.
-
+counts."""),
+        say("""\
 **Nodes evaluated:** how many nodes had their classes counted, each once. With r quasi-identifiers
-and H = Σ level(root), the height of the top:
-
+and H = Σ level(root), the height of the top:"""),
+        say("""\
 - Datafly goes up one level at a time and looks at nothing else: at most H + 1.
 - Improved greedy looks at no more than r nodes in each of at most H steps, and at the bottom: at
   most 1 + r · H.
 - Samarati tries the heights that a binary search leads to, and counts all nodes of the lowest that
   satisfies. Which heights are tried follows from that one; each is counted whole at the worst. The
   bound is the largest sum of their nodes over all heights that could be the lowest: at most
-  ⌈log₂(H + 1)⌉ + 1 times the largest height.
-
+  ⌈log₂(H + 1)⌉ + 1 times the largest height."""),
+        say("""\
 **Largest height:** the largest coefficient of the product of 1 + x + … + x^level(root); by the
-formula about Π h / √(2π Σ (h² − 1)/12), with h levels per column, which holds for many columns.
-
+formula about Π h / √(2π Σ (h² − 1)/12), with h levels per column, which holds for many \
+columns."""),
+        say("""\
 **The claim.** Improved greedy is said to lose less in comparable time or less. The sentences count
 what holds of that on this table: in loss it holds where Improved greedy never loses more and
 somewhere less; in time, where it takes at most 1.25 times as long in the median over k. This is the
-claim in our words: the paper was not at hand, so none of its figures stand here.
-
-Source: {plain(improved_greedy.CARD.source)}; Sweeney 1997; Samarati 2001."""
+claim in our words: the paper was not at hand, so none of its figures stand here."""),
+        say(
+            "Source: {source}; Sweeney 1997; Samarati 2001.",
+            source=plain(improved_greedy.CARD.source),
+        ),
+    ]
+    return "\n\n".join(parts)

@@ -12,6 +12,7 @@ from kanon.charts.searches import (
     over_k_table,
 )
 from kanon.errors import KanonError
+from kanon.language import say
 from kanon.searches import Searches, check_searches
 from kanon.studio import running, state
 from kanon.studio.picture import chart, data_button, picture
@@ -29,7 +30,7 @@ from kanon.studio.work import Work
 
 __all__ = ["show_searches"]
 
-_OUTDATED = (
+_OUTDATED = say(
     "Settings have changed since the searches were run; run them again to renew what is below."
 )
 
@@ -45,7 +46,7 @@ def show_searches(work: Work) -> None:
     found = current_searches(work, settings)
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
         st.button(
-            "Run the three searches",
+            say("Run the three searches"),
             type="primary" if found is None else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy,
@@ -54,7 +55,7 @@ def show_searches(work: Work) -> None:
         )
         if work.doing == "searches":
             st.button(
-                "Cancel the searches",
+                say("Cancel the searches"),
                 icon=":material/stop:",
                 on_click=running.cancel,
                 key="searches-cancel",
@@ -65,8 +66,11 @@ def show_searches(work: Work) -> None:
     shown = found if found is not None or work.searched is None else work.searched.searches
     if shown is None and work.doing != "searches":
         st.info(
-            "Datafly, Samarati and Improved greedy have not been run against each other on this "
-            "table yet. They are run over k, and over the number of quasi-identifiers at k = 10."
+            say(
+                "Datafly, Samarati and Improved greedy have not been run against each other on "
+                "this table yet. They are run over k, and over the number of quasi-identifiers at "
+                "k = 10."
+            )
         )
     if shown is not None:
         if found is None and work.doing != "searches":
@@ -76,7 +80,7 @@ def show_searches(work: Work) -> None:
         with st.container(key="searches-shown"):
             assert work.searched is not None
             _results(shown, work.searched.settings)
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         st.markdown(how_searches(work))
 
 
@@ -85,25 +89,28 @@ def _results(found: Searches, about: str) -> None:
     about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
     drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
     picture(drawn, lambda: over_k_table(found), "searches-over-k", about)
-    st.markdown(
+    claim = say(
         "**The claim for Improved greedy** (Babu et al. 2013, in our words): it loses less in "
-        "comparable time or less. **On this table:**\n\n"
-        + "\n".join(f"- {one}" for one in order_said(found))
+        "comparable time or less. **On this table:**"
     )
+    st.markdown("\n".join([f"{claim}\n", *(f"- {one}" for one in order_said(found))]))
     st.caption(limit_said(found))
     if found.lacking:
         st.info(
             plain(
-                f"The experiment over the number of quasi-identifiers is left out. {found.lacking}"
+                say(
+                    "The experiment over the number of quasi-identifiers is left out. {why}",
+                    why=found.lacking,
+                )
             )
         )
         return
     if found.over_columns["columns"].nunique() > 1:
         drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
         chart(drawn, "searches-over-columns")
-    st.caption("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in.")
+    st.caption(say("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in."))
     st.table(columns_table(found))
     data_button(
-        "Data over quasi-identifiers", lambda: over_columns_table(found),
+        say("Data over quasi-identifiers"), lambda: over_columns_table(found),
         "searches-over-quasi-identifiers", about, kind="tertiary",
     )  # fmt: skip

@@ -9,6 +9,7 @@ from pandas.io.formats.style import Styler
 
 from kanon.charts.style import INK
 from kanon.comparison import L_CARD, T_CARD, Comparison
+from kanon.language import say, say_of
 from kanon.measures.comparing import Standing
 from kanon.studio.text import plain
 
@@ -29,9 +30,9 @@ __all__ = [
     "wide",
 ]
 
-MEAN_RANK = "Mean rank ↓ better"
-MEAN_RANK_OF_LOSS = "Mean rank of losses ↓"
-MEAN_RANK_OF_PRIVACY = "Mean rank of l and t ↓"
+MEAN_RANK = say("Mean rank ↓ better")
+MEAN_RANK_OF_LOSS = say("Mean rank of losses ↓")
+MEAN_RANK_OF_PRIVACY = say("Mean rank of l and t ↓")
 
 PRIVACY = (L_CARD.name, T_CARD.name)
 """The criteria that say how well people are protected."""
@@ -48,11 +49,13 @@ _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 def titles_of(comparison: Comparison) -> dict[str, str]:
     """What metrics and criteria are called on a page, by name, with their better direction."""
     return {
-        **{name: card.title for name, card in comparison.criteria.items()},
-        **{metric.name: metric.card.title for metric in comparison.measured},
+        **{name: say_of(card.title) for name, card in comparison.criteria.items()},
+        **{metric.name: say_of(metric.card.title) for metric in comparison.measured},
         **{
-            name: comparison.card(name).title
-            for name in (f"alteration_{metric.name}" for metric in comparison.measured)
+            f"alteration_{metric.name}": say(
+                "Alteration as {metric} counts", metric=say_of(metric.card.title)
+            )
+            for metric in comparison.measured
         },
     }
 
@@ -147,7 +150,7 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
     named = [plain(f"{what}: {value}") for what, value in groups.index]
-    return _named(cells, {**titles, "metrics": "Metrics"}, named)
+    return _named(cells, {**titles, "metrics": say("Metrics")}, named)
 
 
 def _shade(behind: float) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from kanon.combined import Combined, combine
 from kanon.errors import KanonError, listing
 from kanon.ground import Release
+from kanon.language import say, say_counted
 from kanon.run import Run
 from kanon.studio import running, state
 from kanon.studio.handed import Handed, at_once, key_of_all, with_handed
@@ -17,7 +18,7 @@ from kanon.studio.numbers import Number
 from kanon.studio.result import in_columns, name_in_files
 from kanon.studio.text import plain
 from kanon.studio.work import Work
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = ["noting", "together"]
 
@@ -76,11 +77,14 @@ def together(settings: str, done: Run) -> None:
     with st.container(border=True, key="together"):
         st.markdown(_how_often(len(work.handed), len(others) + out, out, len(others)))
         if others:
-            called = [*(names[each.key] for each in others), "this release"]
+            called = [*(names[each.key] for each in others), say("this release")]
             _findings(work, [*others, now], called)
-        with st.expander(f"Releases that count: {len(others)} of {len(before)} others"):
+        counting = say(
+            "Releases that count: {number} of {all} others", number=len(others), all=len(before)
+        )
+        with st.expander(counting):
             _boxes(work, before, names)
-        with st.expander("How releases are combined"):
+        with st.expander(say("How releases are combined")):
             st.markdown(_HOW)
 
 
@@ -96,19 +100,33 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     others
         How many others count.
     """
-    often = "once" if released == 1 else f"{thin(released)} times"
-    said = [f"You have released this table **{often}** in this session"]
-    if this:
-        said.append(", as it is here among them")
-    said.append(". " if counting == released else f"; {thin(counting)} of these count. ")
+    times = say_counted(released, "once", "{count} times")
+    often = (
+        say(
+            "You have released this table **{times}** in this session, as it is here among them",
+            times=times,
+        )
+        if this
+        else say("You have released this table **{times}** in this session", times=times)
+    )
+    if counting != released:
+        often = say_counted(
+            counting,
+            "{released}; {count} of these counts",
+            "{released}; {count} of these count",
+            released=often,
+        )
     if not others:
-        said.append("Nobody holds another release.")
+        who = say("Nobody holds another release.")
     elif this:
-        said.append("One who holds all of them can put them together:")
+        who = say("One who holds all of them can put them together:")
     else:
-        those = "that release" if others == 1 else "those releases"
-        said.append(f"One who holds {those} and this one can put them together:")
-    return "".join(said)
+        who = say_counted(
+            others,
+            "One who holds that release and this one can put them together:",
+            "One who holds those releases and this one can put them together:",
+        )
+    return f"{often}. {who}"
 
 
 def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
@@ -119,13 +137,15 @@ def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> Non
         return
     if not at_once(releases, work.table):
         st.button(
-            "Work out what they say together",
+            say("Work out what they say together"),
             icon=":material/join_inner:",
             disabled=work.busy,
             on_click=running.combine_releases,
             args=(releases, key),
             key="combine",
-            help="Many classes, or the table has to be counted once more: it may take a while.",
+            help=say(
+                "Many classes, or the table has to be counted once more: it may take a while."
+            ),
         )
         return
     found = state.remembered("together", key, lambda: _combined(work, releases))
@@ -146,20 +166,22 @@ def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
     in_columns(_numbers(work, found))
     broken = [one.said(names) for one in found.asked if not one.holds]
     if broken:
+        unmet = say("Together they do not meet what was required of each.")
         st.warning(
-            "Together they do not meet what was required of each. "
-            + " ".join(f"{plain(sentence)}." for sentence in broken),
+            " ".join([unmet, *(f"{plain(sentence)}." for sentence in broken)]),
             icon=":material/warning:",
         )
     else:
-        st.caption("Together they still meet what was required of each.")
+        st.caption(say("Together they still meet what was required of each."))
     least = min((k for k in found.alone if k is not None), default=None)
     if least is not None and found.together.min_k == least:
-        st.caption("No group is smaller than the smallest class of a single release.")
+        st.caption(say("No group is smaller than the smallest class of a single release."))
     if found.undone:
         st.warning(
-            f"{plain(listing(found.undone))}: generalised or left out in one release, shown as it "
-            "is in another.",
+            say(
+                "{columns}: generalised or left out in one release, shown as it is in another.",
+                columns=plain(listing(found.undone)),
+            ),
             icon=":material/visibility:",
         )
 
@@ -167,18 +189,24 @@ def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
 def _numbers(work: Work, found: Combined) -> list[Number]:
     """The smallest group, and what becomes certain of the sensitive column that is looked at."""
     whole, alone = found.together, [k for k in found.alone if k is not None]
-    least = "no group" if whole.min_k is None else counted(whole.min_k, "record")
     numbers = [
         Number(
-            "Smallest group ↑ better",
-            least,
-            "The fewest records that look alike in all releases, to one who lines up their rows. "
-            f"The smallest class of a single one: {thin(min(alone, default=0))}.",
+            say("Smallest group ↑ better"),
+            say("no group") if whole.min_k is None else _records(whole.min_k),
+            say(
+                "The fewest records that look alike in all releases, to one who lines up their "
+                "rows. The smallest class of a single one: {number}.",
+                number=thin(min(alone, default=0)),
+            ),
         ),
         Number(
-            "Like no other ↓ better",
-            f"{thin(whole.unique_records)} of {thin(whole.n_records)}",
-            "Records that look like no other one to who lines up the rows of all releases.",
+            say("Like no other ↓ better"),
+            say(
+                "{number} of {all}",
+                number=thin(whole.unique_records),
+                all=thin(whole.n_records),
+            ),
+            say("Records that look like no other one to who lines up the rows of all releases."),
         ),
     ]
     columns = {one.column: one for one in found.learnt}
@@ -188,30 +216,41 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
     return [
         *numbers,
         Number(
-            "Certain, lined up ↓ better",
-            counted(one.lined_up, "record"),
-            f"Records whose {plain(one.column)} is certain to who lines up the rows, although no "
-            "single release tells it.",
+            say("Certain, lined up ↓ better"),
+            _records(one.lined_up),
+            say(
+                "Records whose {column} is certain to who lines up the rows, although no single "
+                "release tells it.",
+                column=plain(one.column),
+            ),
         ),
         Number(
-            "Certain, by classes ↓ better",
-            counted(one.certain, "record"),
-            f"Records whose {plain(one.column)} is certain to who cannot line up rows, but finds a "
-            "person's class in each release by what is known of that person. Where that tells "
-            f"most, {counted(one.values, 'value')} "
-            f"and at most {counted(one.records or 0, 'row')} remain possible.",
+            say("Certain, by classes ↓ better"),
+            _records(one.certain),
+            say(
+                "Records whose {column} is certain to who cannot line up rows, but finds a "
+                "person's class in each release by what is known of that person. Where that tells "
+                "most, {values} and at most {rows} remain possible.",
+                column=plain(one.column),
+                values=say_counted(one.values, "{count} value", "{count} values"),
+                rows=say_counted(one.records or 0, "{count} row", "{count} rows"),
+            ),
         ),
     ]
 
 
+def _records(number: int) -> str:
+    return say_counted(number, "{count} record", "{count} records")
+
+
 def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> None:
     """A box per release, to leave out one that nobody got."""
-    st.caption("Leave out a release that was never given to anybody.")
+    st.caption(say("Leave out a release that was never given to anybody."))
     for each in before:
         box = f"handed-{work.version}-{each.key[:12]}"
         blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
         st.checkbox(
-            plain(f"{names[each.key]}, of {blurred}"),
+            plain(say("{release}, of {columns}", release=names[each.key], columns=blurred)),
             key=state.seeded(box, each.counts),
             on_change=_count,
             args=(each.key, box),
@@ -226,20 +265,26 @@ def _count(key: str, box: str) -> None:
     state.change(handed=changed)
 
 
-_HOW = """**Rows lined up.** A release keeps its rows in order, so the releases can be laid side by
+_HOW = "\n\n".join(
+    [
+        say("""\
+**Rows lined up.** A release keeps its rows in order, so the releases can be laid side by
 side. Two records look alike if every release shows them alike: with the same labels, or not at all,
 and with the same value of a column that is a quasi-identifier of another release and passes through
 there. In these groups everything is checked again that was required of any release. Who looks for a
 sensitive value does not know it, so that column does not help to find the person. Where single
 classes were raised (greedy merging, Mondrian, clustering), two records may be shown differently and
-yet mean the same: the groups are then too small, and the risk is overstated, never understated.
-
+yet mean the same: the groups are then too small, and the risk is overstated, never \
+understated."""),
+        say("""\
 **By classes.** Who cannot line up rows finds a person's class in each release. The sensitive
 value occurs in all of these classes, so what they have in common remains possible (the composition
 attack, Ganta, Kasiviswanathan, Smith 2008). The rows that remain are at most, summed over these
 values, the fewest with that value in any of the classes (as in the correspondence attack, Fung,
-Wang, Fu, Pei 2008).
-
+Wang, Fu, Pei 2008)."""),
+        say("""\
 **Not reckoned:** releases of other tables with the same people, what was released elsewhere or
 before this session, and what somebody knows beside the quasi-identifiers. A release counts as
-handed out once its file was made for a download, or it was written."""
+handed out once its file was made for a download, or it was written."""),
+    ]
+)
