@@ -14,6 +14,7 @@ from kanon.charts.privacy import (
     distribution_table,
     level_chart,
 )
+from kanon.charts.style import INK
 from kanon.errors import KanonError
 from kanon.language import say, say_counted, say_of
 from kanon.measures.along import levels_along
@@ -58,8 +59,6 @@ from kanon.studio.result import choose_k, in_columns, notice, release_shown, sta
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.words import counted, thin
-
-INK = "#1B1F24"
 
 
 def look(**fields):

@@ -41,6 +41,19 @@ BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
 blindness confuses, and light enough for black text. The number stands in every cell."""
 
+_TRAITS = {
+    "counts": say("counts"),
+    "levels": say("levels"),
+    "leaves": say("leaves"),
+    "records": say("records"),
+    "multiplier": say("multiplier"),
+    "none": say("none"),
+    "normalised": say("normalised"),
+    "yes": say("yes"),
+    "no": say("no"),
+}
+"""What the characteristics of metrics are called, and their values."""
+
 _OPEN = f"background-color: #ECEEF0; color: {INK}"
 
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
@@ -149,7 +162,10 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
     """The mean areas by characteristic, as text."""
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
-    named = [plain(f"{what}: {value}") for what, value in groups.index]
+    named = [
+        plain(f"{_TRAITS.get(what, what)}: {_TRAITS.get(value, value)}")
+        for what, value in groups.index
+    ]
     return _named(cells, {**titles, "metrics": say("Metrics")}, named)
 
 
