@@ -6,7 +6,8 @@ metrics are handed over as they are to be shown.
 
 from __future__ import annotations
 
-from kanon.words import counted, percent, thin
+from kanon.language import say, say_counted
+from kanon.words import percent, thin
 
 __all__ = [
     "average_height",
@@ -33,9 +34,11 @@ def lost(share: float, metric: str) -> str:
     >>> lost(27.04, "NLLM")
     '27.0 % of all that could be lost was lost, as NLLM counts: 0 % leaves the table as it was.'
     """
-    return (
-        f"{percent(share)} of all that could be lost was lost, as {metric} counts: 0 % leaves the "
-        "table as it was."
+    return say(
+        "{share} of all that could be lost was lost, as {metric} counts: 0 % leaves the table as "
+        "it was.",
+        share=percent(share),
+        metric=metric,
     )
 
 
@@ -45,7 +48,7 @@ def of_quasi_identifiers(share: float, what: str) -> str:
     >>> of_quasi_identifiers(50, "were changed")
     '50.0 % of the cells in quasi-identifiers were changed.'
     """
-    return f"{percent(share)} of the cells in quasi-identifiers {what}."
+    return say("{share} of the cells in quasi-identifiers {what}.", share=percent(share), what=what)
 
 
 def smallest_class(k: int | None) -> str:
@@ -57,12 +60,13 @@ def smallest_class(k: int | None) -> str:
     'Somebody looks like nobody else to who knows the quasi-identifiers.'
     """
     if k is None:
-        return "Nothing is released, so there is no class."
+        return say("Nothing is released, so there is no class.")
     if k == 1:
-        return "Somebody looks like nobody else to who knows the quasi-identifiers."
-    return (
-        f"Everybody looks like at least {counted(k - 1, 'other')} to who knows the "
-        "quasi-identifiers."
+        return say("Somebody looks like nobody else to who knows the quasi-identifiers.")
+    return say_counted(
+        k - 1,
+        "Everybody looks like at least {count} other to who knows the quasi-identifiers.",
+        "Everybody looks like at least {count} others to who knows the quasi-identifiers.",
     )
 
 
@@ -72,9 +76,11 @@ def classes_told_apart(after: int, before: int) -> str:
     >>> classes_told_apart(1, 12)
     'The release tells 1 group of records apart, the original table 12.'
     """
-    return (
-        f"The release tells {counted(after, 'group')} of records apart, the original table "
-        f"{thin(before)}."
+    return say_counted(
+        after,
+        "The release tells {count} group of records apart, the original table {before}.",
+        "The release tells {count} groups of records apart, the original table {before}.",
+        before=thin(before),
     )
 
 
@@ -85,13 +91,14 @@ def left_out(gone: int, records: int) -> str:
     '1 of 12 records was in a class that does not satisfy what is required: it counts as if all \
 of it were lost.'
     """
-    alike = (
-        "was in a class that does not satisfy what is required: it counts as if all of it were lost"
-        if gone == 1
-        else "were in classes that do not satisfy what is required: they count as if all of them "
-        "were lost"
+    return say_counted(
+        gone,
+        "{count} of {records} records was in a class that does not satisfy what is required: it "
+        "counts as if all of it were lost.",
+        "{count} of {records} records were in classes that do not satisfy what is required: they "
+        "count as if all of them were lost.",
+        records=thin(records),
     )
-    return f"{thin(gone)} of {thin(records)} records {alike}."
 
 
 def hard_to_guess(value: str, most: str, column: str) -> str:
@@ -100,10 +107,13 @@ def hard_to_guess(value: str, most: str, column: str) -> str:
     >>> hard_to_guess("1.88", "3", "disease").split(": ")[0]
     'In the worst class disease is as hard to guess as among 1.88 equally frequent values'
     """
-    return (
-        f"In the worst class {column} is as hard to guess as among {value} equally frequent "
-        f"values: 1 means that all have the same, {most}, the most possible, that it is mixed as "
-        "the whole table (entropy l-diversity)."
+    return say(
+        "In the worst class {column} is as hard to guess as among {value} equally frequent "
+        "values: 1 means that all have the same, {most}, the most possible, that it is mixed as "
+        "the whole table (entropy l-diversity).",
+        column=column,
+        value=value,
+        most=most,
     )
 
 
@@ -113,9 +123,11 @@ def unlike_the_table(value: str, column: str) -> str:
     >>> unlike_the_table("0.35", "disease").split(": ")[0]
     'In the worst class 0.35 of the records would need another disease to be mixed as the table'
     """
-    return (
-        f"In the worst class {value} of the records would need another {column} to be mixed as the "
-        "table: 0 means that the class tells nothing that the table does not (total variation)."
+    return say(
+        "In the worst class {value} of the records would need another {column} to be mixed as the "
+        "table: 0 means that the class tells nothing that the table does not (total variation).",
+        value=value,
+        column=column,
     )
 
 
@@ -125,10 +137,14 @@ def different_values(fewest: int, values: int, column: str) -> str:
     >>> different_values(1, 5, "disease")
     'In the class with the fewest, 1 of 5 values of disease occurs, however rare (distinct l).'
     """
-    occur = "occurs" if fewest == 1 else "occur"
-    return (
-        f"In the class with the fewest, {thin(fewest)} of {thin(values)} values of {column} "
-        f"{occur}, however rare (distinct l)."
+    return say_counted(
+        fewest,
+        "In the class with the fewest, {count} of {values} values of {column} occurs, however "
+        "rare (distinct l).",
+        "In the class with the fewest, {count} of {values} values of {column} occur, however rare "
+        "(distinct l).",
+        values=thin(values),
+        column=column,
     )
 
 
@@ -138,9 +154,10 @@ def best_guess(share: float) -> str:
     >>> best_guess(0.6)
     'Who knows that somebody is in the class that tells most can be 60.0 % sure of their value.'
     """
-    return (
-        f"Who knows that somebody is in the class that tells most can be {percent(100 * share)} "
-        "sure of their value."
+    return say(
+        "Who knows that somebody is in the class that tells most can be {share} sure of their "
+        "value.",
+        share=percent(100 * share),
     )
 
 
@@ -150,9 +167,13 @@ def nobody_alike(unique: int, records: int) -> str:
     >>> nobody_alike(1, 10)
     '1 of 10 records (10.0 %) looks like no other one.'
     """
-    look = "looks" if unique == 1 else "look"
-    share = percent(100 * unique / records)
-    return f"{thin(unique)} of {thin(records)} records ({share}) {look} like no other one."
+    return say_counted(
+        unique,
+        "{count} of {records} records ({share}) looks like no other one.",
+        "{count} of {records} records ({share}) look like no other one.",
+        records=thin(records),
+        share=percent(100 * unique / records),
+    )
 
 
 def chance(share: float, smallest: int) -> str:
@@ -162,9 +183,11 @@ def chance(share: float, smallest: int) -> str:
     'Who knows that somebody is in the table picks the right record with a chance of 20.0 %: one \
 of 5 in the smallest class (prosecutor).'
     """
-    return (
+    return say(
         "Who knows that somebody is in the table picks the right record with a chance of "
-        f"{percent(100 * share)}: one of {thin(smallest)} in the smallest class (prosecutor)."
+        "{share}: one of {records} in the smallest class (prosecutor).",
+        share=percent(100 * share),
+        records=thin(smallest),
     )
 
 
@@ -174,10 +197,12 @@ def mean_chance(share: float, classes: int, records: int) -> str:
     >>> mean_chance(0.05, 5, 100).split(": ")[0]
     'Over all records the right one is picked with a chance of 5.0 % on average'
     """
-    return (
-        f"Over all records the right one is picked with a chance of {percent(100 * share)} on "
-        f"average: {counted(classes, 'class', 'classes')} / {counted(records, 'record')} "
-        "(prosecutor)."
+    return say(
+        "Over all records the right one is picked with a chance of {share} on average: {classes} "
+        "/ {records} (prosecutor).",
+        share=percent(100 * share),
+        classes=say_counted(classes, "{count} class", "{count} classes"),
+        records=say_counted(records, "{count} record", "{count} records"),
     )
 
 
@@ -187,7 +212,7 @@ def found_with(share: float, who: str) -> str:
     >>> found_with(0.5, "Somebody is recognised with")
     'Somebody is recognised with a chance of 50.0 %.'
     """
-    return f"{who} a chance of {percent(100 * share)}."
+    return say("{who} a chance of {share}.", who=who, share=percent(100 * share))
 
 
 def wrong_by(error: float, how_many: str) -> str:
@@ -196,8 +221,10 @@ def wrong_by(error: float, how_many: str) -> str:
     >>> wrong_by(12, "Half")
     'Half of the counts that are taken from the release are off by at most 12.0 %.'
     """
-    return f"{how_many} of the counts that are taken from the release are off by at most " + (
-        f"{percent(error)}."
+    return say(
+        "{how_many} of the counts that are taken from the release are off by at most {error}.",
+        how_many=how_many,
+        error=percent(error),
     )
 
 
@@ -208,7 +235,9 @@ def average_height(low: int, high: int) -> str:
     'NAUC is the mean height of a curve from k = 3 to k = 50, in percent: what it costs on \
 average over all these k.'
     """
-    return (
-        f"NAUC is the mean height of a curve from k = {thin(low)} to k = {thin(high)}, in percent: "
-        "what it costs on average over all these k."
+    return say(
+        "NAUC is the mean height of a curve from k = {low} to k = {high}, in percent: what it "
+        "costs on average over all these k.",
+        low=thin(low),
+        high=thin(high),
     )

@@ -12,7 +12,7 @@ from kanon.studio.lessons_exercises import show_exercises
 from kanon.studio.lessons_large import LARGE
 from kanon.studio.lessons_steps import show_steps
 
-PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"}
+PARTS = {"steps": say("Step by step"), "attacks": say("Attacks"), "exercises": say("Exercises")}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
 
 
@@ -24,7 +24,7 @@ def change(**parts):
 work = head(say("How does it work, step by step?"))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.segmented_control(
-        "Look at",
+        say("Look at"),
         list(PARTS),
         key=state.seeded("learn-part", work.lessons.part),
         format_func=PARTS.get,
@@ -32,10 +32,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
         label_visibility="collapsed",
     )
     st.toggle(
-        "Large type",
+        say("Large type"),
         key=state.seeded("learn-large", work.lessons.large),
         on_change=lambda: change(large=state.typed("learn-large")),
-        help="For a projector: text and pictures are large enough for the last row.",
+        help=say("For a projector: text and pictures are large enough for the last row."),
     )
 if work.lessons.large:
     st.html(LARGE)

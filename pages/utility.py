@@ -15,17 +15,17 @@ from kanon.studio.utility_measures import show_measures
 from kanon.studio.utility_predicting import show_predicting
 
 PARTS = {
-    "changed": "What changed",
-    "matrix": "As a matrix",
-    "learning": "Learning",
-    "predicting": "Which measure predicts",
+    "changed": say("What changed"),
+    "matrix": say("As a matrix"),
+    "learning": say("Learning"),
+    "predicting": say("Which measure predicts"),
 }
 
 
 def choose_part(work):
     """Which part of the page is open."""
     st.segmented_control(
-        "Look at",
+        say("Look at"),
         list(PARTS),
         key=state.seeded("utility-part", work.utility.part),
         format_func=PARTS.get,
@@ -52,7 +52,7 @@ def about_release(work, stale):
         k, done = release_shown(work, work.result)
         choose_k(work, work.result, k, "utility-k")
         if not done.recoding.n_classes:
-            st.info("Every record was suppressed: the release is empty.")
+            st.info(say("Every record was suppressed: the release is empty."))
             return
         show = {"changed": show_measures, "matrix": show_matrix}[work.utility.part]
         show(work, work.result, done, k)

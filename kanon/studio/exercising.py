@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon.errors import ExerciseError
+from kanon.language import say
 from kanon.lessons.by_hand import unchanged
 from kanon.lessons.exercises import (
     Answers,
@@ -174,7 +175,7 @@ def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
         There is no name.
     """
     if not view.student.strip():
-        raise ExerciseError("Type a name or a pseudonym: it stands in the file of answers.")
+        raise ExerciseError(say("Type a name or a pseudonym: it stands in the file of answers."))
     return _file(exercises, attempt_at(view, exercises), view.student)
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
+from kanon.language import say, say_counted, say_of
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import Band, Fit, Outcome, bands, fits_of
 from kanon.learning.labels import Labelled
@@ -27,7 +28,7 @@ from kanon.studio.text import plain
 from kanon.studio.utility_view import LearningView
 from kanon.studio.work import Work, metric_called, plan_of, settings_of, without_lost
 from kanon.sweep import check_k
-from kanon.words import counted, percent, thin
+from kanon.words import percent, thin
 
 __all__ = [
     "PUBLISHED_1",
@@ -155,8 +156,10 @@ def ground_of(work: Work) -> Ground:
     target = target_used(work)
     if target is None:
         raise PlanError(
-            "Every column is a quasi-identifier or an identifier, so none is left to be predicted; "
-            "make one sensitive or insensitive on the page Data."
+            say(
+                "Every column is a quasi-identifier or an identifier, so none is left to be "
+                "predicted; make one sensitive or insensitive on the page Data."
+            )
         )
     prepared = prepare(plan_of_studies(work), work.table)
     labels = labels_of(prepared, target, work.utility.learning.share)
@@ -178,15 +181,21 @@ def ks_typed(text: str, n_records: int) -> tuple[int, ...]:
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            f"{quoted(wrong[0])} is no k; give whole numbers of at least 2, separated by commas."
+            say(
+                "{text} is no k; give whole numbers of at least 2, separated by commas.",
+                text=quoted(wrong[0]),
+            )
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
     some = tuple(sorted(k for k in ks if k <= n_records))
     if not some:
         raise PlanError(
-            "No k is left: all that were given are above the number of records; choose at least "
-            f"one from 2 to {thin(n_records)}."
+            say(
+                "No k is left: all that were given are above the number of records; choose at "
+                "least one from 2 to {records}.",
+                records=thin(n_records),
+            )
         )
     return some
 
@@ -221,10 +230,13 @@ def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
 def remaining(lesson: Lesson) -> str:
     """What the button that starts it says."""
     lacking = len(lesson.lacking)
-    what = "network" if lesson.experiment.classifier == "mlp" else "classifier"
-    if not lesson.known:
-        return f"Train {counted(lacking, what)}"
-    return f"Go on: {thin(lacking)} of {thin(len(lesson.fits))} to train"
+    if lesson.known:
+        return say(
+            "Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(len(lesson.fits))
+        )
+    if lesson.experiment.classifier == "mlp":
+        return say_counted(lacking, "Train {count} network", "Train {count} networks")
+    return say_counted(lacking, "Train {count} classifier", "Train {count} classifiers")
 
 
 def score_used(view: LearningView, labels: Labelled) -> str:
@@ -275,8 +287,13 @@ def ks_said(ks: Sequence[int]) -> str:
     '3 k from 3 to 10.'
     """
     if len(ks) == 1:
-        return f"k = {thin(ks[0])}."
-    return f"{len(ks)} k from {thin(ks[0])} to {thin(ks[-1])}."
+        return say("k = {k}.", k=thin(ks[0]))
+    return say(
+        "{number} k from {lowest} to {highest}.",
+        number=len(ks),
+        lowest=thin(ks[0]),
+        highest=thin(ks[-1]),
+    )
 
 
 def split_said(labels: Labelled) -> str:
@@ -284,12 +301,18 @@ def split_said(labels: Labelled) -> str:
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
-    said = f"{thin(training)} records train, the other {thin(validation)} validate."
+    said = say(
+        "{training} records train, the other {validation} validate.",
+        training=thin(training),
+        validation=thin(validation),
+    )
     if labels.unlabelled:
-        said += (
-            f" {counted(labels.unlabelled, 'record')} without a value of the target "
-            f"{'is' if labels.unlabelled == 1 else 'are'} in neither part."
+        apart = say_counted(
+            labels.unlabelled,
+            "{count} record without a value of the target is in neither part.",
+            "{count} records without a value of the target are in neither part.",
         )
+        said = f"{said} {apart}"
     return said
 
 
@@ -298,9 +321,11 @@ def dead_said(known: Sequence[Outcome]) -> str:
     dead = sum(one.dead for one in known)
     if not dead:
         return ""
-    return (
-        f"{thin(dead)} of {thin(len(known))} came out dead: they give every record the same answer "
-        "already on the table that they were trained on."
+    return say(
+        "{dead} of {networks} came out dead: they give every record the same answer already on "
+        "the table that they were trained on.",
+        dead=thin(dead),
+        networks=thin(len(known)),
     )
 
 
@@ -309,10 +334,14 @@ def chance_said(before: Mapping[str, float], chance: float, score: str, labels: 
     best = max(before.values(), default=float("nan"))
     if np.isnan(chance) or np.isnan(best) or best > chance + NOTHING:
         return ""
-    return (
-        f"{SCORES[score].title} is {best:.3f} already on the table that was trained on, and who "
-        f"knows nothing reaches {chance:.3f}: {quoted(labels.target)} can hardly be predicted from "
-        "these columns, or not by this score. Choose another target or score."
+    return say(
+        "{score} is {best} already on the table that was trained on, and who knows nothing "
+        "reaches {chance}: {target} can hardly be predicted from these columns, or not by this "
+        "score. Choose another target or score.",
+        score=say_of(SCORES[score].title),
+        best=f"{best:.3f}",
+        chance=f"{chance:.3f}",
+        target=quoted(labels.target),
     )
 
 
@@ -328,16 +357,24 @@ def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score
         for name, band in found.items()
     }
     if all(np.isnan(value) for value in cells.values()):
-        return "No score could be taken."
+        return say("No score could be taken.")
     sides = [
         {name: _mean([value for key, value in cells.items() if key[at] == name]) for name in names}
         for at, names in ((0, panels), (1, REPRESENTATIONS))
     ]
     trained, validated = map(_best_of, sides)
-    pairs = {f"trained in {one} and validated in {name}": x for (one, name), x in cells.items()}
-    return (
-        f"By the mean {SCORES[score].title} over {counted(len(ks), 'k', 'k')}: best to train on is "
-        f"{trained}; best to validate on is {validated}; the best pair is {_best_of(pairs)}."
+    pairs = {
+        say("trained in {trained} and validated in {validated}", trained=one, validated=name): x
+        for (one, name), x in cells.items()
+    }
+    return say(
+        "By the mean {score} over {number} k: best to train on is {trained}; best to validate on "
+        "is {validated}; the best pair is {pair}.",
+        score=say_of(SCORES[score].title),
+        number=thin(len(ks)),
+        trained=trained,
+        validated=validated,
+        pair=_best_of(pairs),
     )
 
 
@@ -355,15 +392,17 @@ def _best_of(values: Mapping[str, float]) -> str:
     rounded = {name: round(value, 3) for name, value in values.items() if not np.isnan(value)}
     most = max(rounded.values())
     names = [name for name, value in rounded.items() if value == most]
-    alike = " alike" if len(names) > 1 else ""
-    return f"{' and '.join(names)}{alike} ({most:.3f})"
+    listed = f" {say('and')} ".join(names)
+    if len(names) > 1:
+        listed = say("{names} alike", names=listed)
+    return f"{listed} ({most:.3f})"
 
 
-PUBLISHED_1 = (
+PUBLISHED_1 = say(
     "Published (Viton et al. 2021): proportional is best to validate on at every k; beyond "
     "k = 5000 all fall to about 0.5 on Adult."
 )
-PUBLISHED_2 = (
+PUBLISHED_2 = say(
     "Published (Viton et al. 2021): fillParent and proportional are the best to train on, "
     "proportional is the best to validate on."
 )
@@ -373,51 +412,60 @@ def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) ->
     """Whether the proportional representation is the best wherever anything is learnt."""
     learnt = [(k, at) for k, at in zip(ks, best_at(found, chance), strict=True) if at]
     if not learnt:
-        return "At no k anything is learnt."
-    nothing = [thin(k) for k in ks if k not in {k for k, _ in learnt}]
-    rest = f" At k = {', '.join(nothing)} nothing is learnt." if nothing else ""
-    behind = [thin(k) for k, at in learnt if "proportional" not in at]
-    where = "at every k" if not nothing else "wherever anything is learnt"
-    if not behind:
-        return f"No representation has a higher mean than proportional {where}.{rest}"
-    return f"At k = {', '.join(behind)} another one has a higher mean than proportional.{rest}"
+        return say("At no k anything is learnt.")
+    nothing = ", ".join(thin(k) for k in ks if k not in {k for k, _ in learnt})
+    behind = ", ".join(thin(k) for k, at in learnt if "proportional" not in at)
+    if behind:
+        said = say("At k = {ks} another one has a higher mean than proportional.", ks=behind)
+    elif nothing:
+        said = say(
+            "No representation has a higher mean than proportional wherever anything is learnt."
+        )
+    else:
+        said = say("No representation has a higher mean than proportional at every k.")
+    return f"{said} {say('At k = {ks} nothing is learnt.', ks=nothing)}" if nothing else said
 
 
 def how_learnt(work: Work, ground: Ground) -> str:
     """The protocol with this session's settings filled in."""
     view, plan = work.utility.learning, ground.prepared.plan
-    algorithm = plain(short_title(plan.algorithm.name))
-    metric = plain(metric_called(work, plan.algorithm.metric).card.title)
-    card = CLASSIFIERS[view.classifier].card
-    positive = plain(ground.labels.labels[ground.labels.positive])
-    binary = (
-        f" With two labels, “{positive}” is looked for, the rarer one."
-        if (ground.labels.binary)
-        else ""
+    card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
+    binary = say(
+        "With two labels, “{label}” is looked for, the rarer one.",
+        label=plain(ground.labels.labels[ground.labels.positive]),
     )
-    score = SCORES[score_used(view, ground.labels)]
-    representations = "\n".join(
-        f"- *{one.title}.* {plain(one.summary)}" for one in REPRESENTATIONS.values()
-    )
-    own_k = thin(trained_k(ground.prepared.classes.n_records))
-    return f"""**The split.** Of every label {percent(100 * view.share)} of the records train, drawn
+    return say(
+        """**The split.** Of every label {share} of the records train, drawn
 once; the others validate. A record is never in both parts, whatever table it is taken from.
 Releases are made of all records, by {algorithm} with {metric}, for every k. Suppressed records have
 no row.
 
 **Experiment 1** trains on the original table, where the proportional representation equals
 fillParent, and validates on the release for every k in each of the four. **Experiment 2** trains on
-the release for k = {own_k}, in each representation, and validates in each for every k.
+the release for k = {k}, in each representation, and validates in each for every k.
 
 {representations}
 
-**{plain(card.title)}.** {plain(card.summary)} The published network has hidden layers of 5 and 2
+**{classifier}.** {about_classifier} The published network has hidden layers of 5 and 2
 units, relu, Adam with learning rate 0.001, batches of 200, at most 500 rounds, and stops after 10
 without improvement. Each seed begins with other weights; shown are the mean and the standard
 deviation (n − 1). A network is *dead* if it gives all validation records of its own table one
 answer.
 
-**{score.title}.** {score.summary}{binary}
+**{score}.** {about_score}
 
 Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021; the base representations, Inan, Kantarcioglu,
-Bertino 2009."""
+Bertino 2009.""",
+        share=percent(100 * view.share),
+        algorithm=plain(say_of(short_title(plan.algorithm.name))),
+        metric=plain(say_of(metric_called(work, plan.algorithm.metric).card.title)),
+        k=thin(trained_k(ground.prepared.classes.n_records)),
+        representations="\n".join(
+            f"- *{say_of(one.title)}.* {plain(say_of(one.summary))}"
+            for one in REPRESENTATIONS.values()
+        ),
+        classifier=plain(say_of(card.title)),
+        about_classifier=plain(say_of(card.summary)),
+        score=say_of(score.title),
+        about_score=say_of(score.summary) + (f" {binary}" if ground.labels.binary else ""),
+    )

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kanon.hierarchy import Hierarchy
+from kanon.language import say, say_counted, say_of
 from kanon.lessons.by_hand import ByHand, Row, by_hand, column_stepped, value_set
 from kanon.lessons.exercises import ExerciseSet
 from kanon.lessons.handout import tree_pictures
@@ -28,7 +29,6 @@ from kanon.studio.exercising import answer_now, answered
 from kanon.studio.lessons_large import GROWN
 from kanon.studio.lessons_tables import small_table
 from kanon.studio.text import percent, plain, spoken
-from kanon.words import counted
 
 __all__ = ["answer_field", "is_wide", "question_shown", "trees_shown"]
 
@@ -46,8 +46,12 @@ _LARGEST = 1e15
 def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
     """What is asked."""
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
-    points = counted(1, "point") if question.points == 1 else f"{question.points:g} points"
-    st.markdown(f"**Question {number}** ({points}). {plain(asked)}")
+    if question.points == 1:
+        points = say("1 point")
+    else:
+        points = say("{points} points", points=f"{question.points:g}")
+    heading = say("**Question {number}** ({points}).", number=number, points=points)
+    st.markdown(f"{heading} {plain(asked)}")
 
 
 def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
@@ -117,14 +121,23 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> N
         "exercise-trees", (exercises.fingerprint, question.table, metric),
         lambda: tree_pictures(table, metric),
     )  # fmt: skip
-    title = metric_named(metric).card.title
+    title = say_of(metric_named(metric).card.title)
     for picture in pictures:
-        st.markdown(plain(f"{picture.name}: what each step costs, as {title} counts"))
+        said = say(
+            "{column}: what each step costs, as {metric} counts", column=picture.name, metric=title
+        )
+        st.markdown(plain(said))
         width = round(picture.width * (GROWN if large else 1))
-        st.image(picture.svg, width=width, alt=f"Tree of {spoken(picture.name)}")
+        alt = say("Tree of {column}", column=spoken(picture.name))
+        st.image(picture.svg, width=width, alt=alt)
         if picture.left_out:
-            values = counted(picture.left_out, "value")
-            st.caption(f"{values} that no record has: not drawn.")
+            st.caption(
+                say_counted(
+                    picture.left_out,
+                    "{count} value that no record has: not drawn.",
+                    "{count} values that no record has: not drawn.",
+                )
+            )
 
 
 # --- recoding by hand -----------------------------------------------------------------------
@@ -143,7 +156,7 @@ def _recode(
         for cell, name in zip(head, columns, strict=False):
             with cell:
                 _column_head(table, now, name, give, columns.index(name))
-        head[len(columns)].markdown("**class**")
+        head[len(columns)].markdown(f"**{say('class')}**")
         for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
         for number, row in enumerate(state_now.rows):
@@ -177,12 +190,17 @@ def _column_head(
     """The name of a column, and two buttons for all its values at once."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
-        for up, word, sign in ((True, "Raise", "↑"), (False, "Lower", "↓")):
+        raising = say("Raise all values of {column} one step", column=plain(name))
+        lowering = say("Lower all values of {column} one step", column=plain(name))
+        for up, step, sign, said in (
+            (True, "raise", "↑", raising),
+            (False, "lower", "↓", lowering),
+        ):
             st.button(
                 sign,
                 type="tertiary",
-                help=f"{word} all values of {plain(name)} one step",
-                key=f"exercise-{word.lower()}-{place}",
+                help=said,
+                key=f"exercise-{step}-{place}",
                 on_click=lambda up=up: give(column_stepped(table, now, name, up)),
             )
 
@@ -194,7 +212,7 @@ def _value(
     key = f"exercise-value-{about}"
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
-        f"{spoken(name)} of record {records}",
+        say("{column} of record {records}", column=spoken(name), records=records),
         row.choices[name],
         key=state.seeded(key, row.values[name]),
         on_change=lambda: give(value_set(table, now, row.records, name, state.typed(key))),
@@ -204,18 +222,24 @@ def _value(
 
 def _standing(question: RecodeQuestion | LevelsQuestion, now: ByHand) -> None:
     """The live state: classes, k, alteration."""
-    title = plain(metric_named(question.metric).card.title)
-    small = f", :red[{now.small} too small ✗]" if now.small else " :green[✓]"
-    st.markdown(
-        f"**{counted(now.classes, 'class', 'classes')}**{small} · smallest class **{now.k}** of "
-        f"{question.k} · alteration **{percent(now.alteration)}** ↓ ({title})"
+    classes = say_counted(now.classes, "{count} class", "{count} classes")
+    small = " :green[✓]"
+    if now.small:
+        small = f", :red[{say('{small} too small ✗', small=now.small)}]"
+    reached = say(
+        "smallest class **{k}** of {wanted} · alteration **{alteration}** ↓ ({metric})",
+        k=now.k,
+        wanted=question.k,
+        alteration=percent(now.alteration),
+        metric=plain(say_of(metric_named(question.metric).card.title)),
     )
+    st.markdown(f"**{classes}**{small} · {reached}")
 
 
 def _as_it_is(table: SmallTable) -> None:
     """The table, with the role of each column."""
     roles = table.schema.roles
-    small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
+    small_table(table.frame.rename(columns=lambda name: f"{name} ({say_of(roles[name].value)})"))
 
 
 # --- the other kinds ------------------------------------------------------------------------
@@ -230,7 +254,11 @@ def _levels(
         for j, (name, tree) in enumerate(pairs):
             key = f"exercise-level-{about}-{j}"
             st.number_input(
-                f"Level of {plain(name)}, 0 to {tree.height - 1}",
+                say(
+                    "Level of {column}, 0 to {highest}",
+                    column=plain(name),
+                    highest=tree.height - 1,
+                ),
                 min_value=0,
                 max_value=tree.height - 1,
                 key=state.seeded(key, levels[name]),
@@ -260,7 +288,7 @@ def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
         cells = record | row.values
         sign = "✓" if enough else "✗"
         rows.append([*(cells[name] for name in columns), f"{row.letter} · {row.size} {sign}"])
-    small_table(pd.DataFrame(rows, columns=[*columns, "class"]), tints)
+    small_table(pd.DataFrame(rows, columns=[*columns, say("class")]), tints)
 
 
 def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
@@ -268,7 +296,7 @@ def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], abo
     key = f"exercise-number-{about}"
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
-        "Your answer",
+        say("Your answer"),
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
@@ -291,7 +319,7 @@ def _choice(
     key = f"exercise-choice-{about}"
     chosen = tuple(now) if isinstance(now, list) else ()
     st.radio(
-        "Your answer",
+        say("Your answer"),
         range(len(options)),
         key=state.seeded(key, options.index(chosen) if chosen in options else None),
         format_func=lambda place: plain(tuple_text(options[place])),

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kanon.errors import KanonError, TableError, listing
+from kanon.language import say, say_counted, say_of
 from kanon.lessons.attacked import preset
 from kanon.lessons.attacks import ATTACKS, Scene, Target, attack, targets
 from kanon.lessons.case import Case, case_of, texts_of
@@ -20,12 +21,12 @@ from kanon.studio.attack_view import STEPS, AttackView
 from kanon.studio.lessons_tables import small_table
 from kanon.studio.text import percent, plain
 from kanon.studio.work import Work
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = ["own_case", "show_attacks"]
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
-_SIGNS = {True: "● fits", False: "✗ ruled out"}
+_SIGNS = {True: say("● fits"), False: say("✗ ruled out")}
 
 
 def show_attacks(work: Work) -> None:
@@ -44,8 +45,8 @@ def show_attacks(work: Work) -> None:
         st.info(plain(error.sentence), icon=":material/info:")
         if view.own:
             with st.container(horizontal=True):
-                st.page_link("pages/data.py", label="Data", icon=":material/table:")
-                st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/shield:")
+                st.page_link("pages/data.py", label=say("Data"), icon=":material/table:")
+                st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/shield:")
         return
     _attacker(work, view, scene, people)
     if view.step < len(STEPS):
@@ -69,20 +70,31 @@ def own_case(work: Work) -> Case:
     records = work.kept.n_records
     if records > MOST_RECORDS:
         raise TableError(
-            f"The table that you work on has {counted(records, 'record')}; an attack is played "
-            f"out on at most {MOST_RECORDS}, so that everybody can follow it."
+            say_counted(
+                records,
+                "The table that you work on has {count} record; an attack is played out on at "
+                "most {most}, so that everybody can follow it.",
+                "The table that you work on has {count} records; an attack is played out on at "
+                "most {most}, so that everybody can follow it.",
+                most=MOST_RECORDS,
+            )
         )
     table = work.kept
     if not isinstance(table, MemoryTable):
-        raise TableError("An attack is played out on a table in memory; load it as a file.")
+        raise TableError(say("An attack is played out on a table in memory; load it as a file."))
     if not work.sensitive_columns:
         raise TableError(
-            "No column of the table that you work on is sensitive, so there is nothing to find "
-            "out; choose one on the page Data."
+            say(
+                "No column of the table that you work on is sensitive, so there is nothing to "
+                "find out; choose one on the page Data."
+            )
         )
     if work.result is None or running.outdated(work):
         raise TableError(
-            "There is no release with the settings of now; press Anonymise on the page Anonymise."
+            say(
+                "There is no release with the settings of now; press Anonymise on the page "
+                "Anonymise."
+            )
         )
     done = work.result.release(work.result.k_for(work.k))
     return case_of(table.frame, Schema(work.roles), work.trees, done.recoding, sensitive=work.focus)
@@ -112,23 +124,23 @@ def _choose(view: AttackView) -> None:
     """Which attack, on which table."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            "Attack",
+            say("Attack"),
             list(ATTACKS),
             label_visibility="collapsed",
             required=True,
             key=state.seeded("attack-kind", view.kind),
-            format_func=lambda kind: ATTACKS[kind].title,
+            format_func=lambda kind: say_of(ATTACKS[kind].title),
             on_change=lambda: _look(
                 kind=state.typed("attack-kind"), person=None, ruled_out=None, step=1
             ),
         )
         st.segmented_control(
-            "On",
+            say("On"),
             [False, True],
             label_visibility="collapsed",
             required=True,
             key=state.seeded("attack-own", view.own),
-            format_func=lambda own: "The release I work on" if own else "Invented people",
+            format_func=lambda own: say("The release I work on") if own else say("Invented people"),
             on_change=lambda: _look(
                 own=state.typed("attack-own"), person=None, ruled_out=None, step=1
             ),
@@ -143,7 +155,7 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"attack-person-{about}"
         st.selectbox(
-            "Person attacked",
+            say("Person attacked"),
             range(len(people)),
             key=state.seeded(key, chosen),
             format_func=lambda place: people[place].name,
@@ -153,12 +165,12 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
         if view.kind == "background":
             field = f"attack-out-{about}"
             st.multiselect(
-                "What the attacker can rule out",
+                say("What the attacker can rule out"),
                 scene.case.values,
                 key=state.seeded(field, list(scene.ruled_out)),
-                placeholder="Nothing",
+                placeholder=say("Nothing"),
                 on_change=lambda: _look(person=chosen, ruled_out=tuple(state.typed(field))),
-                help="A neighbour may know that somebody does not have a disease.",
+                help=say("A neighbour may know that somebody does not have a disease."),
                 width=260,
             )
         _steps(view)
@@ -168,7 +180,7 @@ def _steps(view: AttackView) -> None:
     """Back and on, by button or by key."""
     last = len(STEPS)
     st.button(
-        "Back",
+        say("Back"),
         disabled=view.step == 1,
         key="attack-back",
         shortcut="left",
@@ -215,23 +227,29 @@ def _story(scene: Scene, step: int, people: tuple[Target, ...], large: bool) -> 
 def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
     case = scene.case
     gone = case.schema.columns(Role.IDENTIFIER)
-    without = f" It was published without {listing(gone, most=12)}." if gone else ""
-    return plain(
-        f"The release has {counted(len(case.released), 'record')} and is {case.k}-anonymous: in "
-        f"{listing(case.recoding.classes.attributes, most=12)} each of them looks like at least "
-        f"{counted(case.k - 1, 'other one', 'others')}.{without}"
+    said = say(
+        "The release has {records} and is {k}-anonymous: in {columns} each of them looks like at "
+        "least {others}.",
+        records=say_counted(len(case.released), "{count} record", "{count} records"),
+        k=case.k,
+        columns=listing(case.recoding.classes.attributes, most=12),
+        others=say_counted(case.k - 1, "{count} other one", "{count} others"),
     )
+    if gone:
+        without = say("It was published without {columns}.", columns=listing(gone, most=12))
+        said = f"{said} {without}"
+    return plain(said)
 
 
 def _is_known(scene: Scene, people: tuple[Target, ...]) -> str:
-    name = next(one.name for one in people if one.known == scene.known)
+    name = plain(next(one.name for one in people if one.known == scene.known))
     facts = ", ".join(f"{column} **{plain(value)}**" for column, value in _facts(scene))
     if scene.card.name == "linkage":
-        return f"{plain(name)} stands in a public register, with {facts}."
-    said = f"{plain(name)} has a record in the table, with {facts}."
+        return say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
+    said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
     if scene.ruled_out:
-        without = " or ".join(f"**{plain(value)}**" for value in scene.ruled_out)
-        said += f" {plain(name)} does not have {without}."
+        values = f" {say('or')} ".join(f"**{plain(value)}**" for value in scene.ruled_out)
+        said = f"{said} {say('{name} does not have {values}.', name=name, values=values)}"
     return said
 
 
@@ -241,10 +259,21 @@ def _facts(scene: Scene) -> list[tuple[str, str]]:
 
 def _who_fits(scene: Scene, _: tuple[Target, ...]) -> str:
     fits, left = len(scene.fits), len(scene.left)
-    said = counted(fits, "record fits", "records fit")
+    if not fits:
+        return say_counted(0, "{count} record fits.", "{count} records fit.")
     if left == fits:
-        return f"{said} what the attacker knows (●)." if fits else f"{said}."
-    return f"{said}; {thin(fits - left)} ruled out (✗), {thin(left)} left (●)."
+        return say_counted(
+            fits,
+            "{count} record fits what the attacker knows (●).",
+            "{count} records fit what the attacker knows (●).",
+        )
+    return say_counted(
+        fits,
+        "{count} record fits; {out} ruled out (✗), {left} left (●).",
+        "{count} records fit; {out} ruled out (✗), {left} left (●).",
+        out=thin(fits - left),
+        left=thin(left),
+    )
 
 
 def _what_follows(scene: Scene) -> None:
@@ -256,7 +285,7 @@ def _what_follows(scene: Scene) -> None:
                 [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
                 for value, share in scene.before
             ],
-            columns=[scene.case.sensitive, "anybody knows", "the attacker knows"],
+            columns=[scene.case.sensitive, say("anybody knows"), say("the attacker knows")],
         )
     )
 
@@ -275,7 +304,7 @@ def _prevented(scene: Scene) -> None:
     st.markdown(f"**{plain(prevention.sentence)}**")
     before, after = st.columns(2, gap="medium")
     with before:
-        st.markdown("**This release**")
+        st.markdown(f"**{say('This release')}**")
         _finding(scene)
         _published(scene, marked=True)
     safer = prevention.case
@@ -287,6 +316,6 @@ def _prevented(scene: Scene) -> None:
         lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
     )
     with after:
-        st.markdown("**The same attack on one that meets it**")
+        st.markdown(f"**{say('The same attack on one that meets it')}**")
         _finding(again)
         _published(again, marked=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kanon.language import say, say_counted
 from kanon.lessons.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
 from kanon.lessons.questions import AnyQuestion, Mark
 from kanon.studio import running, state
@@ -31,7 +32,6 @@ from kanon.studio.lessons_teacher import for_the_teacher, under_way
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
-from kanon.words import counted
 
 __all__ = ["show_exercises"]
 
@@ -41,16 +41,18 @@ def show_exercises(work: Work) -> None:
     view = work.lessons.exercises
     exercises = view.opened or _built_in()
     attempt = attempt_at(view, exercises)
-    by = f" by {plain(exercises.author)}" if exercises.author else ""
-    st.markdown(f"**{plain(exercises.title)}**{by} · {_so_far(exercises, attempt)}")
+    title = f"**{plain(exercises.title)}**"
+    if exercises.author:
+        title = say("{title} by {author}", title=title, author=plain(exercises.author))
+    st.markdown(f"{title} · {_so_far(exercises, attempt)}")
     _questions(exercises, attempt, view)
     if view.place < len(exercises.questions):
         _question(exercises, attempt, view, work.lessons.large)
     else:
         _hand_in(exercises, attempt, view)
-    with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
+    with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
         _files(work, view, exercises)
-    with st.expander("For the teacher", icon=":material/school:"):
+    with st.expander(say("For the teacher"), icon=":material/school:"):
         for_the_teacher(work, view, exercises)
 
 
@@ -69,9 +71,13 @@ def _look(**fields: Any) -> None:
 
 
 def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
-    got = points_so_far(attempt, exercises)
-    checked_now = counted(len(attempt.marks), "question")
-    return f"{got:.4g} of {exercises.points:g} points, {checked_now} checked"
+    return say_counted(
+        len(attempt.marks),
+        "{got} of {points} points, {count} question checked",
+        "{got} of {points} points, {count} questions checked",
+        got=f"{points_so_far(attempt, exercises):.4g}",
+        points=f"{exercises.points:g}",
+    )
 
 
 # --- from question to question --------------------------------------------------------------
@@ -81,13 +87,13 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
 
     def called(place: int) -> str:
         if place == len(exercises.questions):
-            return "Hand in"
+            return say("Hand in")
         return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"exercise-place-{exercises.fingerprint}"
         st.segmented_control(
-            "Question",
+            say("Question"),
             places,
             required=True,
             key=state.seeded(key, view.place),
@@ -96,7 +102,7 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             label_visibility="collapsed",
         )
     if attempt.answers:
-        st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
+        st.caption(say("✓ all points · ◐ some points · ✗ none · … answered, not checked"))
 
 
 def _go(exercises: ExerciseSet, place: int | None) -> None:
@@ -138,7 +144,7 @@ def _checking(
     mark = attempt.marks.get(question.id)
     with st.container(horizontal=True):
         st.button(
-            "Check",
+            say("Check"),
             type="primary",
             icon=":material/check:",
             key="exercise-check",
@@ -148,7 +154,7 @@ def _checking(
         if mark is not None:
             shown = question.id in attempt.shown
             st.button(
-                "Hide the best" if shown else "Show the best",
+                say("Hide the best") if shown else say("Show the best"),
                 icon=":material/lightbulb:",
                 key="exercise-best",
                 on_click=_change,
@@ -156,7 +162,7 @@ def _checking(
             )
         if attempt.before is not None:
             st.button(
-                "Undo",
+                say("Undo"),
                 icon=":material/undo:",
                 key="exercise-undo",
                 on_click=_change,
@@ -164,7 +170,7 @@ def _checking(
             )
         elif question.id in attempt.answers:
             st.button(
-                "Begin anew",
+                say("Begin anew"),
                 icon=":material/restart_alt:",
                 key="exercise-anew",
                 on_click=_change,
@@ -172,7 +178,7 @@ def _checking(
             )
         last = view.place + 1 == len(exercises.questions)
         st.button(
-            "Hand in" if last else "Next question",
+            say("Hand in") if last else say("Next question"),
             icon=":material/arrow_forward:",
             key="exercise-next",
             on_click=lambda: _look(place=view.place + 1),
@@ -184,7 +190,8 @@ def _checking(
 
 
 def _marked(mark: Mark, question: AnyQuestion) -> None:
-    said = f"{mark.share * question.points:.4g} of {question.points:g}: {mark.sentence}"
+    got = _part(mark.share * question.points, question.points)
+    said = f"{got}: {mark.sentence}"
     if mark.share == 1:
         st.success(plain(said), icon=":material/check_circle:")
     elif mark.share:
@@ -193,42 +200,49 @@ def _marked(mark: Mark, question: AnyQuestion) -> None:
         st.error(plain(said), icon=":material/cancel:")
 
 
+def _part(points: float, most: float) -> str:
+    return say("{points} of {most}", points=f"{points:.4g}", most=f"{most:g}")
+
+
 # --- handing in -----------------------------------------------------------------------------
 def _hand_in(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     """All points with their reasons, and the file of answers."""
     found = scored(view, exercises)
-    st.subheader(f"{found.points:.4g} of {found.most:g} points")
+    got = _part(found.points, found.most)
+    st.subheader(say("{points} points", points=got))
     small_table(
         pd.DataFrame(
             {
-                "question": [f"{place}: {one.id}" for place, one in enumerate(found.marks, 1)],
-                "points": [f"{one.points:.4g} of {one.most:g}" for one in found.marks],
-                "why": [one.sentence for one in found.marks],
+                say("question"): [f"{place}: {one.id}" for place, one in enumerate(found.marks, 1)],
+                say("points"): [_part(one.points, one.most) for one in found.marks],
+                say("why"): [one.sentence for one in found.marks],
             }
         )
     )
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
-        "Name or pseudonym",
+        say("Name or pseudonym"),
         key=state.seeded("exercise-student", view.student),
         max_chars=100,
         on_change=lambda: _look(student=state.typed("exercise-student")),
-        help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
+        help=say(
+            "It stands in the file of answers. Nothing is sent: you hand the file in yourself."
+        ),
     )
     with button:
         if not view.student.strip():
             st.button(
-                "Download the answers",
+                say("Download the answers"),
                 icon=":material/download:",
                 disabled=True,
                 key="exercise-nameless",
-                help="Type a name or a pseudonym first.",
+                help=say("Type a name or a pseudonym first."),
                 width="stretch",
             )
         else:
             made = handed_in(view, exercises).to_json()
             st.download_button(
-                "Download the answers",
+                say("Download the answers"),
                 data=made.encode(),
                 file_name=file_name("answers", "json", made),
                 mime="application/json",
@@ -246,26 +260,26 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     with left:
         key = f"exercise-set-{view.uploads}"
         upload_field(
-            "Open an exercise set",
+            say("Open an exercise set"),
             MEGABYTES,
             type="json",
             key=key,
             disabled=work.busy,
             on_change=_take_set,
             args=(key,),
-            help="A file that your teacher made. Answers to the set that is open stay.",
+            help=say("A file that your teacher made. Answers to the set that is open stay."),
         )
         under_way(work, "exercises")
         if view.opened is not None:
             st.button(
-                "Back to the set that comes with kanon",
+                say("Back to the set that comes with kanon"),
                 key="exercise-built-in",
                 on_click=lambda: _look(opened=None, place=0),
             )
     with right:
         field = f"exercise-go-on-{view.uploads}"
         upload_field(
-            "Go on with answers that you saved",
+            say("Go on with answers that you saved"),
             MEGABYTES,
             type="json",
             key=field,
@@ -289,7 +303,7 @@ def _take_answers(key: str, exercises: ExerciseSet) -> None:
         work = state.work()
         view = with_answers(work.lessons.exercises, exercises, given.getvalue())
         lessons = replace(work.lessons, exercises=view)
-        said = "The answers are here again."
+        said = say("The answers are here again.")
         return replace(work, lessons=lessons, problem=None, notice=said)
 
     state.attempt(taken)

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from kanon.language import say
 from kanon.studio import state
 from kanon.studio.lessons_steps_view import StepsView
 
@@ -52,20 +53,20 @@ def player(view: StepsView, last: int) -> int:
     at = min(view.step, last)
     st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _button("First", ":material/first_page:", "Home", at == 0, lambda: _go(0))
-        _button("Back", _LEFT, "Left", at == 0, lambda: _go(at - 1))
+        _button("first", say("First"), ":material/first_page:", "Home", at == 0, lambda: _go(0))
+        _button("back", say("Back"), _LEFT, "Left", at == 0, lambda: _go(at - 1))
         if view.playing:
-            _button("Pause", ":material/pause:", "Space", False, lambda: _go(at))
+            _button("pause", say("Pause"), ":material/pause:", "Space", False, lambda: _go(at))
         else:
             start = 0 if at == last else at
             _button(
-                "Play", ":material/play_arrow:", "Space", False,
+                "play", say("Play"), ":material/play_arrow:", "Space", False,
                 lambda: change(step=start, playing=True),
             )  # fmt: skip
-        _button("Next", _RIGHT, "Right", at == last, lambda: _go(at + 1))
-        _button("Last", ":material/last_page:", "End", at == last, lambda: _go(last))
+        _button("next", say("Next"), _RIGHT, "Right", at == last, lambda: _go(at + 1))
+        _button("last", say("Last"), ":material/last_page:", "End", at == last, lambda: _go(last))
         st.slider(
-            "Step",
+            say("Step"),
             0,
             last,
             key=state.seeded(key, at),
@@ -82,14 +83,16 @@ def _go(step: int) -> None:
     change(step=step, playing=False)
 
 
-def _button(name: str, icon: str, key: str, off: bool, pressed: Callable[[], None]) -> None:
+def _button(
+    name: str, said: str, icon: str, key: str, off: bool, pressed: Callable[[], None]
+) -> None:
     st.button(
-        name,
+        said,
         icon=icon,
         disabled=off,
         shortcut=key,
         on_click=pressed,
-        key=f"learn-{name.lower()}",
+        key=f"learn-{name}",
     )
 
 

@@ -13,11 +13,11 @@ import pandas as pd
 
 from kanon.charts.style import translucent
 from kanon.errors import on_one_line
+from kanon.language import say, say_counted
 from kanon.lessons.lesson import Choice, written
 from kanon.lessons.small_tables import SmallTable
 from kanon.lessons.tables import arithmetic, class_numbers, records_table
 from kanon.recoding import Recoding
-from kanon.words import counted
 
 __all__ = ["STYLE", "choice_sheet", "records_sheet"]
 
@@ -50,7 +50,7 @@ STYLE = f"""<style>
 _MANY = 8
 """More candidates than these have a window of their own, the chosen one on top."""
 
-_CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
+_CHOSEN = f'<span aria-hidden="true">✓</span><span class="aloud">{say("chosen")}</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
@@ -81,11 +81,12 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
             for old, late, new in zip(was[2:], past[2:], cells[2:], strict=True)
         ]
         gone = "" if its else ' class="gone"'
-        badge = _badge(its) if its else "left"
+        badge = _badge(its) if its else say("left")
         tint = f' style="background: {translucent(_colour(its), 0.1)}"' if its else gone
         rows.append(f'<tr{tint}><td class="number">{number}</td><td>{badge}</td>{"".join(shown)}')
-    names = ["Record", "Class", *map(_text, now.columns[2:])]
-    return _table("The records after this step", names, rows, "Each record and its class.")
+    names = [say("Record"), say("Class"), *map(_text, now.columns[2:])]
+    label = say("Each record and its class.")
+    return _table(say("The records after this step"), names, rows, label)
 
 
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
@@ -123,13 +124,14 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
         if notes:
             cells.append(f"<td>{_text(each.note)}</td>")
         rows.append(f"<tr{' class=chosen' if each.chosen else ''}>{''.join(cells)}")
-    names = ['<span class="aloud">Chosen</span>', "Candidate"]
-    names += ["Per record × records"] if sums else []
-    names += ["Cost ↓"] if costs else []
+    names = [f'<span class="aloud">{say("Chosen")}</span>', say("Candidate")]
+    names += [say("Per record × records")] if sums else []
+    names += [say("Cost ↓")] if costs else []
     names += [second] if seconds else []
-    names += ["Remark"] if notes else []
-    said = f"{_text(choice.question)} Best: {_text(choice.best)}."
-    return _table(said, names, rows, counted(len(ranked), "candidate"), len(ranked) > _MANY)
+    names += [say("Remark")] if notes else []
+    said = f"{_text(choice.question)} {say('Best: {candidate}.', candidate=_text(choice.best))}"
+    label = say_counted(len(ranked), "{count} candidate", "{count} candidates")
+    return _table(said, names, rows, label, len(ranked) > _MANY)
 
 
 def _cell(old: object, new: object, changed: bool) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
+from kanon.language import say, say_of
 from kanon.lessons.building import MOST
 from kanon.lessons.lesson import Lesson, written
 from kanon.lessons.presets import PRESETS
@@ -42,7 +43,7 @@ _IN_A_ROW = 3
 _BESIDE = 4
 """A table with more columns stands below the picture."""
 
-_WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
+_WHICH = {"first": say("The first ones"), "drawn": say("Drawn at random")}
 """Which records of the session's table a lesson is about."""
 
 
@@ -50,7 +51,7 @@ def show_steps(work: Work) -> None:
     """Draw the lesson of an algorithm."""
     view = work.lessons.steps
     # Large, the choices would fill the screen that the picture is to be seen on.
-    with st.expander("What is told") if work.lessons.large else st.container():
+    with st.expander(say("What is told")) if work.lessons.large else st.container():
         _choices(work, view)
     try:
         found = told(work, state.remembered)
@@ -66,42 +67,45 @@ def _choices(work: Work, view: StepsView) -> None:
     """One row: table, algorithm, metric, strategy, k; another for records of one's own."""
     own = table_of(view) == OWN
     places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
-    titles = {**{name: one.title for name, one in PRESETS.items()}, OWN: "The table I work on"}
-    about = PRESETS[table_of(view)].about if not own else "Some records of your table."
+    titles = {name: say_of(one.title) for name, one in PRESETS.items()}
+    titles[OWN] = say("The table I work on")
+    about = say("Some records of your table.") if own else say_of(PRESETS[table_of(view)].about)
+    until = say("Until you choose one, it is the table on which the algorithm is seen best.")
     _choice(
-        next(places), "Table of the lesson", "table", titles, table_of(view),
-        f"{about} Until you choose one, it is the table on which the algorithm is seen best.",
+        next(places), say("Table of the lesson"), "table", titles, table_of(view),
+        f"{about} {until}",
     )  # fmt: skip
     module = algorithm_named(view.algorithm)
     _choice(
-        next(places), "Algorithm told", "algorithm",
-        {name: one.CARD.title for name, one in algorithms().items()}, view.algorithm,
-        f"{module.CARD.summary} {module.GUARANTEES}",
+        next(places), say("Algorithm told"), "algorithm",
+        {name: say_of(one.CARD.title) for name, one in algorithms().items()}, view.algorithm,
+        f"{say_of(module.CARD.summary)} {say_of(module.GUARANTEES)}",
     )  # fmt: skip
     names, metric = metrics_of(work, view)
-    card = metric_called(work, metric).card
-    guides = "" if uses(view.algorithm, "metric") else " This algorithm is not guided by it."
+    about = f"{say('What counts as a loss.')} {say_of(metric_called(work, metric).card.summary)}"
+    if not uses(view.algorithm, "metric"):
+        about = f"{about} {say('This algorithm is not guided by it.')}"
     _choice(
-        next(places), "Costs by", "metric",
-        {name: metric_called(work, name).card.title for name in names}, metric,
-        f"What counts as a loss. {card.summary}{guides}",
+        next(places), say("Costs by"), "metric",
+        {name: say_of(metric_called(work, name).card.title) for name in names}, metric, about,
     )  # fmt: skip
     if uses(view.algorithm, "strategy"):
         names, strategy = strategies_of(work, view)
+        about = say("Which class a smallest one is merged with.")
         _choice(
-            next(places), "Partner by", "strategy",
-            {name: STRATEGIES[name].title for name in names}, strategy,
-            f"Which class a smallest one is merged with. {STRATEGIES[strategy].summary}",
+            next(places), say("Partner by"), "strategy",
+            {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
+            f"{about} {say_of(STRATEGIES[strategy].summary)}",
         )  # fmt: skip
     most, k = largest_k(work, view)
     key = f"learn-k-{table_of(view)}-{most}"
     next(places).number_input(
-        "k asked for",
+        say("k asked for"),
         2,
         most,
         key=state.seeded(key, k),
         on_change=lambda: change(k=int(state.typed(key)), step=0, playing=False),
-        help="Every record is to look like at least k − 1 others.",
+        help=say("Every record is to look like at least k − 1 others."),
     )
     if own:
         _records(work, view)
@@ -132,7 +136,7 @@ def _records(work: Work, view: StepsView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = max(min(MOST, work.table.n_records), FEWEST)
         st.number_input(
-            "Records of the lesson",
+            say("Records of the lesson"),
             FEWEST,
             most,
             key=state.seeded("learn-records", min(view.records, most)),
@@ -140,7 +144,7 @@ def _records(work: Work, view: StepsView) -> None:
             width=220,
         )
         st.segmented_control(
-            "Which records",
+            say("Which records"),
             list(_WHICH),
             key=state.seeded("learn-which", "first" if view.seed is None else "drawn"),
             format_func=lambda name: _WHICH[name],
@@ -150,12 +154,12 @@ def _records(work: Work, view: StepsView) -> None:
         )
         if view.seed is not None:
             st.number_input(
-                "Seed of the draw",
+                say("Seed of the draw"),
                 0,
                 2**31,
                 key=state.seeded("learn-seed", view.seed),
                 on_change=lambda: change(seed=int(state.typed("learn-seed") or 0), step=0),
-                help="The same seed draws the same records.",
+                help=say("The same seed draws the same records."),
                 width=220,
             )
 
@@ -166,7 +170,14 @@ def _step(work: Work, found: Told, at: int) -> None:
     lesson, large = found.lesson, work.lessons.large
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
     about = f"{found.key}-{at}"
-    st.subheader(f"Step {at} of {len(lesson.steps) - 1}: {plain(step.heading)}")
+    st.subheader(
+        say(
+            "Step {step} of {last}: {heading}",
+            step=at,
+            last=len(lesson.steps) - 1,
+            heading=plain(step.heading),
+        )
+    )
     st.markdown(plain(step.sentence))
     st.html(STYLE)
     columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
@@ -179,22 +190,24 @@ def _step(work: Work, found: Told, at: int) -> None:
         picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about)
         for choice in step.choices:
             looked = LOOKS_AT[lesson.task.strategy]
-            second = f"{looked} left {'↑' if looked == 'l' else '↓'}"
+            second = say("l left ↑") if looked == "l" else say("t left ↓")
             st.html(choice_sheet(found.table, before.recoding, choice, second))
         if step.choices:
             data_button(
-                "Candidates", lambda: candidates_table(step), "lesson-candidates", about,
+                say("Candidates"), lambda: candidates_table(step), "lesson-candidates", about,
                 kind="tertiary",
             )  # fmt: skip
     with right:
         st.html(records_sheet(found.table, step.recoding, before.recoding))
         st.caption(
-            "Equal numbers and colours are one class. Behind an arrow stands what a value became; "
-            "in a frame, what this step changed."
+            say(
+                "Equal numbers and colours are one class. Behind an arrow stands what a value "
+                "became; in a frame, what this step changed."
+            )
         )
         data_button(
-            "Records", lambda: records_table(found.table, step.recoding), "lesson-records", about,
-            kind="tertiary",
+            say("Records"), lambda: records_table(found.table, step.recoding), "lesson-records",
+            about, kind="tertiary",
         )  # fmt: skip
         _numbers(lesson, at)
         running = state.remembered(
@@ -202,33 +215,38 @@ def _step(work: Work, found: Told, at: int) -> None:
         )
         picture(running, lambda: numbers_table(lesson), "lesson-running", found.key)
     st.caption(
-        "Keys: → and ← go one step on and back, Home and End to the first and the last, the space "
-        "bar plays and pauses. As long as a field or switch has the focus they are its own: click "
-        "beside it."
+        say(
+            "Keys: → and ← go one step on and back, Home and End to the first and the last, the "
+            "space bar plays and pauses. As long as a field or switch has the focus they are its "
+            "own: click beside it."
+        )
     )
 
 
 def _numbers(lesson: Lesson, at: int) -> None:
     """What the table amounts to now."""
     n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
-    metric = plain(lesson.metric.card.title)
+    metric = plain(say_of(lesson.metric.card.title))
     told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)
     shown = [
-        Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
+        Number(say("Minimum k ↑"), say("none") if now.min_k is None else thin(now.min_k),
                smallest_class(now.min_k)),
-        Number("Classes ↑", thin(now.classes), told_apart),
-        Number("Suppressed ↓", f"{thin(now.suppressed)} of {n}", left_out(now.suppressed, n)),
-        Number("Alteration ↓", percent(now.alteration), lost(now.alteration, metric)),
+        Number(say("Classes ↑"), thin(now.classes), told_apart),
+        Number(say("Suppressed ↓"),
+               say("{suppressed} of {records}", suppressed=thin(now.suppressed), records=n),
+               left_out(now.suppressed, n)),
+        Number(say("Alteration ↓"), percent(now.alteration), lost(now.alteration, metric)),
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = plain(shortened(lesson.sensitive, 24))
         shown += [
-            Number("Entropy l ↑", written(now.l),
-                   f"In the class that tells most, {column} is as hard to guess as among so many "
-                   "equally frequent values."),
-            Number("t, norm 1 ↓", f"{written(now.t)} of 2",
-                   f"How far the shares of {column} in the class that tells most are from those "
-                   "of the whole table: the differences added up, from 0 to below 2."),
+            Number(say("Entropy l ↑"), written(now.l),
+                   say("In the class that tells most, {column} is as hard to guess as among so "
+                       "many equally frequent values.", column=column)),
+            Number(say("t, norm 1 ↓"), say("{t} of 2", t=written(now.t)),
+                   say("How far the shares of {column} in the class that tells most are from "
+                       "those of the whole table: the differences added up, from 0 to below 2.",
+                       column=column)),
         ]  # fmt: skip
     for start in range(0, len(shown), _IN_A_ROW):
         for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):

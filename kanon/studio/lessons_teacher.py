@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.errors import KanonError
+from kanon.language import say, say_counted, say_of
 from kanon.lessons.exercises import MEGABYTES, ExerciseSet
 from kanon.lessons.handout import handout, sheets_of
 from kanon.metrics import METRICS
@@ -19,7 +20,6 @@ from kanon.studio.progress import cancel_button, progress
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Doing, Work
-from kanon.words import counted
 
 __all__ = ["for_the_teacher", "under_way"]
 
@@ -28,13 +28,13 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
     """The files to hand out, and the marks of a class."""
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Hand out**")
+        st.markdown(f"**{say('Hand out')}**")
         _handed_out(view, exercises)
     with right:
-        st.markdown("**Mark a class**")
+        st.markdown(f"**{say('Mark a class')}**")
         key = f"exercise-class-{view.uploads}"
         upload_field(
-            "Files of answers to this set, as many as there are",
+            say("Files of answers to this set, as many as there are"),
             MEGABYTES,
             type="json",
             accept_multiple_files=True,
@@ -42,21 +42,23 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
             disabled=work.busy,
             on_change=_take,
             args=(key, exercises),
-            help="They are marked on this machine, and kept for this session only.",
+            help=say("They are marked on this machine, and kept for this session only."),
         )
         under_way(work, "marking")
     scores = view.scores
     if scores is None or scores.fingerprint != exercises.fingerprint:
         return
     failed = int((scores.table["problem"] != "").sum())
-    marked = counted(len(scores.table) - failed, "file")
-    st.markdown(
-        f"{marked} marked" + (f", {failed} not: the column problem says why." if failed else ".")
-    )
+    marked = say_counted(len(scores.table) - failed, "{count} file marked", "{count} files marked")
+    if failed:
+        marked = say(
+            "{marked}, {failed} not: the column problem says why", marked=marked, failed=failed
+        )
+    st.markdown(f"{marked}.")
     st.dataframe(scores.table, hide_index=True, key="exercise-scores")
     content = table_bytes(scores.table, "csv", neutral=True)
     st.download_button(
-        "Download the scores as CSV",
+        say("Download the scores as CSV"),
         data=content,
         file_name=file_name("scores", "csv", content.decode()),
         mime="text/csv",
@@ -71,7 +73,7 @@ def under_way(work: Work, doing: Doing) -> None:
     if not work.doing:
         return
     if work.doing != doing:
-        st.caption("A calculation is under way; files can be given when it has ended.")
+        st.caption(say("A calculation is under way; files can be given when it has ended."))
     progress()  # also where it has ended since the page began to be drawn, so that it is collected
     if work.doing == doing:
         cancel_button(f"cancel-{doing}")
@@ -81,28 +83,28 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
     """The set as a file, and as a sheet to print."""
     written = exercises.to_json()
     st.download_button(
-        "Download the exercise set",
+        say("Download the exercise set"),
         data=written.encode(),
         file_name=file_name("exercises", "json", exercises.fingerprint),
         mime="application/json",
         icon=":material/download:",
         on_click="ignore",
         key="exercise-set",
-        help="Students open it under Files. No answer stands in it.",
+        help=say("Students open it under Files. No answer stands in it."),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Costs on the handout",
+            say("Costs on the handout"),
             ["", *METRICS],
             key=state.seeded("exercise-metric", view.metric),
             format_func=lambda name: (
-                METRICS[name].card.title if name else "Those that the questions go by"
+                say_of(METRICS[name].card.title) if name else say("Those that the questions go by")
             ),
             on_change=lambda: _look(metric=state.typed("exercise-metric")),
             width=280,
         )
         st.checkbox(
-            "With solutions",
+            say("With solutions"),
             key=state.seeded("exercise-solutions", view.solutions),
             on_change=lambda: _look(solutions=state.typed("exercise-solutions")),
         )
@@ -113,14 +115,14 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     st.download_button(
-        "Download the handout to print",
+        say("Download the handout to print"),
         data=page.encode(),
         file_name=file_name("handout", "html", repr(about)),
         mime="text/html",
         icon=":material/print:",
         on_click="ignore",
         key="exercise-handout",
-        help="A page that opens without a network. Print it from the browser.",
+        help=say("A page that opens without a network. Print it from the browser."),
     )
 
 

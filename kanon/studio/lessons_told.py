@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.errors import TableError
+from kanon.language import say, say_counted
 from kanon.lessons.building import MOST, lesson_of
 from kanon.lessons.lesson import Lesson
 from kanon.lessons.presets import PRESETS, preset_for, preset_table
@@ -20,7 +21,6 @@ from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.studio.lessons_steps_view import StepsView
 from kanon.studio.work import Work, plan_content, plan_of, usable_metrics, usable_strategies
-from kanon.words import counted
 
 __all__ = ["FEWEST", "OWN", "Told", "largest_k", "metrics_of", "strategies_of", "table_of", "told"]
 
@@ -155,15 +155,23 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
     # What an engine holds is not even asked for its records that lack something.
     if not isinstance(work.table, MemoryTable) or not isinstance(kept := work.kept, MemoryTable):
         raise TableError(
-            "The table stays in its engine, and a lesson needs its records here; download a few of "
-            "them as a table of their own, or take one that comes with kanon."
+            say(
+                "The table stays in its engine, and a lesson needs its records here; download a "
+                "few of them as a table of their own, or take one that comes with kanon."
+            )
         )
     if kept.n_records < FEWEST:
+        records = say_counted(kept.n_records, "{count} record", "{count} records")
+        if kept.n_records < work.table.n_records:
+            records = say("{records} with all quasi-identifiers", records=records)
         raise TableError(
-            f"A lesson takes {FEWEST} to {MOST} records, and the table has "
-            f"{counted(kept.n_records, 'record')}"
-            f"{' with all quasi-identifiers' if kept.n_records < work.table.n_records else ''}; "
-            "take one that comes with kanon."
+            say(
+                "A lesson takes {fewest} to {most} records, and the table has {records}; take one "
+                "that comes with kanon.",
+                fewest=FEWEST,
+                most=MOST,
+                records=records,
+            )
         )
     size = min(max(view.records, FEWEST), MOST, kept.n_records)
     frame = kept.frame.head(size)

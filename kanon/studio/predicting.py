@@ -11,6 +11,7 @@ import pandas as pd
 
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
+from kanon.language import say, say_counted, say_of
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
@@ -31,7 +32,7 @@ from kanon.studio.configurations import algorithms_offered
 from kanon.studio.learning import Ground, ks_typed, score_used
 from kanon.studio.text import plain
 from kanon.studio.work import Work, plan_of, settings_of
-from kanon.words import counted, thin
+from kanon.words import thin
 
 __all__ = [
     "Trials",
@@ -106,7 +107,7 @@ class Trials(NamedTuple):
             try:
                 check_candidate(candidate, self.ks)
             except KanonError as error:
-                raise error.within(short_title(candidate.algorithm)) from None
+                raise error.within(say_of(short_title(candidate.algorithm))) from None
 
 
 def trials_of(work: Work, ground: Ground) -> Trials:
@@ -121,7 +122,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
     names = [name for name in algorithms_offered() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
-        raise PlanError("Choose at least one algorithm and one classifier.")
+        raise PlanError(say("Choose at least one algorithm and one classifier."))
     ks = ks_typed(view.ks, ground.prepared.classes.n_records)
     plans = [_plan_for(work, name) for name in names]
     prediction = Prediction(
@@ -178,8 +179,8 @@ def to_run(trials: Trials) -> str:
     """What the button that starts it says."""
     lacking, every = len(trials.lacking), len(trials.wanted)
     if lacking == every:
-        return f"Train {counted(every, 'classifier')}"
-    return f"Go on: {thin(lacking)} of {thin(every)} to train"
+        return say_counted(every, "Train {count} classifier", "Train {count} classifiers")
+    return say("Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(every))
 
 
 def measures_used(points: pd.DataFrame) -> dict[str, Card]:
@@ -224,11 +225,12 @@ def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: st
 def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
     """What holds and what does not, in sentences: the best measures, then entropy."""
     said = [
-        _best_said(found, measures, "Over all releases", "agreement", "low", "high"),
-        "Among releases for the same k nothing can be said: that needs three algorithms."
+        _best_said(found, measures, say("Over all releases"), "agreement", "low", "high"),
+        say("Among releases for the same k nothing can be said: that needs three algorithms.")
         if found["at_equal_k"].isna().all()
         else _best_said(
-            found, measures, "Among releases for the same k, where only the algorithm differs",
+            found, measures,
+            say("Among releases for the same k, where only the algorithm differs"),
             "at_equal_k", "low_at_equal_k", "high_at_equal_k",
         ),
     ]  # fmt: skip
@@ -238,8 +240,11 @@ def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[st
             said.append(_entropy_said(found, measures[name], own))
     measured = found["measure"].nunique()
     said.append(
-        f"The best of {measured} measures looks better than it is: among so many, some agree by "
-        "luck."
+        say(
+            "The best of {measures} measures looks better than it is: among so many, some agree "
+            "by luck.",
+            measures=measured,
+        )
     )
     return said
 
@@ -255,17 +260,24 @@ def _best_said(
     """The best measure by the mean over classifiers, its numbers, and for how many they hold."""
     best = best_measures(found, what)
     if not best:
-        return f"{where}, no agreement could be taken."
+        return say("{where}, no agreement could be taken.", where=where)
     own = found[found["measure"] == best[0]]
     if not (own[what] > 0).all():
-        return f"{where}, no measure orders them as every classifier does."
-    named = measures[best[0]].title
-    if len(best) > 1:
-        others = f"{counted(len(best) - 1, 'other')}"
-        named = f"{named}, and {others} as well, order"
-    else:
-        named = f"{named} orders"
-    return f"{where}, {named} them most as the classifiers do: {_interval(own, what, low, high)}."
+        return say("{where}, no measure orders them as every classifier does.", where=where)
+    numbers, named = _interval(own, what, low, high), say_of(measures[best[0]].title)
+    if len(best) == 1:
+        return say(
+            "{where}, {measure} orders them most as the classifiers do: {numbers}.",
+            where=where, measure=named, numbers=numbers,
+        )  # fmt: skip
+    return say_counted(
+        len(best) - 1,
+        "{where}, {measure}, and {count} other as well, order them most as the classifiers do: "
+        "{numbers}.",
+        "{where}, {measure}, and {count} others as well, order them most as the classifiers do: "
+        "{numbers}.",
+        where=where, measure=named, numbers=numbers,
+    )  # fmt: skip
 
 
 def _place(found: pd.DataFrame, what: str, name: str) -> str:
@@ -274,51 +286,67 @@ def _place(found: pd.DataFrame, what: str, name: str) -> str:
     if name not in mean.index:
         return ""
     better, alike = int((mean > mean[name]).sum()), int((mean == mean[name]).sum())
-    shared = f", shared by {alike}" if alike > 1 else ""
-    return f"{better + 1} of {len(mean)}{shared}"
+    place = say("{place} of {measures}", place=better + 1, measures=len(mean))
+    return say("{place}, shared by {alike}", place=place, alike=alike) if alike > 1 else place
 
 
 def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
     """For how many classifiers an entropy agrees with the score, and where it stands."""
     parts = []
     for where, what, low, high in (
-        ("over all releases", "agreement", "low", "high"),
-        ("at equal k", "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
+        (say("over all releases"), "agreement", "low", "high"),
+        (say("at equal k"), "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
     ):
         place = _place(found, what, card.name)
         if place:
-            parts.append(f"{where} {_interval(own, what, low, high)}, place {place}")
+            numbers = _interval(own, what, low, high)
+            parts.append(
+                say("{where} {numbers}, place {place}", where=where, numbers=numbers, place=place)
+            )
     if not parts:
-        return f"{card.title}: no agreement could be taken."
-    return f"{card.title}, less of which should go with better scores: {'; '.join(parts)}."
+        return say("{measure}: no agreement could be taken.", measure=say_of(card.title))
+    return say(
+        "{measure}, less of which should go with better scores: {parts}.",
+        measure=say_of(card.title),
+        parts="; ".join(parts),
+    )
 
 
 def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
     """The range over classifiers, the widest interval around it, and how many exclude 0."""
     least, most = (f"{end:.2f}".replace("-", "−") for end in (own[what].min(), own[what].max()))
-    numbers = f"agreement {least}" if least == most else f"agreement {least} to {most}"
+    numbers = say("agreement {least} to {most}", least=least, most=most)
+    if least == most:
+        numbers = say("agreement {number}", number=least)
     if own[low].isna().all():
-        return f"{numbers} (no interval: that needs at least {LEAST_K} k)"
+        return say(
+            "{numbers} (no interval: that needs at least {ks} k)", numbers=numbers, ks=LEAST_K
+        )
     ends = [f"{end:.2f}".replace("-", "−") for end in (own[low].min(), own[high].max())]
-    above = int((own[low] > 0).sum())
-    return (
-        f"{numbers} (95 % intervals within {ends[0]} to {ends[1]}, above 0 for {above} of "
-        f"{counted(len(own), 'classifier')})"
+    return say_counted(
+        len(own),
+        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
+        "classifier)",
+        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
+        "classifiers)",
+        numbers=numbers,
+        lowest=ends[0],
+        highest=ends[1],
+        above=int((own[low] > 0).sum()),
     )
 
 
 def how_predicted(work: Work, ground: Ground, trials: Trials) -> str:
     """What is measured and how, with this session's settings."""
     score = SCORES[score_used(work.utility.learning, ground.labels)]
-    ks = ", ".join(thin(k) for k in trials.ks)
-    names = ", ".join(plain(short_title(one.algorithm)) for one in trials.prediction.candidates)
-    shown = trials.prediction.representation
-    return f"""**Releases.** One per algorithm ({names}) and k ({ks}), for k-anonymity alone. What
+    names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]
+    return say(
+        """**Releases.** One per algorithm ({algorithms}) and k ({ks}), for k-anonymity alone. What
 an algorithm cannot release for some k is left out.
 
 **Learning.** Each classifier is trained on the training records of a release and scored on the
-other records of the same release, both as {shown}: who receives a release has nothing else. Score:
-{score.title}. {score.summary}
+other records of the same release, both as {form}: who receives a release has nothing else. Score:
+{score}. {about_score}
 
 **Agreement** = Spearman's rank correlation of a measure with the score over the releases, its sign
 turned for measures of which less is better. +1: whatever the measure calls better is better to
@@ -328,8 +356,15 @@ averaged over k: that tells whether a measure can choose between algorithms.
 
 **Intervals** (95 %) are percentiles of 2,000 draws of as many k as there are, with replacement,
 each with all its releases: releases for neighbouring k are much alike, so the true intervals are
-rather wider. With fewer than {LEAST_K} k there are none. Nothing is corrected for how many measures
+rather wider. With fewer than {least_k} k there are none. Nothing is corrected for how many measures
 are compared.
 
 Source: the question is that of de Spoelberch, interim report, Imperial College London; Spearman
-1904; Efron 1979."""
+1904; Efron 1979.""",
+        algorithms=", ".join(map(plain, names)),
+        ks=", ".join(thin(k) for k in trials.ks),
+        form=trials.prediction.representation,
+        score=say_of(score.title),
+        about_score=say_of(score.summary),
+        least_k=LEAST_K,
+    )

@@ -11,6 +11,7 @@ import streamlit as st
 
 from kanon.charts.learning import scores_chart, scores_finding
 from kanon.errors import KanonError
+from kanon.language import say, say_of
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import outcomes_table
 from kanon.learning.representations import REPRESENTATIONS
@@ -56,7 +57,7 @@ __all__ = [
     "target_choice",
 ]
 
-_EARLIER = (
+_EARLIER = say(
     "A study with earlier settings is running. What it finds is kept with those settings, and is "
     "shown when they are chosen again."
 )
@@ -95,10 +96,12 @@ def show_learning(work: Work) -> None:
         _results(work, ground, lesson)
     elif work.doing != "learning":
         st.info(
-            "Nothing was trained with these settings yet. What is found stays for this session, a "
-            "cancelled experiment goes on where it was."
+            say(
+                "Nothing was trained with these settings yet. What is found stays for this "
+                "session, a cancelled experiment goes on where it was."
+            )
         )
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         st.markdown(how_learnt(work, ground))
 
 
@@ -115,20 +118,22 @@ def no_ground(work: Work, problem: str) -> None:
     """Say why nothing can be learnt, and where that is mended."""
     st.error(plain(problem), icon=":material/error:")
     if not targets_offered(work):
-        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
 
 
 def target_choice(work: Work, key: str) -> None:
     """A control for the column to be predicted."""
     offered = targets_offered(work)
     st.selectbox(
-        "Target",
+        say("Target"),
         offered,
         index=None if not offered else 0,
         key=state.seeded(f"{key}-{work.version}", target_used(work)),
-        help="The column that is to be predicted from the quasi-identifiers: any that leaves as it "
-        "is, sensitive or insensitive.",
-        placeholder="No column",
+        help=say(
+            "The column that is to be predicted from the quasi-identifiers: any that leaves as it "
+            "is, sensitive or insensitive."
+        ),
+        placeholder=say("No column"),
         on_change=_take,
         args=("target", f"{key}-{work.version}"),
     )
@@ -138,11 +143,11 @@ def score_choice(work: Work, ground: Ground | None, key: str) -> None:
     """A control for what predictions are scored by."""
     used = score_used(work.utility.learning, ground.labels) if ground is not None else "auc"
     st.selectbox(
-        "Score",
+        say("Score"),
         list(SCORES),
         key=state.seeded(key, used),
-        format_func=lambda name: SCORES[name].title,
-        help=SCORES[used].summary,
+        format_func=lambda name: say_of(SCORES[name].title),
+        help=say_of(SCORES[used].summary),
         on_change=_take,
         args=("score", key),
     )
@@ -151,10 +156,11 @@ def score_choice(work: Work, ground: Ground | None, key: str) -> None:
 def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
     """A field for the k, kept as it was typed."""
     st.text_input(
-        "k, separated by commas",
+        say("k, separated by commas"),
         key=state.seeded(key, typed),
-        help="The fourteen k of the papers at first. Those above the number of records are left "
-        "out.",
+        help=say(
+            "The fourteen k of the papers at first. Those above the number of records are left out."
+        ),
         on_change=take,
         args=("ks", key),
     )
@@ -184,7 +190,12 @@ def study_buttons(work: Work, doing: str, label: str, start: Callable[[], None])
             key=f"{doing}-start",
         )
     if work.doing == doing:
-        st.button("Cancel", icon=":material/stop:", on_click=running.cancel, key=f"{doing}-cancel")
+        st.button(
+            say("Cancel"),
+            icon=":material/stop:",
+            on_click=running.cancel,
+            key=f"{doing}-cancel",
+        )
 
 
 def study_progress(work: Work, doing: str, key: str) -> None:
@@ -199,11 +210,13 @@ def _choices(work: Work, ground: Ground | None) -> None:
     view = work.utility.learning
     key = "learning-trained"
     titles = {
-        "original": "1: trained on the original table",
-        "release": f"2: trained on the release for k = {thin(trained_k(work.kept.n_records))}",
+        "original": say("1: trained on the original table"),
+        "release": say(
+            "2: trained on the release for k = {k}", k=thin(trained_k(work.kept.n_records))
+        ),
     }
     st.segmented_control(
-        "Experiment",
+        say("Experiment"),
         list(titles),
         key=state.seeded(key, view.trained),
         format_func=lambda name: titles[name],
@@ -214,24 +227,26 @@ def _choices(work: Work, ground: Ground | None) -> None:
     with columns[0]:
         target_choice(work, "learning-target")
     columns[1].selectbox(
-        "Classifier",
+        say("Classifier"),
         list(CLASSIFIERS),
         key=state.seeded("learning-classifier", view.classifier),
-        format_func=lambda name: CLASSIFIERS[name].card.title,
-        help=plain(CLASSIFIERS[view.classifier].card.summary),
+        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
+        help=plain(say_of(CLASSIFIERS[view.classifier].card.summary)),
         on_change=_take,
         args=("classifier", "learning-classifier"),
     )
     with columns[2]:
         score_choice(work, ground, "learning-score")
     columns[3].number_input(
-        "Seeds",
+        say("Seeds"),
         min_value=1,
         max_value=50,
         key=state.seeded("learning-seeds", view.seeds),
         disabled=not CLASSIFIERS[view.classifier].seeded,
-        help="So many are trained, each from another beginning; shown are their mean and standard "
-        "deviation.",
+        help=say(
+            "So many are trained, each from another beginning; shown are their mean and standard "
+            "deviation."
+        ),
         on_change=_take,
         args=("seeds", "learning-seeds"),
     )
@@ -240,14 +255,14 @@ def _choices(work: Work, ground: Ground | None) -> None:
 def _further(work: Work, problem: str) -> None:
     """What is rarely changed, and what is wrong with it, where that is seen while it is open."""
     view = work.utility.learning
-    with st.popover("k and share for training", icon=":material/tune:"):
+    with st.popover(say("k and share for training"), icon=":material/tune:"):
         # A closed popover's fields are not told of new values: their keys hold them.
         ks_field(view.ks, f"learning-ks-{view.ks}", _take)
         if problem:
             st.error(plain(problem), icon=":material/error:")
         key = f"learning-share-{view.share}"
         st.selectbox(
-            "Share for training",
+            say("Share for training"),
             sorted({*_SHARES, view.share}),
             key=state.seeded(key, view.share),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
@@ -277,7 +292,7 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
     live = view.live and bool(dead)
     panels = bands_of(lesson, score, live)
     if not panels:
-        st.warning(f"{dead} None is left, so all are shown.", icon=":material/error:")
+        st.warning(f"{dead} {say('None is left, so all are shown.')}", icon=":material/error:")
         live, panels = False, bands_of(lesson, score, False)
     single = view.trained == "original"
     first = next(iter(panels.values()))
@@ -314,15 +329,18 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
     picture(figure, lambda: outcomes_table(ks, lesson.known), "utility-learning", about)
     if lesson.lacking:
         st.caption(
-            f"So far {len(lesson.known)} of {len(lesson.fits)} are trained; the means are over "
-            "those."
+            say(
+                "So far {trained} of {all} are trained; the means are over those.",
+                trained=len(lesson.known),
+                all=len(lesson.fits),
+            )
         )
     nothing = chance_said(as_trained, chance, score, ground.labels)
     if nothing:
         st.warning(plain(nothing), icon=":material/info:")
     if dead:
         st.toggle(
-            "Leave out dead networks",
+            say("Leave out dead networks"),
             key=state.seeded("learning-live", view.live),
             on_change=_take,
             args=("live", "learning-live"),
@@ -332,5 +350,5 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
         st.markdown(f"**{highest_said(first, ks, chance)}** {PUBLISHED_1}")
     elif len(panels) == len(REPRESENTATIONS):
         st.markdown(f"**{best_said(panels, ks, score)}** {PUBLISHED_2}")
-    with st.expander("Mean ± standard deviation at every k", expanded=single):
+    with st.expander(say("Mean ± standard deviation at every k"), expanded=single):
         st.dataframe(band_table(lesson, score), key="learning-table")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.charts.representation import Shown, representation_chart, representation_table
+from kanon.language import say, say_counted, say_of
 from kanon.learning.disclosed import Disclosed, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
@@ -35,7 +36,7 @@ from kanon.studio.result import in_columns, name_in_files
 from kanon.studio.text import plain
 from kanon.studio.together import noting
 from kanon.studio.work import Result, Work
-from kanon.words import counted
+from kanon.words import thin
 
 __all__ = ["show_matrix"]
 
@@ -52,7 +53,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     with right:
         _choose_attribute(work, recoding.classes.attributes, attribute)
     name = work.utility.representation
-    st.caption(plain(REPRESENTATIONS[name].summary))
+    st.caption(plain(say_of(REPRESENTATIONS[name].summary)))
     about = result.settings, k, name
     matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
     place = recoding.classes.attributes.index(attribute)
@@ -74,7 +75,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     else:
         st.caption(plain(nothing_more(name)))
     _downloads(result, done, k, name)
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         st.markdown(how_represented(recoding, matrix, shown, name))
 
 
@@ -92,23 +93,23 @@ def _view(field: str, key: str) -> Callable[[], None]:
 def _choose_representation(work: Work) -> None:
     key = "utility-representation"
     st.segmented_control(
-        "Representation",
+        say("Representation"),
         list(REPRESENTATIONS),
         key=state.seeded(key, work.utility.representation),
-        format_func=lambda name: REPRESENTATIONS[name].title,
+        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
         on_change=_view("representation", key),
-        help="What stands in the matrix that a learner is given.",
+        help=say("What stands in the matrix that a learner is given."),
     )
 
 
 def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
     key = f"utility-matrix-attribute-{work.version}"
     st.selectbox(
-        "Columns of",
+        say("Columns of"),
         list(attributes),
         key=state.seeded(key, attribute),
         on_change=_view("attribute", key),
-        help="The quasi-identifier whose part of the matrix is drawn.",
+        help=say("The quasi-identifier whose part of the matrix is drawn."),
     )
 
 
@@ -119,10 +120,10 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
     def found() -> Disclosed:
-        with st.spinner("Attacking every person of the table, with and without the shares …"):
+        with st.spinner(say("Attacking every person of the table, with and without the shares …")):
             return disclosed(recoding, column)
 
-    st.markdown("**What the shares disclose**")
+    st.markdown(f"**{say('What the shares disclose')}**")
     if len(work.sensitive_columns) > 1:
         sensitive_choice("utility-sensitive")
     numbers = state.remembered("disclosed", (result.settings, k, column), found)
@@ -137,7 +138,9 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     """The release with its matrix, made when it is asked for."""
     source, recoding = done.prepared.source, done.recoding
     if not isinstance(source, MemorySource):
-        st.caption("The rows of this table stay where they are, so no file with a matrix is made.")
+        st.caption(
+            say("The rows of this table stay where they are, so no file with a matrix is made.")
+        )
         return
     problem = checked(result, done, k).problem
     if problem:
@@ -146,7 +149,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
     )
-    st.markdown("**The released table with this matrix**")
+    st.markdown(f"**{say('The released table with this matrix')}**")
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
         for kind in FILE_KINDS:
@@ -165,22 +168,36 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
                 key=f"utility-matrix-{kind}",
             )  # fmt: skip
         st.caption(
-            "Every released record in its order: its columns, then those of the matrix.",
+            say("Every released record in its order: its columns, then those of the matrix."),
             width="content",
         )
     values = sum(tree.n_leaves for tree in recoding.hierarchies)
     st.caption(
-        f"**The names of the matrix's columns list all {counted(values, 'value')} of the "
-        "hierarchies**, those that the release has blurred too: keep the file as safe as the "
-        "hierarchies, where a value alone says something about a person."
+        say_counted(
+            values,
+            "**The names of the matrix's columns list all {count} value of the hierarchies**, "
+            "those that the release has blurred too: keep the file as safe as the hierarchies, "
+            "where a value alone says something about a person.",
+            "**The names of the matrix's columns list all {count} values of the hierarchies**, "
+            "those that the release has blurred too: keep the file as safe as the hierarchies, "
+            "where a value alone says something about a person.",
+        )
     )
     if clashes:
-        old, new = next(iter(clashes.items()))
-        others = f", and {counted(len(clashes) - 1, 'more')}".replace("mores", "more")
-        st.caption(
-            f"The table has a column “{plain(old)}” of its own: that of the matrix is called "
-            f"“{plain(new)}”{others if len(clashes) > 1 else ''}."
-        )
+        old, new = map(plain, next(iter(clashes.items())))
+        more = len(clashes) - 1
+        if more:
+            said = say(
+                "The table has a column “{old}” of its own: that of the matrix is called “{new}”, "
+                "and {more} more.",
+                old=old, new=new, more=thin(more),
+            )  # fmt: skip
+        else:
+            said = say(
+                "The table has a column “{old}” of its own: that of the matrix is called “{new}”.",
+                old=old, new=new,
+            )  # fmt: skip
+        st.caption(said)
 
 
 def _file(

@@ -14,6 +14,7 @@ from kanon.charts.distributions import (
 )
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.charts.style import escaped
+from kanon.language import say
 from kanon.measures.distribution_change import Distribution
 from kanon.report.lost import ends_of, overview_of
 from kanon.run import Run
@@ -39,7 +40,7 @@ from kanon.words import thin
 
 __all__ = ["show_measures"]
 
-_HOW = {"cramers-v": "Cramér's V", "mutual-information": "Mutual information"}
+_HOW = {"cramers-v": say("Cramér's V"), "mutual-information": say("Mutual information")}
 
 
 def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
@@ -57,7 +58,7 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
         f"{about}|queries",
     )
     _all_measures(result, done, about)
-    with st.expander("How it is computed", icon=":material/calculate:"):
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_changed(done, changed, shown))
 
 
@@ -82,7 +83,7 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
     chosen = work.utility.attribute if work.utility.attribute in by_name else most.name
     key = f"utility-attribute-{work.version}"
     st.selectbox(
-        "Look closer at",
+        say("Look closer at"),
         list(by_name),
         key=state.seeded(key, chosen),
         on_change=lambda: _look(attribute=state.typed(key)),
@@ -103,11 +104,11 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
 def _associations(work: Work, changed: Changed, about: str) -> None:
     """How closely columns go together, before and after."""
     if len(changed.before.columns) == 1:
-        st.caption("There is one column alone, so there is nothing that could go together.")
+        st.caption(say("There is one column alone, so there is nothing that could go together."))
         return
     how = work.utility.association
     st.segmented_control(
-        "How closely columns go together, counted as",
+        say("How closely columns go together, counted as"),
         list(_HOW),
         key=state.seeded("utility-association", how),
         format_func=lambda name: _HOW[name],
@@ -133,13 +134,13 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
     table = state.remembered(
         "overview", about, lambda: overview_table(overview_of(done, ends), columns)
     )
-    st.markdown("**All measures of this release**")
+    st.markdown(f"**{say('All measures of this release')}**")
     numbers = {
         name: st.column_config.NumberColumn(format="%.4g", help=said)
         for name, said in (
-            ("Before", "The original table: the release that changes nothing."),
-            ("After", "This release."),
-            ("All at root", "Every quasi-identifier of every record at its root."),
+            ("Before", say("The original table: the release that changes nothing.")),
+            ("After", say("This release.")),
+            ("All at root", say("Every quasi-identifier of every record at its root.")),
         )
     }
     st.dataframe(
@@ -150,17 +151,21 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
         column_config={
             **numbers,
             "Measure": st.column_config.TextColumn(pinned=True),
-            "Better": st.column_config.TextColumn(help="Which way is better.", width=60),
+            "Better": st.column_config.TextColumn(help=say("Which way is better."), width=60),
             WAY: st.column_config.ProgressColumn(
                 format="%.1f %%",
                 min_value=0,
                 max_value=100,
-                help="0 %: as in the original table. 100 %: as with everything at its root.",
+                help=say("0 %: as in the original table. 100 %: as with everything at its root."),
             ),
         },
     )
     st.caption(
-        "Click on a head to sort. Blank: not defined for this release. What a release protects is "
-        "on the page Privacy."
+        say(
+            "Click on a head to sort. Blank: not defined for this release. What a release protects "
+            "is on the page Privacy."
+        )
     )
-    data_button("Data", lambda: table, "utility-measures", f"{about}|measures", kind="tertiary")
+    data_button(
+        say("Data"), lambda: table, "utility-measures", f"{about}|measures", kind="tertiary"
+    )

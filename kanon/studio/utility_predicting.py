@@ -11,6 +11,7 @@ import streamlit as st
 
 from kanon.charts.learning import agreement_chart, prediction_scatter
 from kanon.errors import KanonError
+from kanon.language import say, say_of
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
@@ -76,37 +77,41 @@ def show_predicting(work: Work) -> None:
         _results(work, trials, points, score)
     elif trials.chosen and work.doing != "predicting":
         st.info(
-            "Fewer than three releases have a score so far, so there is nothing to compare. "
-            "Go on, or choose more k or algorithms; where records are suppressed, none may be "
-            "left to learn from."
+            say(
+                "Fewer than three releases have a score so far, so there is nothing to compare. "
+                "Go on, or choose more k or algorithms; where records are suppressed, none may be "
+                "left to learn from."
+            )
         )
     elif work.doing != "predicting":
         st.info(
-            "Nothing was trained with these settings yet. Every release is measured by all "
-            "measures and learnt from by every classifier; then one sees which measure tells how "
-            "well a release can be learnt from."
+            say(
+                "Nothing was trained with these settings yet. Every release is measured by all "
+                "measures and learnt from by every classifier; then one sees which measure tells "
+                "how well a release can be learnt from."
+            )
         )
-    with st.expander("How it is computed"):
+    with st.expander(say("How it is computed")):
         st.markdown(how_predicted(work, ground, trials))
 
 
 def _choices(work: Work, ground: Ground | None) -> None:
     view = work.utility.predicting
     st.multiselect(
-        "Algorithms",
+        say("Algorithms"),
         algorithms_offered(),
         key=state.seeded("predicting-algorithms", list(view.algorithms)),
-        format_func=short_title,
-        placeholder="Choose some",
+        format_func=lambda name: say_of(short_title(name)),
+        placeholder=say("Choose some"),
         on_change=_take,
         args=("algorithms", "predicting-algorithms"),
     )
     st.multiselect(
-        "Classifiers",
+        say("Classifiers"),
         list(CLASSIFIERS),
         key=state.seeded("predicting-classifiers", list(view.classifiers)),
-        format_func=lambda name: CLASSIFIERS[name].card.title,
-        placeholder="Choose some",
+        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
+        placeholder=say("Choose some"),
         on_change=_take,
         args=("classifiers", "predicting-classifiers"),
     )
@@ -116,11 +121,11 @@ def _choices(work: Work, ground: Ground | None) -> None:
     with columns[1]:
         score_choice(work, ground, "predicting-score")
     columns[2].selectbox(
-        "Represented as",
+        say("Represented as"),
         list(REPRESENTATIONS),
         key=state.seeded("predicting-representation", view.representation),
-        format_func=lambda name: REPRESENTATIONS[name].title,
-        help=REPRESENTATIONS[view.representation].summary,
+        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
+        help=say_of(REPRESENTATIONS[view.representation].summary),
         on_change=_take,
         args=("representation", "predicting-representation"),
     )
@@ -157,19 +162,19 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     column = view.classifier if view.classifier in learned else next(iter(learned))
     left, right = st.columns(2)
     left.selectbox(
-        "Measure",
+        say("Measure"),
         list(ordered),
         key=state.seeded("predicting-measure", measure),
-        format_func=lambda name: ordered[name].title,
-        help=plain(ordered[measure].summary),
+        format_func=lambda name: say_of(ordered[name].title),
+        help=plain(say_of(ordered[measure].summary)),
         on_change=_take,
         args=("measure", "predicting-measure"),
     )
     right.selectbox(
-        "Classifier",
+        say("Classifier"),
         list(learned),
         key=state.seeded("predicting-classifier", column),
-        format_func=lambda name: learned[name],
+        format_func=lambda name: say_of(learned[name]),
         on_change=_take,
         args=("classifier", "predicting-classifier"),
     )
