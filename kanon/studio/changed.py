@@ -100,7 +100,7 @@ def distribution_sentence(changed: Changed) -> str:
         said.append(
             say_counted(
                 most.suppressed,
-                "The {count} suppressed record have no value at all and count in every column.",
+                "The {count} suppressed record has no value at all and counts in every column.",
                 "The {count} suppressed records have no value at all and count in every column.",
             )
         )

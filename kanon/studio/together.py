@@ -112,7 +112,7 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     if counting != released:
         often = say_counted(
             counting,
-            "{released}; {count} of these count",
+            "{released}; {count} of these counts",
             "{released}; {count} of these count",
             released=often,
         )
