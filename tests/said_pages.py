@@ -33,6 +33,7 @@ from kanon.lessons.attacked import preset  # noqa: E402
 from kanon.lessons.attacks import ATTACKS, attack  # noqa: E402
 from kanon.lessons.exercises import BUILT_IN, read_exercises  # noqa: E402
 from kanon.lessons.presets import PRESETS, preset_table  # noqa: E402
+from kanon.metrics import METRICS  # noqa: E402
 from kanon.schema import Role  # noqa: E402
 from kanon.studio.lessons_told import told  # noqa: E402
 from kanon.studio.starting import sample_work  # noqa: E402
@@ -57,7 +58,15 @@ APART = re.compile(
 )
 SPOKEN = re.compile(r"""\b(?:aria-label|title|alt)="([^"]*)\"""")
 WORD = re.compile(r"[A-Za-z]{2,}")
-FORMATS = ["CSV", "TSV", "XLSX", "Parquet", "Feather", "Arrow", "JSON", "HTML"]
+AS_THEY_ARE = {
+    *("CSV", "TSV", "XLSX", "Parquet", "PARQUET", "Feather", "FEATHER", "Arrow", "JSON", "HTML"),
+    "Spark",
+    *("NA", "NULL", "NaN", "nan", "null"),
+}
+"""Names of formats and engines, and what counts as a missing value."""
+
+PANEL = re.compile(r"\d: ")
+"""How the data of a panel of the board are called: by its chart, whose title stays English."""
 
 
 # --- what is drawn --------------------------------------------------------------------------
@@ -103,7 +112,17 @@ def outside(text: str) -> str:
 def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
     """The texts that are words, and neither data nor a sentence of the library."""
     found = set()
+    work = at.session_state[WORK]
+    lines = (  # called on the page as in its charts: by metrics, as nothing else varies here
+        [line.title for line in work.comparison.comparison.lines]
+        if work.comparison
+        else [metric.card.title for metric in METRICS.values()]
+    )
+    remarks = work.result.release(work.k).remarks if work.result else []
+    sentences = [*sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
+        if text in lines or (what == "download_button.label" and PANEL.match(text)):
+            continue
         left = unescape(outside(text.replace("\\", "").replace("\u2060", "")))
         for sentence in sentences:
             left = left.replace(sentence, "")
@@ -209,7 +228,8 @@ def main() -> None:
     wanted = sys.argv[2:] or PAGES
     work = sample_work("hospital", version=1)
     words, sentences = lessons(work)
-    words |= {*words_of(work.table.head(10**4)), *FORMATS}
+    words |= words_of(work.table.head(10**4)) | AS_THEY_ARE
+    sentences += [*work.file.found, "hospital/age.csv", "hospital/sex.csv", "hospital/zip.csv"]
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     at.session_state[WORK] = work
     at.run()

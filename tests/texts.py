@@ -6,6 +6,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -14,6 +15,7 @@ from babel.messages.pofile import write_po
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
+from kanon import remarks
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
@@ -36,6 +38,7 @@ from kanon.studio.attack_view import STEPS
 from kanon.studio.choices import BUILDERS
 from kanon.studio.quiet import FAILED
 from kanon.studio.report_view import LABELS
+from kanon.studio.samples import SAMPLES
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "kanon" / "locale" / "kanon.pot"
@@ -100,6 +103,8 @@ def elsewhere() -> Iterator[tuple[str, str]]:
         yield requirements.level_name(model), f"the card of {model.card.name}"
     for preset in presets.PRESETS.values():
         yield from ((text, "kanon/lessons/presets.py") for text in (preset.title, preset.about))
+    for sample in SAMPLES.values():
+        yield from ((text, "kanon/studio/samples.py") for text in (sample.title, sample.about))
     for builder in BUILDERS.values():
         texts = [builder.title, builder.about]
         for parameter in builder.parameters:
@@ -108,6 +113,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
     for term in glossary().values():
         yield from ((text, "kanon/glossary.py") for text in (term.name, term.told, term.source))
     lists = {
+        "kanon/remarks.py": chain.from_iterable(remarks.KINDS.values()),
         "kanon/run.py": FAMILIES.values(),
         "kanon/schema.py": (role.value for role in Role),
         "kanon/privacy/t_closeness.py": SPOKEN.values(),

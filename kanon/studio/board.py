@@ -12,7 +12,6 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.cards import Card
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.layout import Layout
 from kanon.charts.measured import measure_table, measures_of, privacy_measures
@@ -20,13 +19,13 @@ from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.comparison import Comparison
 from kanon.errors import KanonError
-from kanon.language import say, say_of
+from kanon.language import say
 from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio import state
 from kanon.studio.layouts import arrange, layout_of
 from kanon.studio.picture import chart, data_button, picture
-from kanon.studio.standings import titles_of
+from kanon.studio.standings import titles_of_measures
 from kanon.studio.text import plain, shortened
 from kanon.studio.work import Work, counted_records, metric_called
 
@@ -112,25 +111,20 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     with box:
         known = measures_of(comparison)
         known = {name: card for name, card in known.items() if comparison.knows(name)}
-        measure = _measure(say("Each against all others in"), 0, _titles(comparison, known))
+        titles = titles_of_measures(comparison, known)
+        measure = _measure(say("Each against all others in"), 0, titles)
         figure = state.remembered(
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )
         picture(figure, partial(measure_table, comparison, measure), "multiples",
                 f"{about}|{measure}")  # fmt: skip
-        protecting = _titles(comparison, privacy_measures(comparison))
+        protecting = titles_of_measures(comparison, privacy_measures(comparison))
         privacy = _measure(say("Against alteration"), 1, protecting)
         figure = state.remembered(
             "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
         )
         picture(figure, partial(scatter_table, comparison, privacy), "scatter",
                 f"{about}|{privacy}")  # fmt: skip
-
-
-def _titles(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
-    """What measures are called on the page, by name."""
-    own = titles_of(comparison)
-    return {name: own.get(name, say_of(card.title)) for name, card in known.items()}
 
 
 def _measure(label: str, place: int, known: Mapping[str, str]) -> str:

@@ -202,7 +202,7 @@ def _line(work: Work) -> None:
                 index=None,
                 placeholder=say("Choose a sample"),
                 key=state.seeded("frame-sample", work.origin if work.origin in names else None),
-                format_func=lambda name: SAMPLES[name].title,
+                format_func=lambda name: say_of(SAMPLES[name].title),
                 on_change=_take_sample,
             )
             st.page_link(

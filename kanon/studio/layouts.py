@@ -25,6 +25,7 @@ from kanon.language import say, say_of
 from kanon.studio import state
 from kanon.studio.files import file_name
 from kanon.studio.running import measure_asked
+from kanon.studio.standings import titles_of_measures
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work, metric_called, usable_metrics
@@ -44,7 +45,8 @@ def layout_of(work: Work, comparison: Comparison) -> Layout:
 
 def choices(comparison: Comparison) -> dict[Choice, str]:
     """Everything that a panel can show, with what it is called."""
-    curves = {("curve", name): say_of(card.title) for name, card in measures_of(comparison).items()}
+    titles = titles_of_measures(comparison, measures_of(comparison))
+    curves = {("curve", name): title for name, title in titles.items()}
     own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
     further = {key: title for key, title in curves.items() if key[1] in comparison.further}
     pictures = {

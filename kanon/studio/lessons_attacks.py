@@ -186,7 +186,8 @@ def _steps(view: AttackView) -> None:
         shortcut="left",
         on_click=lambda: _look(step=max(1, view.step - 1)),
     )
-    following = f"{view.step + 1}. {STEPS[view.step]}" if view.step < last - 1 else STEPS[-1]
+    heading = say_of(STEPS[min(view.step, last - 1)])
+    following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
     st.button(
         following,
         type="primary",
@@ -215,12 +216,12 @@ def _story(scene: Scene, step: int, people: tuple[Target, ...], large: bool) -> 
     tell = (_was_published, _is_known, _who_fits)
     for number, (heading, said) in enumerate(zip(STEPS, tell, strict=False), start=1):
         if number == step or (number < step and not large):
-            st.markdown(f"**{number}. {heading}.** {said(scene, people)}")
+            st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people)}")
     if step == 2 and scene.card.name == "linkage":
         register = scene.case.register
         small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
     if step == 4:
-        st.markdown(f"**4. {STEPS[3]}.**")
+        st.markdown(f"**4. {say_of(STEPS[3])}.**")
         _what_follows(scene)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say
+from kanon.language import say, say_of
 from kanon.studio import drawing, state
 from kanon.studio.builders import builder_fields, typed_fields
 from kanon.studio.choices import BUILDERS, Choice, suggested
@@ -36,7 +36,7 @@ def build_panel(work: Work, column: str) -> None:
         index=None,
         placeholder=say("Choose a builder"),
         key=state.seeded(key, chosen),
-        format_func=lambda name: BUILDERS[name].title,
+        format_func=lambda name: say_of(BUILDERS[name].title),
         on_change=_choose,
         args=(column, key),
     )
@@ -48,7 +48,7 @@ def preview_head(work: Work, column: str, preview: Choice) -> None:
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
         about = f" {plain(drawing.summary(preview))}." if preview.tree is not None else ""
-        head = say("**Preview, not in use yet:** {builder}.", builder=builder.title)
+        head = say("**Preview, not in use yet:** {builder}.", builder=say_of(builder.title))
         text.markdown(f":orange[:material/visibility: {head}]{about}")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             st.button(
@@ -61,7 +61,7 @@ def preview_head(work: Work, column: str, preview: Choice) -> None:
             )
             st.button(say("Discard"), key="preview-discard", on_click=_discard, args=(column,))
         builder_fields(preview, prefix, _type, column, prefix)
-        st.caption(" ".join([builder.about, *map(plain, preview.notes)]))
+        st.caption(" ".join([say_of(builder.about), *map(plain, preview.notes)]))
         if preview.problem:
             st.error(plain(preview.problem), icon=":material/error:")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from kanon.language import say, say_counted
+from kanon.language import say, say_counted, say_of
 from kanon.remarks import KINDS, Remark, by_kind, table_remarks
 from kanon.run import Run
 from kanon.studio import state
@@ -38,7 +38,7 @@ def _show(remarks: Sequence[Remark], released: bool) -> None:
     if not remarks:
         return
     alike = by_kind(remarks)
-    titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
+    titles = "; ".join(say_of(KINDS[kind].title).lower() for kind in alike)
     title = (
         say_counted(
             len(remarks),
@@ -61,7 +61,8 @@ def _show(remarks: Sequence[Remark], released: bool) -> None:
                 rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
                 more = say("The same, of fewer records: {columns}.", columns=rest)
                 listed.append(f"- {plain(more)}")
-            st.markdown(f"**{KINDS[kind].title}.** {plain(KINDS[kind].advice)}")
+            title, advice = map(say_of, KINDS[kind])
+            st.markdown(f"**{title}.** {plain(advice)}")
             st.markdown("\n".join(listed))
         if released:
             st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kanon.language import say, say_of
 from kanon.lessons.presets import PRESETS
 from kanon.schema import Role
 
@@ -22,7 +21,7 @@ ADULT_FOLDER = "adult"
 
 @dataclass(frozen=True)
 class Sample:
-    """A table that comes with kanon.
+    """A table that comes with kanon; its texts are said by :func:`kanon.language.say_of`.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class Sample:
 def _small(name: str) -> Sample:
     """A table of the lessons."""
     preset = PRESETS[name]
-    return Sample(name, say_of(preset.title), say_of(preset.about), preset.roles, k=preset.k)
+    return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
 
 
 FIRST = "census"
@@ -65,13 +64,12 @@ FIRST = "census"
 SAMPLES: Mapping[str, Sample] = {
     sample.name: sample
     for sample in (
-        Sample("census", say("Synthetic census"),
-               say("30,000 invented persons of an invented country."), {
+        Sample("census", "Synthetic census", "30,000 invented persons of an invented country.", {
             "person": _IDENTIFIER, "age": _QUASI, "sex": _QUASI, "region": _QUASI,
             "education": _QUASI, "marital-status": _QUASI, "occupation": _QUASI,
             "household-size": _INSENSITIVE, "health": _SENSITIVE, "income-band": _INSENSITIVE,
         }, target="income-band"),
-        Sample("voters", say("Synthetic voters"), say("30,000 invented voters."), {
+        Sample("voters", "Synthetic voters", "30,000 invented voters.", {
             "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
             "party": _SENSITIVE,
         }),

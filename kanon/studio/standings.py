@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from kanon.cards import Card
 from kanon.charts.style import INK
 from kanon.comparison import L_CARD, T_CARD, Comparison
 from kanon.language import say, say_of
@@ -27,6 +28,7 @@ __all__ = [
     "mean_ranks",
     "standing_table",
     "titles_of",
+    "titles_of_measures",
     "wide",
 ]
 
@@ -71,6 +73,12 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
             for metric in comparison.measured
         },
     }
+
+
+def titles_of_measures(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
+    """What some measures of a comparison are called on a page, by name."""
+    own = titles_of(comparison)
+    return {name: own.get(name, say_of(card.title)) for name, card in known.items()}
 
 
 def line_titles(comparison: Comparison) -> dict[str, str]:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from kanon.errors import quoted
-from kanon.language import say
+from kanon.language import say, say_of
 from kanon.schema import SUPPRESSED, Role, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
@@ -32,7 +32,7 @@ def sample_work(name: str, version: int = 0) -> Work:
     content = sample.path.read_bytes()
     with of_our_own():
         file = read_table(content, sample.path.name)
-    work = replace(_work(file, content, sample.title, name, version), k=sample.k)
+    work = replace(_work(file, content, say_of(sample.title), name, version), k=sample.k)
     reasons = dict.fromkeys(sample.roles, "")
     return with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)
 
