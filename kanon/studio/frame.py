@@ -35,7 +35,7 @@ _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
 [data-testid="stCaptionContainer"] { opacity: 0.8; }
-[data-testid="stBaseButton-primary"], [data-tag], [data-tag] span {
+[data-testid="stBaseButton-primary"]:not(:disabled), [data-tag], [data-tag] span {
     color: light-dark(#FFFFFF, #14181D) !important;
 }
 [data-testid="stFileChip"][aria-invalid="true"]::after {
