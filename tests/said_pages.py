@@ -20,25 +20,26 @@ from pathlib import Path
 
 from kanon import language, settings
 
-settings.TRANSLATIONS = language.TRANSLATIONS = Path(sys.argv[1])
-in_brackets = settings.settings()
-settings._read = lambda path: in_brackets
-del os.environ[settings.VARIABLE]  # the workers do not know this translation: they speak English
+if __name__ == "__main__":  # before the texts of the modules below are said
+    settings.TRANSLATIONS = language.TRANSLATIONS = Path(sys.argv[1])
+    in_brackets = settings.settings()
+    settings._read = lambda path: in_brackets
+    del os.environ[settings.VARIABLE]  # the workers do not know this translation: English
 
-import pandas as pd  # noqa: E402
-from streamlit.testing.v1 import AppTest  # noqa: E402
-from streamlit.testing.v1.element_tree import Block, Element, Table  # noqa: E402
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Element, Table
 
-from kanon.lessons.attacked import preset  # noqa: E402
-from kanon.lessons.attacks import ATTACKS, attack  # noqa: E402
-from kanon.lessons.exercises import BUILT_IN, read_exercises  # noqa: E402
-from kanon.lessons.presets import PRESETS, preset_table  # noqa: E402
-from kanon.metrics import METRICS  # noqa: E402
-from kanon.schema import Role  # noqa: E402
-from kanon.studio.lessons_told import told  # noqa: E402
-from kanon.studio.starting import sample_work  # noqa: E402
-from kanon.studio.utility_view import LearningView, PredictingView  # noqa: E402
-from kanon.studio.work import Work  # noqa: E402
+from kanon.lessons.attacked import preset
+from kanon.lessons.attacks import ATTACKS, attack
+from kanon.lessons.exercises import BUILT_IN, read_exercises
+from kanon.lessons.presets import PRESETS, preset_table
+from kanon.metrics import METRICS
+from kanon.schema import Role
+from kanon.studio.lessons_told import told
+from kanon.studio.starting import sample_work
+from kanon.studio.utility_view import LearningView, PredictingView
+from kanon.studio.work import Work
 
 ROOT = Path(__file__).parent.parent
 SET = read_exercises(BUILT_IN)

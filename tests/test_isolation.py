@@ -20,13 +20,14 @@ from test_architecture import MODULES, PAGES, name_of
 SHARED = {
     # what belongs to the server, and what a session's end is noticed by
     *("kanon/studio/shared.py:jobs", "kanon/studio/shared.py:desks", "kanon/studio/shared.py:seat"),
-    # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its own small
-    # tables, a k axis, an engine's session
+    # what kanon itself is, whoever asks: settings, the language, algorithms, cards, templates, its
+    # own small tables, a k axis, an engine's session
     "kanon/studio/shared.py:imports_set_aside",
     *("kanon/settings.py:_read", "kanon/studio/uploads.py:_prepare_server"),
     *(
         "kanon/glossary.py:glossary",
         "kanon/cards.py:parts_of",
+        "kanon/language.py:_read",
         "kanon/lessons/handout.py:_templates",
         "kanon/lessons/presets.py:_read",
         "kanon/report/rendering.py:_environment",
