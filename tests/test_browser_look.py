@@ -20,6 +20,7 @@ def every_page(page):
         yield title
 
 
+@pytest.mark.nightly
 def test_the_tour_leads_through_five_pages(server, page):
     by.open_start(page, server)
     offered = page.get_by_test_id("stSidebar").get_by_role("button", name="Tour in five steps")

@@ -46,6 +46,7 @@ def open_place(page, path):
     by.button(page, "Open the table").click()
 
 
+@pytest.mark.nightly
 def test_a_table_is_opened_where_it_is_and_its_release_written_there(server, page, folder):
     by.open_start(page, server)
     by.go(page, "Data")

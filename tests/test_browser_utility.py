@@ -22,6 +22,7 @@ def part(page, name):
     by.idle(page)
 
 
+@pytest.mark.nightly
 def test_what_can_be_learnt_is_looked_at_downloaded_and_trained(server, page):
     by.open_start(page, server)
     by.go(page, "Utility")
