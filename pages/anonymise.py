@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
-from kanon.language import say, say_of
+from kanon.language import say, say_counted, say_of
 from kanon.next_table import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
@@ -170,7 +170,11 @@ def tables(result, done, k):
     ]
     if dropped:
         told.append(
-            say("{records} records were dropped for missing values.", records=thin(dropped))
+            say_counted(
+                dropped,
+                "{count} record was dropped for missing values.",
+                "{count} records were dropped for missing values.",
+            )
         )
     st.caption(" ".join(told))
 

@@ -40,12 +40,6 @@ BADGES = {
     Role.SENSITIVE: ("violet", ":material/lock:"),
     Role.INSENSITIVE: ("gray", ":material/remove:"),
 }
-ROLES = {
-    Role.IDENTIFIER.value: say("identifier"),
-    Role.QUASI_IDENTIFIER.value: say("quasi-identifier"),
-    Role.SENSITIVE.value: say("sensitive"),
-    Role.INSENSITIVE.value: say("insensitive"),
-}
 COLUMNS_AT_ONCE = 30
 SEPARATOR_NAMES = {
     ",": say("comma ,"),
@@ -302,9 +296,9 @@ for position, (name, role) in listed:
     key = f"role-{version}-{position}"
     roles.selectbox(
         say("Role of {column}", column=spoken(name)),
-        list(ROLES),
+        [role.value for role in Role],
         key=state.seeded(key, role.value),
-        format_func=ROLES.get,
+        format_func=say_of,
         label_visibility="collapsed",
         on_change=take_role,
         args=(name, key),

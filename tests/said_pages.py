@@ -36,6 +36,7 @@ from kanon.lessons.exercises import BUILT_IN, read_exercises
 from kanon.lessons.presets import PRESETS, preset_table
 from kanon.metrics import METRICS
 from kanon.schema import Role
+from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.studio.lessons_told import told
 from kanon.studio.starting import sample_work
 from kanon.studio.utility_view import LearningView, PredictingView
@@ -57,14 +58,16 @@ APART = re.compile(
     r":material/\w+:|`[^`]*`|\bhttps?:\S+|:[a-z]+(?:-badge)?\[|<style>.*?</style>|<[^>]*>",
     re.DOTALL,
 )
+# What comes from the library as it is: publications, and the verdicts of the independent check.
+LIBRARY = re.compile(r"⟦[^⟦⟧]*(?:Sources?:(?:\*\*)?|with the algorithms:) ⟧.*?⟦", re.DOTALL)
 SPOKEN = re.compile(r"""\b(?:aria-label|title|alt)="([^"]*)\"""")
 WORD = re.compile(r"[A-Za-z]{2,}")
 AS_THEY_ARE = {
     *("CSV", "TSV", "XLSX", "Parquet", "PARQUET", "Feather", "FEATHER", "Arrow", "JSON", "HTML"),
-    "Spark",
+    *("Spark", "fillParent", "exp", "ln"),
     *("NA", "NULL", "NaN", "nan", "null"),
 }
-"""Names of formats and engines, and what counts as a missing value."""
+"""Names of formats and engines, what counts as a missing value, and what stands in formulas."""
 
 PANEL = re.compile(r"\d: ")
 """How the data of a panel of the board are called: by its chart, whose title stays English."""
@@ -101,13 +104,8 @@ def texts_of(proto: object) -> Iterator[tuple[str, str]]:
 
 
 def outside(text: str) -> str:
-    """What of a text stands in no brackets."""
-    while "⟦" in text:
-        shorter = re.sub(r"⟦[^⟦⟧]*⟧", "", text)
-        if shorter == text:
-            break
-        text = shorter
-    return APART.sub(" ", text)
+    """What of a text stands in no brackets; values stand outside of those of their text."""
+    return APART.sub(" ", re.sub(r"⟦[^⟦⟧]*⟧", " ", LIBRARY.sub("⟦", text)))
 
 
 def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
@@ -230,6 +228,8 @@ def main() -> None:
     work = sample_work("hospital", version=1)
     words, sentences = lessons(work)
     words |= words_of(work.table.head(10**4)) | AS_THEY_ARE
+    words |= {*WORD.findall(f"{ADULT_ATTRIBUTION} {ADULT_LICENCE}")}
+    sentences += [str(Path.home()), "people.parquet"]
     sentences += [*work.file.found, "hospital/age.csv", "hospital/sex.csv", "hospital/zip.csv"]
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     at.session_state[WORK] = work

@@ -177,12 +177,17 @@ def test_no_text_is_shown_that_is_not_marked(path):
     assert bare == [], "say(...) marks a text for translation"
 
 
+def in_brackets(text: str) -> str:
+    """A text in brackets; its values stand outside, as they are to be said by themselves."""
+    return re.sub(r"{\w+}", r"⟧\g<0>⟦", f"⟦{text}⟧")
+
+
 def test_on_every_page_every_text_comes_from_the_catalogue(tmp_path):
     catalog = texts.found()
     brackets = {
-        message.id: f"⟦{message.id}⟧"
+        message.id: in_brackets(message.id)
         if isinstance(message.id, str)
-        else tuple(f"⟦{text}⟧" for text in message.id)
+        else tuple(map(in_brackets, message.id))
         for message in catalog
         if message.id
     }

@@ -45,7 +45,7 @@ TEMPLATE = ROOT / "kanon" / "locale" / "kanon.pot"
 MARKS = {"say": slice(0, 1), "say_counted": slice(1, 3)}
 """What marks a text, and which of its arguments are the text."""
 
-ON_CARDS = ("title", "summary", "unit", "lowest", "highest", "arrow")
+ON_CARDS = ("title", "summary", "unit", "arrow")
 
 
 def in_the_code() -> Iterator[tuple[tuple[str, ...], str]]:
@@ -86,8 +86,8 @@ def cards() -> Iterator[Card]:
 def elsewhere() -> Iterator[tuple[str, str]]:
     """The texts that ``say_of`` says, with where they stand."""
     for card in cards():
-        for name in ON_CARDS:
-            yield getattr(card, name), f"the card of {card.name}"
+        for text in (*(getattr(card, name) for name in ON_CARDS), measured.short_title(card)):
+            yield text, f"the card of {card.name}"
     yield FULL_DOMAIN, "kanon/algorithms/search.py"  # what all searches have in common, once
     for name, module in algorithms().items():
         how = module.HOW.removeprefix(FULL_DOMAIN).strip()
@@ -111,9 +111,11 @@ def elsewhere() -> Iterator[tuple[str, str]]:
             texts += [parameter.label, parameter.about, *parameter.options]
         yield from ((text, "kanon/studio/choices.py") for text in texts)
     for term in glossary().values():
-        yield from ((text, "kanon/glossary.py") for text in (term.name, term.told, term.source))
+        yield from ((text, "kanon/glossary.py") for text in (term.name, term.told))
     lists = {
-        "kanon/remarks.py": chain.from_iterable(remarks.KINDS.values()),
+        "kanon/remarks.py": chain.from_iterable(
+            (about.title, about.title.lower(), about.advice) for about in remarks.KINDS.values()
+        ),
         "kanon/run.py": FAMILIES.values(),
         "kanon/schema.py": (role.value for role in Role),
         "kanon/privacy/t_closeness.py": SPOKEN.values(),

@@ -15,8 +15,6 @@ from kanon.measures.along import Curves, Points
 
 __all__ = ["K_SPACE", "drawn", "k_layout", "whole_k"]
 
-"""The colour of text on pages and charts."""
-
 K_SPACE = 1.1
 """How far an axis for k goes on beyond the largest k, as a factor."""
 

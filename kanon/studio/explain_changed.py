@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon.language import say
+from kanon.language import say, say_counted
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, strongest
 from kanon.measures.distribution_change import Distribution
@@ -40,7 +40,11 @@ def _spread(done: Run) -> str:
     )
     if not gone:
         return spread
-    suppressed = say("The {number} suppressed records have no value at all.", number=thin(gone))
+    suppressed = say_counted(
+        gone,
+        "The {count} suppressed record has no value at all.",
+        "The {count} suppressed records have no value at all.",
+    )
     return f"{spread} {suppressed}"
 
 

@@ -109,9 +109,8 @@ class Job:
         late: str,
     ) -> None:
         self._after = after
-        self._late = late or say(
-            "The calculation was stopped: it took longer than {seconds} seconds.",
-            seconds=f"{deadline:g}",
+        self._late = late or (
+            f"The calculation was stopped: it took longer than {deadline:g} seconds."
         )
         self._payload = payload
         self._deadline = deadline

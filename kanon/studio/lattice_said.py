@@ -194,7 +194,7 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
     size, spread = explored.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
     metric = plain(say_of(ready.prepared.plan.metric.card.title))
-    sources = "; ".join(dict.fromkeys(say_of(module.CARD.source) for module in WALKERS.values()))
+    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
     required = f"k = {thin(explored.k)}"
     if explored.others:
         required = say("{k} or one of the other models", k=required)

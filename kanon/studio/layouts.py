@@ -17,7 +17,7 @@ from kanon.charts.layout import (
     layout_from_json,
     starting_layout,
 )
-from kanon.charts.measured import measures_of, privacy_measures
+from kanon.charts.measured import measures_of, privacy_measures, short_title
 from kanon.charts.panels import KINDS
 from kanon.comparison import Comparison
 from kanon.errors import PlanError
@@ -63,8 +63,7 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
 
 
 def _against(card: Card) -> str:
-    # Without what stands in brackets, like kanon.charts.measured.short_title in English.
-    return say("{measure} against alteration", measure=say_of(card.title).split(" (")[0])
+    return say("{measure} against alteration", measure=say_of(short_title(card)))
 
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:

@@ -50,7 +50,7 @@ STYLE = f"""<style>
 _MANY = 8
 """More candidates than these have a window of their own, the chosen one on top."""
 
-_CHOSEN = f'<span aria-hidden="true">✓</span><span class="aloud">{say("chosen")}</span>'
+_CHOSEN = f'<span aria-hidden="true">✓</span><span class="aloud">{escape(say("chosen"))}</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
@@ -81,7 +81,7 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
             for old, late, new in zip(was[2:], past[2:], cells[2:], strict=True)
         ]
         gone = "" if its else ' class="gone"'
-        badge = _badge(its) if its else say("left")
+        badge = _badge(its) if its else escape(say("suppressed"))
         tint = f' style="background: {translucent(_colour(its), 0.1)}"' if its else gone
         rows.append(f'<tr{tint}><td class="number">{number}</td><td>{badge}</td>{"".join(shown)}')
     names = [say("Record"), say("Class"), *map(_text, now.columns[2:])]

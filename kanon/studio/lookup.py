@@ -64,6 +64,6 @@ def _said(term: Term) -> str:
     if term.see:
         parts.append(say("See {words}.", words="; ".join(map(say_of, term.see))))
     if term.source:
-        parts.append(say("Source: {source}.", source=say_of(term.source)))
+        parts.append(say("Source: {source}.", source=term.source))
     name, told = plain(say_of(term.name)), plain(say_of(term.told))
     return f"**{name}**: {told}  \n:small[{plain(' '.join(parts))}]"

@@ -38,7 +38,7 @@ def _show(remarks: Sequence[Remark], released: bool) -> None:
     if not remarks:
         return
     alike = by_kind(remarks)
-    titles = "; ".join(say_of(KINDS[kind].title).lower() for kind in alike)
+    titles = "; ".join(say_of(KINDS[kind].title.lower()) for kind in alike)
     title = (
         say_counted(
             len(remarks),

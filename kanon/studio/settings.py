@@ -32,7 +32,7 @@ def about(name: str) -> str:
             f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(module.CARD.summary))}",
             say("**Guaranteed:** {text}", text=plain(say_of(module.GUARANTEES))),
             say("**Slow:** {text}", text=plain(say_of(module.SLOW))),
-            say("**Source:** {text}", text=plain(say_of(module.CARD.source))),
+            say("**Source:** {text}", text=plain(module.CARD.source)),
         ]
     )
 
