@@ -53,6 +53,7 @@ from kanon.studio.lessons_view import LessonsView
 from kanon.studio.places import Destination, Place
 from kanon.studio.report_view import ReportView
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
+from kanon.studio.singling_view import SinglingView
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
@@ -109,6 +110,7 @@ Doing = Literal[
     "reporting",
     "exercises",
     "marking",
+    "singling",
 ]
 
 
@@ -334,6 +336,8 @@ class Work:
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
+    singling
+        Which columns single people out together, and what was asked.
     tour
         The step of the guided tour that is shown; 0 without one.
     """
@@ -415,6 +419,7 @@ class Work:
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    singling: SinglingView = field(default_factory=SinglingView)
     tour: int = 0
 
     @property
