@@ -99,6 +99,16 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Find:
+    """Which sets of columns of the people are looked for that single records out."""
+
+    columns: str = "age,sex"
+    share: str = "5%"
+    k: int = 2
+    size: int = 3
+
+
+@dataclass(frozen=True)
 class Output:
     """Where a release of the people is to be written."""
 
@@ -716,6 +726,40 @@ COUNTS = [
          app=LIST),
 ]
 
+CHOSEN = Never("it is chosen from a list of what is allowed")
+
+FINDS = [
+    Case("No column to look at", Find(columns=" , "),
+         "Name at least one column to look at.",
+         app=LIST),
+    Case("A column to look at that the table lacks", Find(columns="age,zip"),
+         "The table has no column 'zip'; it has 'name', 'age', 'sex', 'disease', 'note'.",
+         app=LIST),
+    Case("A column to look at twice", Find(columns="age,age"),
+         Never("a column twice counts once"),
+         command="--columns names a column twice; name each column once.",
+         app=LIST),
+    Case("A share that is no number", Find(share="half"),
+         Never("the library takes numbers, not text"),
+         command="--share: 'half' is no share; give a percentage such as 5% or a number such as 0.05.",
+         app=CHOSEN),
+    Case("A share of nobody", Find(share="0%"),
+         "A share of 0 % is not allowed; it is above 0 % and at most 100 % of the records.",
+         app=CHOSEN),
+    Case("A share of more than all", Find(share="5"),
+         "A share of 500 % is not allowed; it is above 0 % and at most 100 % of the records.",
+         app=CHOSEN),
+    Case("k = 1 for being singled out", Find(k=1),
+         "k = 1 is not allowed; it is at least 2 and at most the number of records, 6.",
+         app=CHOSEN),
+    Case("A k above the records for being singled out", Find(k=7),
+         "k = 7 is not allowed; it is at least 2 and at most the number of records, 6.",
+         app=CHOSEN),
+    Case("Sets of no column", Find(size=0),
+         "Sets of 0 columns are not possible; a set has at least 1 column.",
+         app=CHOSEN),
+]
+
 SAVED = Never("the browser saves a download where its user says")
 
 OUTPUTS = [
@@ -1027,6 +1071,7 @@ SECTIONS = [
         SWEEPS,
     ),
     Section("Columns to count by", "`measure --qi`, and `--sensitive`.", COUNTS),
+    Section("Columns that single out together", "`quasi-identifiers`.", FINDS),
     Section(
         "Exercise sets",
         "The library reads the file, `exercises score` marks answers to it, the page *Learn* opens it.",
