@@ -66,6 +66,7 @@ LEVELS = {
     "simulated": 7,
     "release_check": 7,
     "combined": 7,
+    "reverse": 7,
     "ground": 7,
     "next_table": 7,
     "charts": 8,
@@ -80,7 +81,7 @@ LEVELS = {
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
 # room in several files.
 ROOM = (
-    *("plan", "release_check", "next_table", "ground", "combined"),
+    *("plan", "release_check", "next_table", "ground", "combined", "reverse"),
     *("sweep", "comparison", "exploration"),
     *("searches", "studies", "simulated"),
 )
