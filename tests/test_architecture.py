@@ -64,6 +64,7 @@ LEVELS = {
     "comparison": 7,
     "searches": 7,
     "studies": 7,
+    "simulated": 7,
     "release_check": 7,
     "decision": 7,
     "combined": 7,
@@ -83,7 +84,7 @@ LEVELS = {
 ROOM = (
     *("plan", "release_check", "next_table", "ground", "combined", "decision"),
     *("sweep", "comparison", "exploration"),
-    *("searches", "studies"),
+    *("searches", "studies", "simulated"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.
 GROUND = ("settings", "words", "language")
