@@ -156,7 +156,7 @@ def test_a_context_is_saved_and_loaded(hospital, downloads):
     press(hospital, "As proposed")
     load(hospital, text.encode())
     assert Context.from_json(text) == context(hospital)
-    assert "The context was loaded." in hospital.info[0].value
+    assert hospital.info[0].value == "The context was loaded\\."
 
 
 def load(at, content):
