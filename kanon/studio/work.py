@@ -45,6 +45,7 @@ from kanon.studio.choices import (
     starting_text,
     with_tree,
 )
+from kanon.studio.decide_view import DecideView
 from kanon.studio.handed import Handed
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
@@ -327,6 +328,8 @@ class Work:
         What the page Lattice shows, and the last lattice that a worker looked at.
     utility
         What the page Utility shows.
+    deciding
+        What the page Decide shows, with what the release is for.
     lessons
         What the page Learn shows.
     report, reported
@@ -408,6 +411,7 @@ class Work:
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
+    deciding: DecideView = field(default_factory=DecideView)
     lessons: LessonsView = field(default_factory=LessonsView)
     report: ReportView = field(default_factory=ReportView)
     reported: Report | None = None
