@@ -84,6 +84,13 @@ class StudyFile:
 
 
 @dataclass(frozen=True)
+class Reversed:
+    """A plan whose models the greatest k is looked for with."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Numbers k to compare, with commas between."""
 
@@ -449,7 +456,7 @@ PLANS = [
     Case("A metric that nobody knows", changed(("algorithm.metric", "nlm")),
          f"Plan key algorithm.metric: 'nlm' is unknown; known are {METRIC_NAMES}."),
     Case("A strategy that nobody knows", changed(("algorithm.strategy", "s9")),
-         "Plan key algorithm.strategy: 's9' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t."),
+         "Plan key algorithm.strategy: 's9' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t, k."),
     Case("A scope that nobody knows", changed(("algorithm.scope", "all")),
          "Plan key algorithm.scope: 'all' is not allowed; it has to be 'table' or 'class'."),
     Case("A cost that nobody knows", changed(("algorithm.cost", "cheap")),
@@ -643,7 +650,7 @@ UNFIT = [
     Case("A strategy led by a column that is not sensitive", changed(("algorithm", {"name": "gaa", "strategy": "s2", "sensitive": "age"})),
          "Plan key algorithm.sensitive: 'age' is not sensitive; sensitive are 'disease'."),
     Case("A strategy that the algorithm does not take", algorithm("mondrian", strategy="s2"),
-         "The algorithm 'mondrian' looks at no sensitive column; the strategy 's2' needs 'gaa'."),
+         "The algorithm 'mondrian' picks no partners; the strategy 's2' needs 'gaa'."),
     Case("An ordered distance of texts", model("t-closeness", t=0.4, distance="emd-ordered"),
          "t-closeness with distance = emd-ordered for 'disease' needs numbers, which have an order; choose 'norm1', 'variational' or 'emd-equal'.",
          app=Never("an ordered distance is offered for numbers only")),
@@ -881,6 +888,19 @@ EXERCISES = [
          "Table 't': Hierarchy of column 'race': The hierarchy has no nodes; it needs one per value."),
 ]
 
+FIELDS = Never("the model and its value are chosen in fields that allow nothing else")
+REVERSED = [
+    Case("No model but k-anonymity", Reversed(changed().text),
+         "The reverse looks for the greatest k that goes with another model, and the plan asks for none beside k-anonymity; add one, such as entropy-l-diversity.",
+         app=FIELDS),
+    Case("Another algorithm than greedy merging", Reversed(algorithm("mondrian", ("privacy", [{"model": "entropy-l-diversity", "l": 1.5}])).text),
+         "The reverse merges greedily, and the plan names the algorithm 'mondrian'; set algorithm.name to 'gaa'.",
+         app=FIELDS),
+    Case("A model that no release meets", Reversed(changed(("privacy", [{"model": "distinct-l-diversity", "l": 3}])).text),
+         "Distinct l-diversity with l = 3 for 'disease' cannot be reached: with all records in one class, l is at most 2.",
+         app=FIELDS, status=3),
+]
+
 MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
 RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
 NO_STUDY = Never("the dashboard opens no such files yet")
@@ -943,7 +963,7 @@ CALLS = [
          app=Never("metrics are a list")),
     Case("A strategy that nobody knows", Call("sweep plan.json --table people.csv --k 2 --strategies s8 --out curves.csv"),
          OPTION,
-         command="The strategy 's8' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t.",
+         command="The strategy 's8' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t, k.",
          app=Never("strategies are a list")),
     Case("Words of a report that are no JSON", Call("report plan.json --table people.csv --out report.html --words men.csv"),
          OPTION,
@@ -1081,6 +1101,11 @@ SECTIONS = [
         "Files of studies",
         "The library reads the file, `simulate --state` goes on with it.",
         STUDIES,
+    ),
+    Section(
+        "The greatest k with other models",
+        "The library and `reverse` take a plan.",
+        REVERSED,
     ),
     Section("Where a release goes", "`run --out`.", OUTPUTS),
     Section("Further options of the command line", "", CALLS),
