@@ -56,6 +56,7 @@ LEVELS = {
     "lessons": 6,
     "remarks": 6,
     "glossary": 6,
+    "advisor": 7,
     "plan": 7,
     "run": 7,
     "sweep": 7,
@@ -81,7 +82,7 @@ LEVELS = {
 ROOM = (
     *("plan", "release_check", "next_table", "ground", "combined"),
     *("sweep", "comparison", "exploration"),
-    *("searches", "studies"),
+    *("searches", "studies", "advisor"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.
 GROUND = ("settings", "words", "language")
