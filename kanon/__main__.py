@@ -24,6 +24,7 @@ from kanon.errors import (
     ReleaseError,
     TableError,
     Unsatisfiable,
+    listing,
     quoted,
     withheld,
 )
@@ -33,14 +34,19 @@ from kanon.lessons.exercises import read_exercises, score_files
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
-from kanon.plan import Plan
-from kanon.run import Run, algorithm_named, run
-from kanon.schema import SUPPRESSED
+from kanon.plan import Plan, ReadPlan
+from kanon.run import Run, algorithm_named, prepare, run
+from kanon.schema import SUPPRESSED, Role
+from kanon.simulated.columns import COLUMNS
+from kanon.simulated.files import made_with, read_study, written_study
+from kanon.simulated.ranks import OVERALL, mean_ranks, results
+from kanon.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable, check_covered
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, kind_of
+from kanon.sources.singling_out import singling_out
 from kanon.sources.stored import ENGINES, StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
@@ -70,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(error, _UNSATISFIABLE)
     except KanonError as error:
         return _fail(error, _BAD_INPUT)
-    except KeyboardInterrupt:
-        print("Interrupted; nothing was written.", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(str(stop) or "Interrupted; nothing was written.", file=sys.stderr)
         return 130
     except Exception as error:
         if os.environ.get(TRACEBACK):
@@ -138,6 +144,19 @@ def _parser() -> argparse.ArgumentParser:
     advising.add_argument("--json", action="store_true", help="print the numbers as JSON")
     advising.add_argument("--progress", action="store_true", help="show a bar")
     advising.set_defaults(command=_advise)
+    simulate = commands.add_parser(
+        "simulate", help="rank the strategies on simulated sensitive columns"
+    )
+    simulate.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(simulate)
+    simulate.add_argument("--out", type=Path, required=True, metavar="RESULTS.csv")
+    simulate.add_argument(
+        "--state", type=Path, metavar="STUDY.json",
+        help="keep there what was found, and go on from there",
+    )  # fmt: skip
+    simulate.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    simulate.add_argument("--progress", action="store_true", help="show a bar")
+    simulate.set_defaults(command=_simulate)
 
     file = commands.add_parser("report", help="write the report of a release, for the file")
     file.add_argument("plan", type=Path, metavar="PLAN.json")
@@ -165,6 +184,27 @@ def _parser() -> argparse.ArgumentParser:
     )
     measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
     measure.set_defaults(command=_measure)
+
+    finding = commands.add_parser(
+        "quasi-identifiers", help="the smallest sets of columns that single records out"
+    )
+    _takes_table(finding, "table")
+    finding.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
+    finding.add_argument(
+        "--plan", type=Path, metavar="PLAN.json",
+        help="leave out its identifiers, and say which columns it takes for harmless",
+    )  # fmt: skip
+    finding.add_argument(
+        "--share", type=_share, default="5%", metavar="5%",
+        help="the share of the records that a set has to single out",
+    )  # fmt: skip
+    finding.add_argument(
+        "--k", type=int, default=2, help="records alike with fewer than k are singled out"
+    )
+    finding.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
+    finding.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    finding.add_argument("--progress", action="store_true", help="show a bar")
+    finding.set_defaults(command=_find)
 
     following = commands.add_parser("check", help="see what is new in a table for a plan")
     following.add_argument("plan", type=Path, metavar="PLAN.json")
@@ -207,9 +247,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _takes_table(parser: argparse.ArgumentParser) -> None:
+def _takes_table(parser: argparse.ArgumentParser, name: str = "--table") -> None:
+    needed: dict[str, Any] = {"required": True} if name.startswith("-") else {}
     parser.add_argument(
-        "--table", type=Address.parse, required=True, metavar="TABLE",
+        name, type=Address.parse, metavar="TABLE", **needed,
         help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
     )  # fmt: skip
     parser.add_argument(
@@ -354,6 +395,37 @@ def _range(text: str) -> int | tuple[int, int]:
     return (_whole(low.strip()), _whole(high.strip())) if dash else _whole(low.strip())
 
 
+def _simulate(given: argparse.Namespace) -> None:
+    plan = _plan(given)
+    _check_files(given, plan, given.out, given.state)
+    study = study_of(prepare(plan, _records(given, plan), given.plan.parent))
+    made, state = made_with(study), given.state
+    found = read_study(state, made) if state is not None and state.exists() else []
+
+    def keep(one: Found) -> None:
+        found.append(one)
+        if state is not None:
+            write_whole(written_study(made, found), state)
+
+    try:
+        run_study(_told(given), study, lacking(found), keep)
+    except KeyboardInterrupt:
+        if state is None:
+            raise
+        kept = f"what was found so far is in {quoted(state.name)}"
+        raise KeyboardInterrupt(f"Interrupted; {kept}, and the same command goes on.") from None
+    table = results(study, found)
+    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+    low, high = study.interval
+    print(
+        f"{counted(len(table), 'row')}: {counted(len(COLUMNS), 'column')}, "
+        f"{counted(len(STRATEGIES), 'strategy', 'strategies')}, areas on k from {low} to {high}"
+    )
+    means = mean_ranks(found)[OVERALL].sort_values(kind="stable")
+    ranked = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+    print(f"Mean rank, 1 the best: {ranked}")
+
+
 def _report(given: argparse.Namespace) -> None:
     # Here, as no other command draws: Plotly takes its time to be imported.
     from kanon.report.gathering import gather
@@ -387,12 +459,13 @@ def _plan(given: argparse.Namespace) -> Plan:
     return Plan.from_content(content)
 
 
-def _records(given: argparse.Namespace, plan: Plan, address: Address | None = None) -> Table:
-    """The table, or another one, read as the plan says."""
-    markers = plan.read.missing_markers
+def _records(given: argparse.Namespace, plan: Plan | None, address: Address | None = None) -> Table:
+    """The table, or another one, read as the plan says if there is one."""
+    read = ReadPlan() if plan is None else plan.read
+    markers = read.missing_markers
     settings = ReadSettings(
-        separator=given.sep or plan.read.separator,
-        encoding=plan.read.encoding,
+        separator=given.sep or read.separator,
+        encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
     )
     return open_address(address or given.table, given.engine, settings)
@@ -463,6 +536,41 @@ def _measure(given: argparse.Namespace) -> None:
         people = open_table(given.population, given.population.name, settings).table
         numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
+
+
+def _find(given: argparse.Namespace) -> None:
+    plan = None if given.plan is None else Plan.load(given.plan)
+    roles = {} if plan is None else plan.roles.roles
+    table = _records(given, plan)
+    columns = _parts(given.columns or "")
+    _check_once("--columns", columns, "column")
+    gone = 0
+    if SUPPRESSED not in columns:
+        table, gone = table.without_suppressed()
+    if given.columns is None:
+        left_out = {name for name, role in roles.items() if role is Role.IDENTIFIER}
+        left_out |= {SUPPRESSED} if gone else set()
+        columns = [name for name in table.columns if name not in left_out]
+    found = singling_out(table, columns, given.share, given.k, given.size, progress=_told(given))
+    wrong = found.contradicted(roles) if plan is not None else ()
+    if given.json:
+        print(json.dumps(found.numbers | ({} if plan is None else {"contradicted": [*wrong]})))
+        return
+    print("\n".join(found.said))
+    if wrong:
+        print(f"The plan takes for insensitive, against this: {listing(wrong, most=12)}.")
+
+
+def _share(text: str) -> float:
+    """A share as a percentage or as a number: 5% or 0.05."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        raise PlanError(
+            f"--share: {quoted(text)} is no share; give a percentage such as 5% or a number such "
+            "as 0.05."
+        ) from None
 
 
 def _combine(given: argparse.Namespace) -> None:

@@ -49,6 +49,7 @@ LEVELS = {
     "recoding": 3,
     "privacy": 3,
     "strategies": 4,
+    "release_context": 4,
     "measures": 4,
     "algorithms": 5,
     "sources": 5,
@@ -64,7 +65,9 @@ LEVELS = {
     "comparison": 7,
     "searches": 7,
     "studies": 7,
+    "simulated": 7,
     "release_check": 7,
+    "decision": 7,
     "combined": 7,
     "ground": 7,
     "next_table": 7,
@@ -80,9 +83,9 @@ LEVELS = {
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
 # room in several files.
 ROOM = (
-    *("plan", "release_check", "next_table", "ground", "combined"),
+    *("plan", "release_check", "next_table", "ground", "combined", "decision"),
     *("sweep", "comparison", "exploration"),
-    *("searches", "studies", "advisor"),
+    *("searches", "studies", "simulated", "advisor"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.
 GROUND = ("settings", "words", "language")

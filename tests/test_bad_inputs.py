@@ -15,11 +15,13 @@ from bad_inputs import (
     SECTIONS,
     Call,
     ExerciseFile,
+    Find,
     Measure,
     Never,
     Output,
     PlanFile,
     Screen,
+    StudyFile,
     Sweep,
     TableFile,
     TreeFile,
@@ -54,11 +56,14 @@ from kanon.errors import KanonError
 from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
-from kanon.run import run
+from kanon.run import prepare, run
 from kanon.schema import Role
+from kanon.simulated.files import made_with, read_study
+from kanon.simulated.study import study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.singling_out import singling_out
 from kanon.studio.models import key_of_model
 from kanon.studio.requirements import KINDS
 from kanon.studio.work import undone, with_role
@@ -127,6 +132,9 @@ def in_library(given, folder):
             read_exercises(Path("absent.json"))
         case ExerciseFile():
             read_exercises(given.text.encode())
+        case StudyFile():
+            made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
+            read_study(given.text.encode(), made)
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -136,6 +144,10 @@ def in_library(given, folder):
                 for listed in (given.columns, given.sensitive)
             ]
             as_table(PEOPLE).classes_of(*names)
+        case Find():
+            names = [name.strip() for name in given.columns.split(",") if name.strip()]
+            share = float(given.share.rstrip("%")) / (100 if "%" in given.share else 1)
+            singling_out(as_table(PEOPLE), names, share, given.k, given.size)
         case Output():
             run(Plan.from_json(GOOD.text), PEOPLE).write(Address.parse(given.name))
         case _:
@@ -182,6 +194,12 @@ def call_of(given, folder):
         case ExerciseFile():
             (folder / "set.json").write_text(given.text, "utf-8")
             return ["exercises", "score", "set.json", "answers.json", "--out", "scores.csv"]
+        case StudyFile():
+            (folder / "study.json").write_text(given.text, "utf-8")
+            return [
+                *("simulate", "plan.json", "--table", "people.csv"),
+                *("--state", "study.json", "--out", "results.csv"),
+            ]
         case Sweep():
             return [
                 *("sweep", "plan.json", "--table", "people.csv"),
@@ -190,6 +208,11 @@ def call_of(given, folder):
         case Measure():
             named = ["--sensitive", given.sensitive] if given.sensitive else []
             return ["measure", "--table", "people.csv", "--qi", given.columns, *named]
+        case Find():
+            return [
+                *("quasi-identifiers", "people.csv", "--columns", given.columns),
+                *("--share", given.share, "--k", str(given.k), "--size", str(given.size)),
+            ]
         case Output():
             return [*ran[:-1], given.name]
         case Call():
