@@ -108,7 +108,7 @@ def test_the_study_is_run_shown_and_kept(opened, downloads):
     assert finding(means) in titles(at)
     (table,) = at.table
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
-    assert list(table.value.index)[0] == "Equivalent, 5 values ↓"
+    assert next(iter(table.value.index)) == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
     assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["mean_alteration"]]
     assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in captions(at))
