@@ -15,6 +15,7 @@ from bad_inputs import (
     SECTIONS,
     Call,
     ExerciseFile,
+    Find,
     Measure,
     Never,
     Output,
@@ -62,6 +63,7 @@ from kanon.simulated.study import study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.singling_out import singling_out
 from kanon.studio.models import key_of_model
 from kanon.studio.requirements import KINDS
 from kanon.studio.work import undone, with_role
@@ -69,7 +71,8 @@ from kanon.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
-LEARN, PRIVACY, UTILITY = "pages/learn.py", "pages/privacy.py", "pages/utility.py"
+DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
+PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
 TABLES = Path(__file__).parent
 """The folder for tables that stay where they are."""
@@ -142,6 +145,10 @@ def in_library(given, folder):
                 for listed in (given.columns, given.sensitive)
             ]
             as_table(PEOPLE).classes_of(*names)
+        case Find():
+            names = [name.strip() for name in given.columns.split(",") if name.strip()]
+            share = float(given.share.rstrip("%")) / (100 if "%" in given.share else 1)
+            singling_out(as_table(PEOPLE), names, share, given.k, given.size)
         case Output():
             run(Plan.from_json(GOOD.text), PEOPLE).write(Address.parse(given.name))
         case _:
@@ -202,6 +209,11 @@ def call_of(given, folder):
         case Measure():
             named = ["--sensitive", given.sensitive] if given.sensitive else []
             return ["measure", "--table", "people.csv", "--qi", given.columns, *named]
+        case Find():
+            return [
+                *("quasi-identifiers", "people.csv", "--columns", given.columns),
+                *("--share", given.share, "--k", str(given.k), "--size", str(given.size)),
+            ]
         case Output():
             return [*ran[:-1], given.name]
         case Call():
@@ -242,7 +254,8 @@ class Session:
         settled(press(go(at), "Anonymise"))
         assert not problems(at) and work(at).result is not None
         lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
-        self.kept = self.before = replace(work(at), lessons=lessons)
+        deciding = replace(work(at).deciding, part="study")  # and the page Decide
+        self.kept = self.before = replace(work(at), lessons=lessons, deciding=deciding)
 
     @cached_property
     def compared(self):
@@ -482,6 +495,14 @@ def exercise_set(session, text):
     return {"job", "doing", "then"}
 
 
+def study_file(session, text):
+    """A file of a study, on the page Decide; what was found before stays."""
+    at = session.on(DECIDE)
+    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
+    go(at)
+
+
 PLACES = {
     "builder": built,
     "ks": ks,
@@ -518,6 +539,8 @@ def in_app(given, session):
             return plan(session, given.text)
         case ExerciseFile():
             return exercise_set(session, given.text)
+        case StudyFile():
+            return study_file(session, given.text)
         case Sweep():
             return ks(session, given.ks)
         case PlanFile() | Screen():

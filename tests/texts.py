@@ -15,7 +15,7 @@ from babel.messages.pofile import write_po
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
-from kanon import remarks
+from kanon import release_context, remarks
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
@@ -81,6 +81,7 @@ def cards() -> Iterator[Card]:
         yield from some.values()
     yield from attacks.ATTACKS.values()
     yield from DISTRIBUTIONS.values()
+    yield from release_context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
     yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES)
 
@@ -117,6 +118,11 @@ def elsewhere() -> Iterator[tuple[str, str]]:
     lists = {
         "kanon/remarks.py": chain.from_iterable(
             (about.title, about.title.lower(), about.advice) for about in remarks.KINDS.values()
+        ),
+        "kanon/release_context.py": (
+            *release_context.RELEASES.values(),
+            *release_context.ATTACKERS.values(),
+            *release_context.SOURCES,
         ),
         "kanon/run.py": FAMILIES.values(),
         "kanon/schema.py": (role.value for role in Role),

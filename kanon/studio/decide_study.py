@@ -43,7 +43,7 @@ def show(work: Work) -> None:
     """Draw the study, or what has to be done before there is one."""
     st.markdown(
         say(
-            "**Which strategy in general?** What a strategy is worth depends on the sensitive "
+            "What a strategy is worth depends on the sensitive "
             "column. So 21 columns are drawn, of 5 to 500 values in three distributions, and the "
             "strategies S1 to S7 are ranked on each, with your records and your hierarchies."
         )
