@@ -47,6 +47,7 @@ def _bar() -> None:
         "reverse": say("The greatest k"),
         "learning": say("Learning"),
         "predicting": say("Learning"),
+        "simulating": say("The study"),
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),
