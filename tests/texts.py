@@ -29,6 +29,7 @@ from kanon.lessons import attacks, presets
 from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
+from kanon.reverse import WAYS
 from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
 from kanon.simulated.columns import DISTRIBUTIONS
@@ -77,7 +78,7 @@ def cards() -> Iterator[Card]:
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
     yield from (part.CARD for package in packages for part in parts_of(package).values())
     yield from (one.card for one in (*METRICS.values(), *CLASSIFIERS.values()))
-    for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
+    for some in (STRATEGIES, SCOPES, WAYS, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
     yield from DISTRIBUTIONS.values()
