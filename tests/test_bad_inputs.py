@@ -337,6 +337,13 @@ def missing(session):
     return {"missing", "choices", "histories"}
 
 
+def person(session, column):
+    """The column that says who a record is about, and the button on Anonymise."""
+    session.at.session_state[WORK] = replace(work(session.at), person=column)
+    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+    return {"person"}
+
+
 def k_of(session, k):
     """A k in the line at the top, and the button on Anonymise."""
     at = session.on(DATA)

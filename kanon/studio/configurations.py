@@ -530,8 +530,8 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
             ready[id(ground)] = prepare(ground.plan, work.table)
         return ready[id(ground)]
 
-    n_records = min(prepared_for(run.line.ground).classes.n_records for run in todo)
-    ks = _ks(lines, n_records, work.k)
+    highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
+    ks = _ks(lines, highest, work.k)
     runs, written = [], []
     for run in todo:
         line = run.line
@@ -559,7 +559,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
         identities = frozenset(_identity(metric, line.measured_by) for metric in metrics.values())
         # The numbers come later.
         empty = Points({})
-        written.append(Known(empty, identities, ground.classes.n_records, best))
+        written.append(Known(empty, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last

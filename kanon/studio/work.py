@@ -16,7 +16,7 @@ import numpy as np
 from kanon.charts.layout import Layout
 from kanon.combined import Combined
 from kanon.comparison import PAPER_K, Comparison
-from kanon.errors import PlanError, listing
+from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.language import say, say_counted
 from kanon.learning.experiments import Outcome
@@ -168,7 +168,7 @@ class Known:
     measured
         What each metric was that its releases were measured in.
     n_records
-        n.
+        n; the number of persons, where k counts them.
     best_l
         See :class:`kanon.comparison.Line`.
     """
@@ -269,6 +269,9 @@ class Work:
         The sensitive column that strategies and numbers look at; see :attr:`focus`.
     models
         What every class has to meet beside k.
+    person
+        The identifier that says which records are of one person, so that k counts persons; None
+        where k counts records.
     compared, algorithms, strategies, scopes, bands
         The metrics to compare, the algorithms (none: the one that is chosen), the strategies and
         whose l and t they look at; and whether under several tie seeds each.
@@ -363,6 +366,7 @@ class Work:
     node: Mapping[str, int] | None = None
     sensitive: str | None = None
     models: tuple[SensitiveModel, ...] = ()
+    person: str | None = None
     compared: tuple[str, ...] = PUBLISHED
     algorithms: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ("s1",)
@@ -596,7 +600,7 @@ def plan_of(work: Work) -> Plan:
     ------
     PlanError
         No quasi-identifier is chosen, or one of them has no usable hierarchy; or a model is about
-        a column that is not sensitive.
+        a column that is not sensitive, or k about persons whom no identifier tells apart.
     """
     unfit = [
         column
@@ -620,6 +624,14 @@ def plan_of(work: Work) -> Plan:
                 "{model} is required, and that column is not sensitive any more; make it sensitive "
                 "on the page Data, or no longer require it on the page Anonymise.",
                 model=model.sentence,
+            )
+        )
+    if work.person is not None and work.roles.get(work.person) is not Role.IDENTIFIER:
+        raise PlanError(
+            say(
+                "{column} says which records are of one person, and it is no identifier any more; "
+                "make it one on the page Data, or choose there that k counts records.",
+                column=quoted(work.person),
             )
         )
     return Plan.from_content(plan_content(work))
@@ -682,6 +694,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "suppressed": (
             "keep" if work.keep_suppressed and uses(work.algorithm, "suppression") else "leave-out"
         ),
+        "person": work.person,
     }
 
 
