@@ -33,8 +33,12 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
 from kanon.plan import Plan
-from kanon.run import Run, algorithm_named, run
+from kanon.run import Run, algorithm_named, prepare, run
 from kanon.schema import SUPPRESSED
+from kanon.simulated.columns import COLUMNS
+from kanon.simulated.files import made_with, read_study, written_study
+from kanon.simulated.ranks import OVERALL, mean_ranks, results
+from kanon.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable, check_covered
 from kanon.sources.opening import open_address, open_table
@@ -69,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(error, _UNSATISFIABLE)
     except KanonError as error:
         return _fail(error, _BAD_INPUT)
-    except KeyboardInterrupt:
-        print("Interrupted; nothing was written.", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(str(stop) or "Interrupted; nothing was written.", file=sys.stderr)
         return 130
     except Exception as error:
         if os.environ.get(TRACEBACK):
@@ -118,6 +122,20 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     compare.add_argument("--progress", action="store_true", help="show a bar")
     compare.set_defaults(command=_sweep)
+
+    simulate = commands.add_parser(
+        "simulate", help="rank the strategies on simulated sensitive columns"
+    )
+    simulate.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(simulate)
+    simulate.add_argument("--out", type=Path, required=True, metavar="RESULTS.csv")
+    simulate.add_argument(
+        "--state", type=Path, metavar="STUDY.json",
+        help="keep there what was found, and go on from there",
+    )  # fmt: skip
+    simulate.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    simulate.add_argument("--progress", action="store_true", help="show a bar")
+    simulate.set_defaults(command=_simulate)
 
     file = commands.add_parser("report", help="write the report of a release, for the file")
     file.add_argument("plan", type=Path, metavar="PLAN.json")
@@ -300,6 +318,37 @@ def _sweep(given: argparse.Namespace) -> None:
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
+
+
+def _simulate(given: argparse.Namespace) -> None:
+    plan = _plan(given)
+    _check_files(given, plan, given.out, given.state)
+    study = study_of(prepare(plan, _records(given, plan), given.plan.parent))
+    made, state = made_with(study), given.state
+    found = read_study(state, made) if state is not None and state.exists() else []
+
+    def keep(one: Found) -> None:
+        found.append(one)
+        if state is not None:
+            write_whole(written_study(made, found), state)
+
+    try:
+        run_study(_told(given), study, lacking(found), keep)
+    except KeyboardInterrupt:
+        if state is None:
+            raise
+        kept = f"what was found so far is in {quoted(state.name)}"
+        raise KeyboardInterrupt(f"Interrupted; {kept}, and the same command goes on.") from None
+    table = results(study, found)
+    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+    low, high = study.interval
+    print(
+        f"{counted(len(table), 'row')}: {counted(len(COLUMNS), 'column')}, "
+        f"{counted(len(STRATEGIES), 'strategy', 'strategies')}, areas on k from {low} to {high}"
+    )
+    means = mean_ranks(found)[OVERALL].sort_values(kind="stable")
+    ranked = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+    print(f"Mean rank, 1 the best: {ranked}")
 
 
 def _report(given: argparse.Namespace) -> None:

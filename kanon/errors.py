@@ -29,6 +29,7 @@ __all__ = [
     "PrivacyWarning",
     "ReleaseError",
     "SettingsError",
+    "StudyError",
     "TableError",
     "Unsatisfiable",
     "listing",
@@ -153,6 +154,10 @@ class PlanError(KanonError):
 
 class ExerciseError(KanonError):
     """A file of exercises or of answers has something that is not allowed."""
+
+
+class StudyError(KanonError):
+    """A file of a study has something that is not allowed, or is of another study."""
 
 
 class SettingsError(KanonError):

@@ -77,6 +77,13 @@ class ExerciseFile:
 
 
 @dataclass(frozen=True)
+class StudyFile:
+    """A file of a simulated study on the people, to go on with."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Numbers k to compare, with commas between."""
 
@@ -840,6 +847,39 @@ EXERCISES = [
          "Table 't': Hierarchy of column 'race': The hierarchy has no nodes; it needs one per value."),
 ]
 
+MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
+RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
+NO_STUDY = Never("the dashboard opens no such files yet")
+
+
+def study(**keys: Any) -> StudyFile:
+    """A file of a study with some keys set; all that it was made with is something else."""
+    good = {"format": "kanon-simulated-study", "version": 1, "made_with": dict.fromkeys(MADE_WITH, "x"), "found": [RESULT]}
+    return StudyFile(json.dumps(good | keys))
+
+
+STUDIES = [
+    Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2.", app=NO_STUDY),
+    Case("Another file", StudyFile('{"format": "kanon-answers"}'),
+         "This is no study file: it has to be an object with the format 'kanon-simulated-study'.", app=NO_STUDY),
+    Case("Another version", study(version=2),
+         "Study file key version: '2' is not allowed; it has to be 1.", app=NO_STUDY),
+    Case("An unknown key", study(table="people.csv"),
+         "The study file: the key 'table' is unknown; known are format, version, made_with, found.", app=NO_STUDY),
+    Case("A missing key", study(made_with={}),
+         "The study file lacks the key made_with.table.", app=NO_STUDY),
+    Case("A column that no study has", study(found=[RESULT | {"values": 7}]),
+         "Study file key found.0.values: '7' is not allowed; it has to be 5, 10, 20, 50, 100, 200 or 500.", app=NO_STUDY),
+    Case("An area above 100 %", study(found=[RESULT | {"t_percent": 101}]),
+         "Study file key found.0.t_percent: '101' is not allowed; it has to be at most 100.", app=NO_STUDY),
+    Case("More results than runs", study(found=[RESULT] * 148),
+         "Study file key found has 148 entries; it has to be a list of at most 147 entries.", app=NO_STUDY),
+    Case("Made with something else", study(),
+         "The study file was made with another table, other hierarchies, another metric, other attribute weights, another cost, "
+         "another scope, another tie seed, another number of parts, another seed and another version of kanon; a study goes on with "
+         "what it began with alone, so choose that again, or begin a new one.", app=NO_STUDY),
+]
+
 OPTION = Never("it is an option of the command line")
 
 CALLS = [
@@ -1001,6 +1041,11 @@ SECTIONS = [
         "Exercise sets",
         "The library reads the file, `exercises score` marks answers to it, the page *Learn* opens it.",
         EXERCISES,
+    ),
+    Section(
+        "Files of studies",
+        "The library reads the file, `simulate --state` goes on with it.",
+        STUDIES,
     ),
     Section("Where a release goes", "`run --out`.", OUTPUTS),
     Section("Further options of the command line", "", CALLS),

@@ -63,6 +63,7 @@ LEVELS = {
     "comparison": 7,
     "searches": 7,
     "studies": 7,
+    "simulated": 7,
     "release_check": 7,
     "combined": 7,
     "ground": 7,
@@ -81,7 +82,7 @@ LEVELS = {
 ROOM = (
     *("plan", "release_check", "next_table", "ground", "combined"),
     *("sweep", "comparison", "exploration"),
-    *("searches", "studies"),
+    *("searches", "studies", "simulated"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.
 GROUND = ("settings", "words", "language")

@@ -20,6 +20,7 @@ from bad_inputs import (
     Output,
     PlanFile,
     Screen,
+    StudyFile,
     Sweep,
     TableFile,
     TreeFile,
@@ -54,8 +55,10 @@ from kanon.errors import KanonError
 from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
-from kanon.run import run
+from kanon.run import prepare, run
 from kanon.schema import Role
+from kanon.simulated.files import made_with, read_study
+from kanon.simulated.study import study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
@@ -127,6 +130,9 @@ def in_library(given, folder):
             read_exercises(Path("absent.json"))
         case ExerciseFile():
             read_exercises(given.text.encode())
+        case StudyFile():
+            made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
+            read_study(given.text.encode(), made)
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -182,6 +188,12 @@ def call_of(given, folder):
         case ExerciseFile():
             (folder / "set.json").write_text(given.text, "utf-8")
             return ["exercises", "score", "set.json", "answers.json", "--out", "scores.csv"]
+        case StudyFile():
+            (folder / "study.json").write_text(given.text, "utf-8")
+            return [
+                *("simulate", "plan.json", "--table", "people.csv"),
+                *("--state", "study.json", "--out", "results.csv"),
+            ]
         case Sweep():
             return [
                 *("sweep", "plan.json", "--table", "people.csv"),
@@ -493,6 +505,7 @@ PLACES = {
     "missing": missing,
     "other table": other_table,
     "path": path,
+    "person": person,
     "population": population,
     "tree file": loaded_tree,
     "tree files": tree_files,

@@ -614,6 +614,7 @@ def equal_sized(mark):
     return pd.DataFrame({"sex": ["F", "M"] * 2000, "note": notes})
 
 
+@pytest.mark.nightly  # tests/test_isolation.py keeps sessions apart in every run
 def test_two_users_at_once(server, open_window):
     ana, ben = open_window(), open_window()
     tables = {page: equal_sized(mark) for page, mark in ((ana, "anas"), (ben, "bens"))}

@@ -34,6 +34,7 @@ def upload(page, label, *files):
         field.set_input_files(list(files))
 
 
+@pytest.mark.nightly  # tests of pages do the same without a browser in every run
 def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):
     page.goto(f"{server.url}/learn")
     heading = page.get_by_role("heading", level=1)

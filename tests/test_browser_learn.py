@@ -21,6 +21,7 @@ def by_key(page, label):
     return page.get_by_test_id("stMain").get_by_role("button", name=f"{label} Shortcut Space")
 
 
+@pytest.mark.nightly  # what steps show is tested in every run: test_learn_page.py
 def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     page.goto(f"{server.url}/learn")
     step = page.get_by_role("heading", level=3)

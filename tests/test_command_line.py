@@ -16,6 +16,11 @@ import pandas as pd
 import pytest
 
 from kanon.__main__ import main
+from kanon.algorithms import gaa
+from kanon.plan import Plan
+from kanon.run import prepare
+from kanon.simulated.files import made_with, written_study
+from kanon.simulated.study import study_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -648,6 +653,81 @@ def test_what_is_written_appears_whole_or_not_at_all(kanon, folder, monkeypatch)
     check_failure(kanon(*SWEEP, "--k", "2"), 2, ["curves.csv", "cannot be written"])
     assert (folder / "curves.csv").read_text("utf-8") == "old"
     assert not list(folder.glob(".*.part"))
+
+
+SIMULATE = ("simulate", "plan.json", "--table", "people.csv", "--out", "results.csv")
+
+
+def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folder, monkeypatch):
+    said = kanon(*SIMULATE)
+    assert said.status == 0 and said.err == ""
+    first, second = said.out.splitlines()
+    assert first == "441 rows: 21 columns, 7 strategies, areas on k from 3 to 6"
+    assert second.startswith("Mean rank, 1 the best: s")
+    found = pd.read_csv(folder / "results.csv")
+    assert found.columns.tolist() == [
+        *("distribution", "values", "strategy", "criterion", "k_from", "k_to"),
+        *("nauc_percent", "rank"),
+    ]
+    assert len(found) == 441 and found["rank"].between(1, 7).all()
+    assert found.groupby(["distribution", "values", "criterion"])["rank"].min().eq(1).all()
+    whole = (folder / "results.csv").read_bytes()
+    (folder / "results.csv").unlink()
+    real, asked = gaa.merge_path, []
+
+    def impatient(task, progress):
+        asked.append(task.strategy)
+        if len(asked) == 40:
+            raise KeyboardInterrupt
+        return real(task, progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kanon.simulated.study.gaa.merge_path", impatient)
+        said = kanon(*SIMULATE, "--state", "study.json")
+    assert said == (130, "", "Interrupted; what was found so far is in 'study.json', and the same "
+                    "command goes on.\n")  # fmt: skip
+    assert not (folder / "results.csv").exists()
+    kept = len(json.loads((folder / "study.json").read_text("utf-8"))["found"])
+    assert 21 < kept < 147
+    assert kanon(*SIMULATE, "--state", "study.json").status == 0
+    assert (folder / "results.csv").read_bytes() == whole
+    monkeypatch.setattr("kanon.simulated.study.gaa.merge_path", None)  # nothing is left to do
+    assert kanon(*SIMULATE, "--state", "study.json", "--seed", "0", "--progress").status == 0
+    assert (folder / "results.csv").read_bytes() == whole
+
+
+def test_simulate_without_a_state_keeps_nothing(kanon, folder, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = files(folder)
+    monkeypatch.setattr("kanon.simulated.study.gaa.merge_path", stop)
+    assert kanon(*SIMULATE) == (130, "", "Interrupted; nothing was written.\n")
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes", "status", "parts"),
+    [
+        (("--state", "people.csv"), {}, 2, ["'people.csv'", "different files"]),
+        (("--state", "results.csv"), {}, 2, ["'results.csv'", "different files"]),
+        (("--state", "no/study.json"), {}, 2, ["study.json", "cannot be written"]),
+        (("--state", "damaged.json"), {}, 2, ["The study file is not valid JSON"]),
+        (("--state", "study.json", "--seed", "4"), {}, 2, ["made with another seed"]),
+        (("--state", "study.json"), {"algorithm": {"name": "gaa", "metric": "total"}}, 2,
+         ["made with another metric"]),
+        ((), {"algorithm": {"name": "datafly"}}, 2, ["'datafly' has none; choose 'gaa'"]),
+    ],
+)  # fmt: skip
+def test_simulate_refuses_bad_input(kanon, folder, arguments, changes, status, parts):
+    plan = Plan.load(write_plan(folder))
+    study = study_of(prepare(plan, pd.read_csv(folder / "people.csv", sep=";"), folder))
+    (folder / "study.json").write_bytes(written_study(made_with(study), []))
+    (folder / "damaged.json").write_text('{"format": "kanon-simul', "utf-8")
+    write_plan(folder, **changes)
+    before = files(folder)
+    check_failure(kanon(*SIMULATE, *arguments), status, parts)
+    assert files(folder) == before
 
 
 @pytest.mark.parametrize("command", [("run",), ("sweep", "--k", "2")])

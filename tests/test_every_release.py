@@ -22,20 +22,27 @@ from kanon.run import Run, algorithms
 from kanon.strategies import STRATEGIES
 
 
-def all_covered(counts: Counts) -> bool:
+def covered(counts: Counts) -> bool:
     return (
         set(counts.released) == set(algorithms())
         and set(counts.models) == set(parts_of(kanon.privacy))
-        and set(counts.metrics) == set(METRICS)
-        and set(counts.strategies) == set(STRATEGIES)
         and counts.suppressed > 0
         and counts.checked > 0
     )
 
 
-def test_two_thousand_releases_are_what_was_asked_for():
-    counts = release_many(2_000, seed=1)
-    assert counts.released.total() >= 2_000 and all_covered(counts)
+def all_covered(counts: Counts) -> bool:
+    """Metrics and strategies too, which only some algorithms go by."""
+    return (
+        covered(counts)
+        and set(counts.metrics) == set(METRICS)
+        and set(counts.strategies) == set(STRATEGIES)
+    )
+
+
+def test_a_thousand_releases_are_what_was_asked_for():
+    counts = release_many(1_000, seed=1)
+    assert counts.released.total() >= 1_000 and covered(counts)
 
 
 @pytest.mark.nightly

@@ -18,10 +18,10 @@ from plain_scan import scan
 from plain_strategies import full_scan
 
 from benchmarks.plans import adult_with_sensitive
-from benchmarks.simulated import chances, simulated
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
 from kanon.comparison import K_PRESETS
+from kanon.simulated.columns import Column, simulated, value_names
 from kanon.sources.reading import read_table
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 
@@ -39,7 +39,9 @@ def task_for(path: Path, column: str, metric: str, records: int) -> Task:
     if records < len(table):
         table = table.sample(records, random_state=1)
     if column == "drawn":
-        table = table.assign(drawn=simulated(len(table), 500, "uniform"))
+        many = Column("equivalent", 500)
+        cells = np.array(value_names(many))[simulated(len(table), many, seed=1)]
+        table = table.assign(drawn=cells)
     return adult_with_sensitive(table, column, metric, min(records, 15_000)).task()
 
 
@@ -91,15 +93,3 @@ def test_adult_is_merged_as_the_full_scan_merges_it(
 ):
     task = task_for(adult_path, column, metric, records)
     check_same(replace(task, strategy=strategy, scope=scope))
-
-
-@pytest.mark.parametrize("values", [5, 500])
-def test_generated_values_are_as_frequent_as_said(values):
-    assert chances(values, "uniform") == pytest.approx(np.full(values, 1 / values))
-    found = chances(values, "geometric")
-    assert found.sum() == pytest.approx(1)
-    assert found[1:] / found[:-1] == pytest.approx(0.01 ** (1 / values))
-    cells = simulated(50_000, 5, "geometric")
-    shares = [cells.count(f"value {place:03d}") / 50_000 for place in range(5)]
-    assert shares == pytest.approx(chances(5, "geometric"), abs=0.01)
-    assert cells != simulated(50_000, 5, "geometric", seed=2)

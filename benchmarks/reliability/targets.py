@@ -50,8 +50,11 @@ from kanon.hierarchy.tables import (
 from kanon.lessons.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
 from kanon.lessons.handout import handout, sheets_of
 from kanon.plan import Plan
-from kanon.run import algorithms, run
+from kanon.run import algorithms, prepare, run
 from kanon.schema import Role
+from kanon.simulated.files import MadeWith, made_with, read_study, written_study
+from kanon.simulated.ranks import mean_ranks
+from kanon.simulated.study import RUNS, Found, lacking, study_of
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.studio import drawing
 from kanon.studio.project import opened_project, saved_project
@@ -410,6 +413,39 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
     handout(made.title, sheets_of(made), solutions=True).encode()
 
 
+# --- simulated studies ----------------------------------------------------------------------
+@cache
+def _study() -> tuple[MadeWith, list[Found]]:
+    """What a small study is made with, and something that it might have found."""
+    columns = {"ill": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
+    plan = {
+        "version": 1,
+        "columns": columns,
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    study = study_of(prepare(Plan.from_content(plan), _tables()[0]))
+    return made_with(study), [Found(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
+
+
+def _make_study(draw: Random) -> bytes:
+    made, found = _study()
+    return broken_json(draw, [json.loads(written_study(made, found[: draw.randint(0, 9)]))])
+
+
+def _take_study(data: bytes) -> None:
+    """Go on with a broken study; what can be read is ranked, and written as it was."""
+    made, _ = _study()
+    try:
+        found = read_study(data, made)
+    except KanonError as error:
+        assert SECRET not in str(error), f"a cell in {error!r}"
+        raise
+    assert len(found) + len(lacking(found)) == len(RUNS)
+    assert mean_ranks(found).shape == (7, 4)
+    assert sorted(read_study(written_study(made, found), made)) == sorted(found)
+
+
 # --- the editor -----------------------------------------------------------------------------
 _OPERATIONS: Mapping[str, Callable[[Hierarchy, Random], Hierarchy]] = {
     "add": lambda tree, draw: edit.add_leaves(tree, _labels(tree, draw), _label(tree, draw)),
@@ -542,7 +578,7 @@ def _number_of(draw: Random) -> int:
 
 
 TARGETS: Mapping[str, Target] = {
-    "csv": Target("CSV and TSV files", 190, _make_csv, _read),
+    "csv": Target("CSV and TSV files", 180, _make_csv, _read),
     "xlsx": Target("XLSX files", 40, lambda draw: _make_typed(draw, "xlsx"), _read),
     "parquet": Target("Parquet files", 200, lambda draw: _make_typed(draw, "parquet"), _read),
     "feather": Target("Feather files", 150, lambda draw: _make_typed(draw, "feather"), _read),
@@ -554,6 +590,7 @@ TARGETS: Mapping[str, Target] = {
     "plan": Target("Plans, run if they are valid", 30, _make_plan, _take_plan),
     "project": Target("Project files", 10, _make_project, _take_project),
     "exercises": Target("Exercise sets and answers", 10, _make_exercises, _take_exercises),
+    "study": Target("Files of simulated studies", 10, _make_study, _take_study),
     "edit": Target("Sequences of editor operations", 25, _number_of, _edit),
     "drawing": Target("Sequences of what the browser sends", 5, _number_of, _draw),
 }

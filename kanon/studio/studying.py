@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon.learning.experiments import Fit
+from kanon.simulated.study import Run, Study, run_study
 from kanon.studies import Experiment, Prediction, Wanted, predict, run_experiment
 from kanon.studio.worker import Progress
 
-__all__ = ["learn_fits", "learn_releases"]
+__all__ = ["learn_fits", "learn_releases", "simulate_runs"]
 
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
@@ -19,3 +20,8 @@ def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) 
 def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Wanted]) -> None:
     """Measure releases and learn from them; see :func:`kanon.studies.predict`."""
     predict(progress, prediction, wanted, progress.keep)
+
+
+def simulate_runs(progress: Progress, study: Study, runs: Sequence[Run]) -> None:
+    """Make runs of the simulated study; see :func:`kanon.simulated.study.run_study`."""
+    run_study(progress, study, runs, progress.keep)

@@ -1,0 +1,1 @@
+"""Simulated sensitive columns, and what the strategies of greedy merging make of them."""

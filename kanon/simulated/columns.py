@@ -1,0 +1,182 @@
+"""Sensitive columns that are drawn: values that depend on no other column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from math import erf, inf, sqrt
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.sensitive import Sensitive
+
+__all__ = [
+    "COLUMNS",
+    "DISTRIBUTIONS",
+    "SIZES",
+    "Column",
+    "Distribution",
+    "chances",
+    "drawn",
+    "simulated",
+    "value_names",
+]
+
+Distribution = Literal["equivalent", "geometric", "normal"]
+
+_SOURCE = "Mauger, Le Mahec, Dequen 2023, section 4.3.3"
+
+DISTRIBUTIONS: Mapping[Distribution, Card] = {
+    "equivalent": Card(
+        "equivalent", "Equivalent", "All values are equally frequent.", _SOURCE
+    ),
+    "geometric": Card(
+        "geometric",
+        "Geometric",
+        "Each value is rarer than the one before it, the last about a hundred times rarer than "
+        "the first.",
+        f"{_SOURCE}; its parameter is kanon's",
+    ),
+    "normal": Card(
+        "normal",
+        "Normal",
+        "Values in the middle are frequent, those at both ends are rare.",
+        f"{_SOURCE}; its bins are kanon's",
+    ),
+}  # fmt: skip
+"""How frequent the values of a column are."""
+
+SIZES = (5, 10, 20, 50, 100, 200, 500)
+"""How many values a column has."""
+
+
+class Column(NamedTuple):
+    """A column to draw.
+
+    Attributes
+    ----------
+    distribution
+        One of :data:`DISTRIBUTIONS`.
+    values
+        v, the number of values.
+    """
+
+    distribution: Distribution
+    values: int
+
+    @property
+    def name(self) -> str:
+        """What the column is called: no name that a table would have."""
+        return f"simulated {self.distribution} {self.values}"
+
+
+COLUMNS = tuple(Column(each, size) for each, size in product(get_args(Distribution), SIZES))
+"""The 21 columns of the study."""
+
+
+def chances(column: Column) -> np.ndarray:
+    """How likely each value of a column is.
+
+    Equivalent: P(i) = 1/v. Geometric: P(i) ∝ (1 - p)^i with p = 1 - 0.01^(1/v). Normal: the share
+    of N(0, 1) in the i-th of v equally wide bins on [-3, 3], the tails in the bins at the ends.
+
+    Parameters
+    ----------
+    column
+        The distribution and v.
+
+    Returns
+    -------
+    numpy.ndarray, shape (v,), float64
+        In (0, 1], with the sum 1.
+
+    Notes
+    -----
+    Mauger, Le Mahec, Dequen 2023, section 4.3.3, name the distributions; the parameters are ours.
+
+    >>> chances(Column("equivalent", 4)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    >>> found = chances(Column("geometric", 500))
+    >>> round(float(found[0] / found[-1]), 1)
+    99.1
+    >>> chances(Column("normal", 3)).round(3).tolist()
+    [0.159, 0.683, 0.159]
+    """
+    v = column.values
+    if column.distribution == "normal":
+        ends = [-inf, *(3 * (2 * i - v) / v for i in range(1, v)), inf]
+        below = np.array([erf(end / sqrt(2)) for end in ends])
+        return np.diff(below) / 2
+    base = 1.0 if column.distribution == "equivalent" else 0.01 ** (1 / v)
+    weights = base ** np.arange(v)
+    return weights / weights.sum()
+
+
+def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
+    """Draw the values of a column.
+
+    Parameters
+    ----------
+    records
+        n: so many values are drawn, each by itself.
+    column
+        From what they are drawn.
+    seed
+        The same seed and column give the same values, whatever else is drawn.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,), int64
+        The positions of the values, from 0 to v - 1. Not every value has to occur.
+
+    >>> simulated(5, Column("equivalent", 3)).tolist() == [
+    ...     *simulated(5, Column("equivalent", 3)).tolist()]
+    True
+    """
+    place = list(DISTRIBUTIONS).index(column.distribution)
+    generator = np.random.default_rng([seed, place, column.values])
+    below = np.cumsum(chances(column))[:-1]  # the last value takes what rounding leaves
+    return np.searchsorted(below, generator.random(records), side="right")
+
+
+def value_names(column: Column) -> list[str]:
+    """What the values are called, in alphabetical order.
+
+    >>> value_names(Column("normal", 3))
+    ['value 000', 'value 001', 'value 002']
+    """
+    return [f"value {place:03d}" for place in range(column.values)]
+
+
+def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
+    """The column as the sensitive attribute of a table.
+
+    The records stand in the canonical order of their classes, so the order of the rows of a table
+    plays no part.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    column, seed
+        See :func:`simulated`.
+
+    Returns
+    -------
+    Sensitive
+        Its histograms, with the values that occur.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> sexes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),),
+    ...     np.array([[0], [1]], dtype=np.int32), np.array([2, 3]))
+    >>> drawn(sexes, Column("equivalent", 2)).sizes.tolist()
+    [2, 3]
+    """
+    group = np.repeat(np.arange(classes.n_classes), classes.counts)
+    occurring, codes = np.unique(simulated(classes.n_records, column, seed), return_inverse=True)
+    names = value_names(column)
+    values = [names[place] for place in occurring]
+    return Sensitive.from_records(column.name, values, False, group, codes, classes.n_classes)
