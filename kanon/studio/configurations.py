@@ -254,6 +254,12 @@ def incomparable(work: Work, each: Pinned) -> str:
             more=listing(more),
             less=listing(less),
         )
+    if each.plan.person != work.person:
+        return (
+            say("its k counts records")
+            if each.plan.person is None
+            else say("its k counts persons by {column}", column=quoted(each.plan.person))
+        )
     if each.plan.read.missing != work.missing and incomplete_records(work):
         return say("it treats records with missing values differently, so its records are others")
     return ""
@@ -638,6 +644,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> _Ground:
                 columns,
                 plan.roles.columns(Role.SENSITIVE),
                 plan.read.missing,
+                plan.person,
                 plan.algorithm.cost,
                 [weights.get(column, 1.0) for column in columns],
             )

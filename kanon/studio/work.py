@@ -450,6 +450,11 @@ class Work:
         return columns[0] if columns else None
 
     @property
+    def person_known(self) -> str | None:
+        """The column that was chosen for the person, while it is an identifier of the table."""
+        return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
+
+    @property
     def strategy_used(self) -> str:
         """The chosen strategy; S1 while that one cannot be used, see :func:`usable_strategies`."""
         return self.strategy if self.strategy in usable_strategies(self) else "s1"
@@ -626,7 +631,7 @@ def plan_of(work: Work) -> Plan:
                 model=model.sentence,
             )
         )
-    if work.person is not None and work.roles.get(work.person) is not Role.IDENTIFIER:
+    if work.person is not None and work.person_known is None:
         raise PlanError(
             say(
                 "{column} says which records are of one person, and it is no identifier any more; "
