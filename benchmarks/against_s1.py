@@ -1,4 +1,4 @@
-"""Every strategy at both scopes against S1, timed in the same process in turn."""
+"""Every strategy that looks at l or t against S1, timed in the same process in turn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.markdown import aim, seconds, table, thousands
 from benchmarks.timing import Timed, alternately
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, Scope
+from kanon.strategies import SCOPES, STRATEGIES, Scope, needs_sensitive
 
 __all__ = ["FEW", "Against", "against_s1", "aims", "report"]
 
@@ -53,7 +53,7 @@ class Against:
 
 
 def against_s1(about: str, task: Task, k: int = 15_000, repetitions: int = 5) -> Against:
-    """Time S1 and every other strategy at both scopes, in turn.
+    """Time S1 and every strategy that looks at l or t at both scopes, in turn.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def against_s1(about: str, task: Task, k: int = 15_000, repetitions: int = 5) ->
     """
     own = replace(task, k=k, strategy="s1", scope="table")
     wanted: list[tuple[str, Scope]] = [
-        (name, scope) for name in STRATEGIES if LOOKS_AT[name] for scope in SCOPES
+        (name, scope) for name in STRATEGIES if needs_sensitive(name) for scope in SCOPES
     ]
     tasks = [own, *(replace(own, strategy=name, scope=scope) for name, scope in wanted)]
     works = [partial(merge_greedily, each) for each in tasks]

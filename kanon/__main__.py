@@ -23,6 +23,7 @@ from kanon.errors import (
     ReleaseError,
     TableError,
     Unsatisfiable,
+    listing,
     quoted,
     withheld,
 )
@@ -32,9 +33,9 @@ from kanon.lessons.exercises import read_exercises, score_files
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
-from kanon.plan import Plan
+from kanon.plan import Plan, ReadPlan
 from kanon.run import Run, algorithm_named, prepare, run
-from kanon.schema import SUPPRESSED
+from kanon.schema import SUPPRESSED, Role
 from kanon.simulated.columns import COLUMNS
 from kanon.simulated.files import made_with, read_study, written_study
 from kanon.simulated.ranks import OVERALL, mean_ranks, results
@@ -44,6 +45,7 @@ from kanon.sources.memory import MemoryTable, check_covered
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings, kind_of
+from kanon.sources.singling_out import singling_out
 from kanon.sources.stored import ENGINES, StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
@@ -167,6 +169,27 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
     measure.set_defaults(command=_measure)
 
+    finding = commands.add_parser(
+        "quasi-identifiers", help="the smallest sets of columns that single records out"
+    )
+    _takes_table(finding, "table")
+    finding.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
+    finding.add_argument(
+        "--plan", type=Path, metavar="PLAN.json",
+        help="leave out its identifiers, and say which columns it takes for harmless",
+    )  # fmt: skip
+    finding.add_argument(
+        "--share", type=_share, default="5%", metavar="5%",
+        help="the share of the records that a set has to single out",
+    )  # fmt: skip
+    finding.add_argument(
+        "--k", type=int, default=2, help="records alike with fewer than k are singled out"
+    )
+    finding.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
+    finding.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    finding.add_argument("--progress", action="store_true", help="show a bar")
+    finding.set_defaults(command=_find)
+
     following = commands.add_parser("check", help="see what is new in a table for a plan")
     following.add_argument("plan", type=Path, metavar="PLAN.json")
     _takes_table(following)
@@ -208,9 +231,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _takes_table(parser: argparse.ArgumentParser) -> None:
+def _takes_table(parser: argparse.ArgumentParser, name: str = "--table") -> None:
+    needed: dict[str, Any] = {"required": True} if name.startswith("-") else {}
     parser.add_argument(
-        "--table", type=Address.parse, required=True, metavar="TABLE",
+        name, type=Address.parse, metavar="TABLE", **needed,
         help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
     )  # fmt: skip
     parser.add_argument(
@@ -384,12 +408,13 @@ def _plan(given: argparse.Namespace) -> Plan:
     return Plan.from_content(content)
 
 
-def _records(given: argparse.Namespace, plan: Plan, address: Address | None = None) -> Table:
-    """The table, or another one, read as the plan says."""
-    markers = plan.read.missing_markers
+def _records(given: argparse.Namespace, plan: Plan | None, address: Address | None = None) -> Table:
+    """The table, or another one, read as the plan says if there is one."""
+    read = ReadPlan() if plan is None else plan.read
+    markers = read.missing_markers
     settings = ReadSettings(
-        separator=given.sep or plan.read.separator,
-        encoding=plan.read.encoding,
+        separator=given.sep or read.separator,
+        encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
     )
     return open_address(address or given.table, given.engine, settings)
@@ -469,6 +494,41 @@ def _measure(given: argparse.Namespace) -> None:
         people = open_table(given.population, given.population.name, settings).table
         numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
+
+
+def _find(given: argparse.Namespace) -> None:
+    plan = None if given.plan is None else Plan.load(given.plan)
+    roles = {} if plan is None else plan.roles.roles
+    table = _records(given, plan)
+    columns = _parts(given.columns or "")
+    _check_once("--columns", columns, "column")
+    gone = 0
+    if SUPPRESSED not in columns:
+        table, gone = table.without_suppressed()
+    if given.columns is None:
+        left_out = {name for name, role in roles.items() if role is Role.IDENTIFIER}
+        left_out |= {SUPPRESSED} if gone else set()
+        columns = [name for name in table.columns if name not in left_out]
+    found = singling_out(table, columns, given.share, given.k, given.size, progress=_told(given))
+    wrong = found.contradicted(roles) if plan is not None else ()
+    if given.json:
+        print(json.dumps(found.numbers | ({} if plan is None else {"contradicted": [*wrong]})))
+        return
+    print("\n".join(found.said))
+    if wrong:
+        print(f"The plan takes for insensitive, against this: {listing(wrong, most=12)}.")
+
+
+def _share(text: str) -> float:
+    """A share as a percentage or as a number: 5% or 0.05."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        raise PlanError(
+            f"--share: {quoted(text)} is no share; give a percentage such as 5% or a number such "
+            "as 0.05."
+        ) from None
 
 
 def _combine(given: argparse.Namespace) -> None:

@@ -40,7 +40,7 @@ from kanon.privacy.model import Model, Range, ranges
 from kanon.privacy.persons import KInPersons
 from kanon.schema import Role, Schema
 from kanon.settings import bytes_of, read_up_to
-from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
 __all__ = [
     "AlgorithmPlan",
@@ -446,7 +446,7 @@ class Plan(Strict):
             The one that was named is not sensitive.
         """
         named, known = self.algorithm.sensitive, self.roles.columns(Role.SENSITIVE)
-        if named is not None or LOOKS_AT[self.algorithm.strategy]:
+        if named is not None or needs_sensitive(self.algorithm.strategy):
             return self._sensitive("algorithm.sensitive", named)
         return known[0] if len(known) == 1 else None
 
@@ -557,7 +557,7 @@ class Plan(Strict):
         uses = parts_of(kanon.algorithms)[chosen.name].USES
         if LOOKS_AT[chosen.strategy] and "strategy" not in uses:
             raise PlanError(
-                f"The algorithm {quoted(chosen.name)} looks at no sensitive column; the strategy "
+                f"The algorithm {quoted(chosen.name)} picks no partners; the strategy "
                 f"{quoted(chosen.strategy)} needs 'gaa'."
             )
         if chosen.node is not None:

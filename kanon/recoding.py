@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.words import counted
 
-__all__ = ["MergePath", "Parted", "Recoding", "Trace", "ends"]
+__all__ = ["MergePath", "Parted", "Recoding", "Trace", "ends", "renamed"]
 
 
 def ends(into: np.ndarray) -> np.ndarray:
@@ -26,6 +26,15 @@ def ends(into: np.ndarray) -> np.ndarray:
         if np.array_equal(further, into):
             return further
         into = further
+
+
+def renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """The classes of some merges under their names in another path; -1 stays.
+
+    >>> renamed(np.array([[0, 1, -1]]), np.array([7, 9])).tolist()
+    [[7, 9, -1]]
+    """
+    return np.where(parts >= 0, names[parts], -1).astype(np.int32)
 
 
 def _nothing() -> np.ndarray:
@@ -322,3 +331,26 @@ class MergePath:
             [tree.n_nodes for tree in self.classes.hierarchies],
         )
         return Recoding(self.classes, nodes, counts, group[left[top]], trace=Trace(steps=merges))
+
+    def followed_by(self, further: MergePath) -> MergePath:
+        """This path and the one that begins with the classes that it ends with.
+
+        Parameters
+        ----------
+        further
+            A run on the released classes after the last merge of this one.
+        """
+        live = np.flatnonzero(self.into < 0)
+        node_counts = [tree.n_nodes for tree in self.classes.hierarchies]
+        live = live[np.argsort(tuple_keys(self.nodes[live], node_counts))]
+        begun = len(live)
+        assert begun == further.classes.n_classes, "no two classes look the same"
+        made = len(self.counts) + np.arange(len(further.parts))
+        return MergePath(
+            self.classes,
+            np.concatenate([self.parts, renamed(further.parts, np.concatenate([live, made]))]),
+            np.concatenate([self.smallest, further.smallest]),
+            np.concatenate([self.nodes, further.nodes[begun:]]),
+            np.concatenate([self.counts, further.counts[begun:]]),
+            further.k_max,
+        )

@@ -7,15 +7,15 @@ from typing import Literal
 
 from kanon.cards import Card
 
-__all__ = ["LOOKS_AT", "SCOPES", "STRATEGIES", "Scope"]
+__all__ = ["LOOKS_AT", "SCOPES", "STRATEGIES", "Scope", "needs_sensitive"]
 
 Scope = Literal["table", "class"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"
 
 
-def _card(name: str, title: str, summary: str) -> Card:
-    return Card(name, title, summary, _SOURCE)
+def _card(name: str, title: str, summary: str, source: str = _SOURCE) -> Card:
+    return Card(name, title, summary, source)
 
 
 _CARDS = (
@@ -46,21 +46,38 @@ _CARDS = (
     ),
     _card("l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs."),
     _card("t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs."),
+    _card(
+        "k", "K: highest k, then least cost",
+        "Among the partners that leave the largest smallest class, the cheapest: the reverse, for "
+        "a release that another model than k-anonymity asks for.",
+        "Mauger, Le Mahec, Dequen 2023, Section 4.4",
+    ),
 )  # fmt: skip
 
 STRATEGIES: Mapping[str, Card] = {card.name: card for card in _CARDS}
 """Every strategy. Ties are broken by the canonical order, or by a tie seed."""
 
-LOOKS_AT: Mapping[str, Literal["", "l", "t"]] = {
+LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
     "s1": "", "s2": "l", "s3": "l", "s4": "l", "s5": "t", "s6": "t", "s7": "t", "l": "l", "t": "t",
+    "k": "k",
 }  # fmt: skip
-"""Which measure of the sensitive attribute a strategy looks at: l-diversity, t-closeness, none."""
+"""What a strategy looks at beside the cost: l-diversity, t-closeness, the smallest class, nothing.
+"""
 
 SCOPES: Mapping[Scope, Card] = {
     "table": _card(
         "table", "the whole table",
-        "l and t are those of the whole table after the merge: of its worst class.",
+        "l, t and k are those of the whole table after the merge: of its worst class.",
     ),
-    "class": _card("class", "the merged class", "l and t are those of the merged class alone."),
+    "class": _card("class", "the merged class", "l, t and k are those of the merged class alone."),
 }  # fmt: skip
-"""Whose l and t a strategy looks at."""
+"""Whose l, t or k a strategy looks at."""
+
+
+def needs_sensitive(strategy: str) -> bool:
+    """Whether a strategy looks at a sensitive column.
+
+    >>> [name for name in STRATEGIES if not needs_sensitive(name)]
+    ['s1', 'k']
+    """
+    return LOOKS_AT[strategy] in ("l", "t")

@@ -219,8 +219,8 @@ def configurations(
             raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
         if LOOKS_AT[name] and not uses(plan.algorithm.name, "strategy"):
             raise PlanError(
-                f"The algorithm {quoted(plan.algorithm.name)} looks at no sensitive column; the "
-                f"strategy {quoted(name)} needs 'gaa'."
+                f"The algorithm {quoted(plan.algorithm.name)} picks no partners; the strategy "
+                f"{quoted(name)} needs 'gaa'."
             )
     return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
 

@@ -99,7 +99,7 @@ def unsatisfied(work):
         said = ""
         if LOOKS_AT[work.strategy]:
             said = say(
-                "{strategy} is not used meanwhile: {algorithm} looks at no sensitive column.",
+                "{strategy} is not used meanwhile: {algorithm} picks no partners by it.",
                 strategy=strategy,
                 algorithm=say_of(ALGORITHMS[work.algorithm].CARD.title),
             )

@@ -13,7 +13,7 @@ from kanon.language import say, say_counted, say_of
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.sentences import average_height
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio import running, state
 from kanon.studio.board import show_board
 from kanon.studio.configurations import (
@@ -74,7 +74,7 @@ def preset(metrics, strategies, chosen):
     """Choose a set that the papers compare, and compare it."""
     if state.work().busy:
         return
-    looks = any(LOOKS_AT[name] for name in strategies)
+    looks = any(map(needs_sensitive, strategies))
     widest = [ends for ends in INTERVALS if ends[1] <= state.work().kept.n_records]
     scopes = state.work().scopes
     state.change(
@@ -171,7 +171,7 @@ def choices(work, seen):
             width=100,
             help=say("Which partner a class is merged with.")
             + f"  \n{told}\n\n"
-            + say("Whose l and t count:")
+            + say("Whose l, t or k count:")
             + listed(SCOPES.values()),
         )
         st.pills(
@@ -187,12 +187,12 @@ def choices(work, seen):
         )
         if looking:
             st.segmented_control(
-                say("Whose l and t strategies look at"),
+                say("Whose l, t or k strategies look at"),
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
                 key=state.seeded("compare-scopes", list(work.scopes)),
-                format_func=lambda name: say("l, t of {what}", what=say_of(SCOPES[name].title)),
+                format_func=lambda name: say("l, t, k of {what}", what=say_of(SCOPES[name].title)),
                 disabled=not any(LOOKS_AT[name] for name in chosen),
                 on_change=lambda: state.change(
                     scopes=tuple(state.typed("compare-scopes")) or ("table",)
@@ -202,7 +202,7 @@ def choices(work, seen):
             st.caption(
                 say("Strategies are of GAA alone: it picks partners, and the others do not.")
             )
-        else:
+        if looking and not work.sensitive_columns:
             st.caption(say("S2 to S7, L and T look at a sensitive column, and there is none yet."))
             st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
     if work.pinned:

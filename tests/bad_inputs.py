@@ -99,6 +99,16 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Find:
+    """Which sets of columns of the people are looked for that single records out."""
+
+    columns: str = "age,sex"
+    share: str = "5%"
+    k: int = 2
+    size: int = 3
+
+
+@dataclass(frozen=True)
 class Output:
     """Where a release of the people is to be written."""
 
@@ -439,7 +449,7 @@ PLANS = [
     Case("A metric that nobody knows", changed(("algorithm.metric", "nlm")),
          f"Plan key algorithm.metric: 'nlm' is unknown; known are {METRIC_NAMES}."),
     Case("A strategy that nobody knows", changed(("algorithm.strategy", "s9")),
-         "Plan key algorithm.strategy: 's9' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t."),
+         "Plan key algorithm.strategy: 's9' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t, k."),
     Case("A scope that nobody knows", changed(("algorithm.scope", "all")),
          "Plan key algorithm.scope: 'all' is not allowed; it has to be 'table' or 'class'."),
     Case("A cost that nobody knows", changed(("algorithm.cost", "cheap")),
@@ -634,7 +644,7 @@ UNFIT = [
     Case("A strategy led by a column that is not sensitive", changed(("algorithm", {"name": "gaa", "strategy": "s2", "sensitive": "age"})),
          "Plan key algorithm.sensitive: 'age' is not sensitive; sensitive are 'disease'."),
     Case("A strategy that the algorithm does not take", algorithm("mondrian", strategy="s2"),
-         "The algorithm 'mondrian' looks at no sensitive column; the strategy 's2' needs 'gaa'."),
+         "The algorithm 'mondrian' picks no partners; the strategy 's2' needs 'gaa'."),
     Case("An ordered distance of texts", model("t-closeness", t=0.4, distance="emd-ordered"),
          "t-closeness with distance = emd-ordered for 'disease' needs numbers, which have an order; choose 'norm1', 'variational' or 'emd-equal'.",
          app=Never("an ordered distance is offered for numbers only")),
@@ -724,6 +734,40 @@ COUNTS = [
          Never("the library counts both"),
          command="--qi and --sensitive both name 'age'; a column is one or the other.",
          app=LIST),
+]
+
+CHOSEN = Never("it is chosen from a list of what is allowed")
+
+FINDS = [
+    Case("No column to look at", Find(columns=" , "),
+         "Name at least one column to look at.",
+         app=LIST),
+    Case("A column to look at that the table lacks", Find(columns="age,zip"),
+         "The table has no column 'zip'; it has 'name', 'age', 'sex', 'disease', 'note'.",
+         app=LIST),
+    Case("A column to look at twice", Find(columns="age,age"),
+         Never("a column twice counts once"),
+         command="--columns names a column twice; name each column once.",
+         app=LIST),
+    Case("A share that is no number", Find(share="half"),
+         Never("the library takes numbers, not text"),
+         command="--share: 'half' is no share; give a percentage such as 5% or a number such as 0.05.",
+         app=CHOSEN),
+    Case("A share of nobody", Find(share="0%"),
+         "A share of 0 % is not allowed; it is above 0 % and at most 100 % of the records.",
+         app=CHOSEN),
+    Case("A share of more than all", Find(share="5"),
+         "A share of 500 % is not allowed; it is above 0 % and at most 100 % of the records.",
+         app=CHOSEN),
+    Case("k = 1 for being singled out", Find(k=1),
+         "k = 1 is not allowed; it is at least 2 and at most the number of records, 6.",
+         app=CHOSEN),
+    Case("A k above the records for being singled out", Find(k=7),
+         "k = 7 is not allowed; it is at least 2 and at most the number of records, 6.",
+         app=CHOSEN),
+    Case("Sets of no column", Find(size=0),
+         "Sets of 0 columns are not possible; a set has at least 1 column.",
+         app=CHOSEN),
 ]
 
 SAVED = Never("the browser saves a download where its user says")
@@ -909,7 +953,7 @@ CALLS = [
          app=Never("metrics are a list")),
     Case("A strategy that nobody knows", Call("sweep plan.json --table people.csv --k 2 --strategies s8 --out curves.csv"),
          OPTION,
-         command="The strategy 's8' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t.",
+         command="The strategy 's8' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t, k.",
          app=Never("strategies are a list")),
     Case("Words of a report that are no JSON", Call("report plan.json --table people.csv --out report.html --words men.csv"),
          OPTION,
@@ -1037,6 +1081,7 @@ SECTIONS = [
         SWEEPS,
     ),
     Section("Columns to count by", "`measure --qi`, and `--sensitive`.", COUNTS),
+    Section("Columns that single out together", "`quasi-identifiers`.", FINDS),
     Section(
         "Exercise sets",
         "The library reads the file, `exercises score` marks answers to it, the page *Learn* opens it.",

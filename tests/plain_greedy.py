@@ -162,6 +162,8 @@ class Greedy:
             after += [list(rows) for labels, rows in classes.items() if labels not in parts]
         if self.strategy in ("s2", "s3", "s4", "l"):
             bad: Fraction | Root = max(one_over_l(self.histogram(rows)) for rows in after)
+        elif self.strategy == "k":
+            bad = Fraction(-min(len(rows) for rows in after))
         else:
             total = self.histogram(range(len(self.values)))
             bad = max(t_norm1(self.histogram(rows), total) for rows in after)
@@ -169,7 +171,7 @@ class Greedy:
             return (bad.times(cost) if isinstance(bad, Root) else bad * cost,)
         return {
             "s2": (cost, bad), "s5": (cost, bad), "s3": (bad, cost), "s6": (bad, cost),
-            "l": (bad,), "t": (bad,),
+            "l": (bad,), "t": (bad,), "k": (bad, cost),
         }[self.strategy]  # fmt: skip
 
     def partner(

@@ -16,7 +16,7 @@ from kanon.algorithms.task import Task
 from kanon.kernels.merge import tuple_hashes
 from kanon.recoding import MergePath
 
-NAMES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
+NAMES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t", "k")
 
 
 @njit(cache=True)
@@ -41,6 +41,14 @@ def _t(counts, total):
 
 
 @njit(cache=True)
+def _value(name, counts, total):
+    """What a strategy looks at: l, t, or the number of records."""
+    if name in (2, 3, 4, 8):
+        return _l(counts)
+    return float(counts.sum()) if name == 10 else _t(counts, total)
+
+
+@njit(cache=True)
 def _key(nodes, widths):
     key = np.int64(0)
     for j in range(len(nodes)):
@@ -51,13 +59,13 @@ def _key(nodes, widths):
 @njit(cache=True)
 def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weighted, k, seed):
     size, m = nodes.shape[0] // 2, nodes.shape[1]
-    by_l = name in (2, 3, 4, 8)
+    highest = name in (2, 3, 4, 8, 10)  # l and k are to be high, t low
     total = dense[:size].sum(axis=0)
     live = np.arange(size)
     alive = size
     value = np.zeros(2 * size)
     for e in range(size):
-        value[e] = _l(dense[e]) if by_l else _t(dense[e], total)
+        value[e] = _value(name, dense[e], total)
     here = Dict.empty(types.int64, types.int64)
     for e in range(size):
         here[_key(nodes[e], widths)] = e
@@ -81,7 +89,7 @@ def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weig
             e = live[i]
             for w in range(3):
                 better = worst[w] >= 0 and (
-                    value[e] >= value[worst[w]] if by_l else value[e] <= value[worst[w]]
+                    value[e] >= value[worst[w]] if highest else value[e] <= value[worst[w]]
                 )
                 if not better:
                     for x in range(2, w, -1):
@@ -105,12 +113,12 @@ def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weig
             both = dense[chosen] + dense[e]
             if third[i] >= 0:
                 both = both + dense[third[i]]
-            after[i] = _l(both) if by_l else _t(both, total)
+            after[i] = _value(name, both, total)
             if whole:
                 for w in range(3):
                     if worst[w] >= 0 and worst[w] != e and worst[w] != third[i]:
                         after[i] = (
-                            min(after[i], value[worst[w]]) if by_l
+                            min(after[i], value[worst[w]]) if highest
                             else max(after[i], value[worst[w]])
                         )  # fmt: skip
                         break
@@ -119,7 +127,7 @@ def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weig
         cheapest_first = name in (1, 2, 5)
         if cheapest_first:
             open_ &= cost[:alive] == cost[:alive].min()
-        if name in (2, 3, 8):
+        if name in (2, 3, 8, 10):
             best = -np.inf
             for i in range(alive):
                 if open_[i]:
@@ -134,7 +142,7 @@ def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weig
         if name in (4, 7):
             score = cost[:alive] / after[:alive] if name == 4 else cost[:alive] * after[:alive]
             open_ &= score <= score.min() * (1 + slack)
-        if name in (3, 6):
+        if name in (3, 6, 10):
             least = np.int64(2**62)
             for i in range(alive):
                 if open_[i]:
@@ -157,7 +165,7 @@ def _run(nodes, counts, ranks, dense, parents, depths, widths, name, whole, weig
             if gone >= 0:
                 del here[_key(nodes[gone], widths)]
         here[_key(nodes[made], widths)] = made
-        value[made] = _l(dense[made]) if by_l else _t(dense[made], total)
+        value[made] = _value(name, dense[made], total)
         if seed >= 0:
             ranks[made] = tuple_hashes(nodes[made : made + 1], seed)[0]
         kept = 0

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from warnings import catch_warnings
 
 from kanon import language, settings
 
@@ -30,17 +31,19 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, Table
 
+from kanon.decision import decide, levels_reached
 from kanon.lessons.attacked import preset
 from kanon.lessons.attacks import ATTACKS, attack
 from kanon.lessons.exercises import BUILT_IN, read_exercises
 from kanon.lessons.presets import PRESETS, preset_table
 from kanon.metrics import METRICS
+from kanon.run import run
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.studio.lessons_told import told
 from kanon.studio.starting import sample_work
 from kanon.studio.utility_view import LearningView, PredictingView
-from kanon.studio.work import Work
+from kanon.studio.work import Work, plan_of
 
 ROOT = Path(__file__).parent.parent
 SET = read_exercises(BUILT_IN)
@@ -164,6 +167,14 @@ def lessons(work: Work) -> tuple[set[str], list[str]]:
     return words_of(*tables), sorted(filter(None, said), key=len, reverse=True)
 
 
+def verdict(work: Work) -> list[str]:
+    """What the library says of the release on the page Decide."""
+    with catch_warnings(action="ignore"):
+        found = levels_reached(run(plan_of(work), work.table))
+    decision = decide(work.deciding.context, found)
+    return [*decision.apart, *(part.sentence for part in decision.parts)]
+
+
 # --- how far a page is taken ----------------------------------------------------------------
 def part_of_learn(part: str, **fields: object) -> Callable[[Work], Work]:
     """Show a part of the page Learn."""
@@ -229,7 +240,7 @@ def main() -> None:
     words, sentences = lessons(work)
     words |= words_of(work.table.head(10**4)) | AS_THEY_ARE
     words |= {*WORD.findall(f"{ADULT_ATTRIBUTION} {ADULT_LICENCE}")}
-    sentences += [str(Path.home()), "people.parquet"]
+    sentences += [str(Path.home()), "people.parquet", *verdict(work)]
     sentences += [*work.file.found, "hospital/age.csv", "hospital/sex.csv", "hospital/zip.csv"]
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     at.session_state[WORK] = work

@@ -140,7 +140,7 @@ def entropy_l(table, column):
 # --- strategies -----------------------------------------------------------------------------
 def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     at = anonymised(start(sample="hospital"))
-    assert len(at.selectbox(key="run-strategy").options) == 9
+    assert len(at.selectbox(key="run-strategy").options) == 10
     assert "run-scope" not in keys(at), "S1 looks at neither l nor t"
     choose(at, "run-strategy", "s3")
     assert OUTDATED in warnings(at)[0] and at.selectbox(key=frame_strategy(at)).value == "s3"
@@ -158,7 +158,8 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
 
 def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
     at = start(sample="animals-v21")
-    assert at.selectbox(key="run-strategy").options == ["S1: least cost"]
+    offered = at.selectbox(key="run-strategy").options
+    assert offered == ["S1: least cost", "K: highest k, then least cost"]
     assert any("No column is sensitive" in one for one in captions(at))
     assert any(one.proto.page == "data" for one in at.get("page_link"))
     assert not [key for key in keys(at) if key.startswith("model-add")]

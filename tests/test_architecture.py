@@ -49,6 +49,7 @@ LEVELS = {
     "recoding": 3,
     "privacy": 3,
     "strategies": 4,
+    "release_context": 4,
     "measures": 4,
     "algorithms": 5,
     "sources": 5,
@@ -65,6 +66,7 @@ LEVELS = {
     "studies": 7,
     "simulated": 7,
     "release_check": 7,
+    "decision": 7,
     "combined": 7,
     "ground": 7,
     "next_table": 7,
@@ -80,7 +82,7 @@ LEVELS = {
 # A plan, its runs, their comparison, the lattice around them and its searches side by side are one
 # room in several files.
 ROOM = (
-    *("plan", "release_check", "next_table", "ground", "combined"),
+    *("plan", "release_check", "next_table", "ground", "combined", "decision"),
     *("sweep", "comparison", "exploration"),
     *("searches", "studies", "simulated"),
 )

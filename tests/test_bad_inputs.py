@@ -15,6 +15,7 @@ from bad_inputs import (
     SECTIONS,
     Call,
     ExerciseFile,
+    Find,
     Measure,
     Never,
     Output,
@@ -62,6 +63,7 @@ from kanon.simulated.study import study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.singling_out import singling_out
 from kanon.studio.models import key_of_model
 from kanon.studio.requirements import KINDS
 from kanon.studio.work import undone, with_role
@@ -142,6 +144,10 @@ def in_library(given, folder):
                 for listed in (given.columns, given.sensitive)
             ]
             as_table(PEOPLE).classes_of(*names)
+        case Find():
+            names = [name.strip() for name in given.columns.split(",") if name.strip()]
+            share = float(given.share.rstrip("%")) / (100 if "%" in given.share else 1)
+            singling_out(as_table(PEOPLE), names, share, given.k, given.size)
         case Output():
             run(Plan.from_json(GOOD.text), PEOPLE).write(Address.parse(given.name))
         case _:
@@ -202,6 +208,11 @@ def call_of(given, folder):
         case Measure():
             named = ["--sensitive", given.sensitive] if given.sensitive else []
             return ["measure", "--table", "people.csv", "--qi", given.columns, *named]
+        case Find():
+            return [
+                *("quasi-identifiers", "people.csv", "--columns", given.columns),
+                *("--share", given.share, "--k", str(given.k), "--size", str(given.size)),
+            ]
         case Output():
             return [*ran[:-1], given.name]
         case Call():

@@ -369,9 +369,9 @@ def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
     assert lines(at) == ["NCP", "★ before"]
 
 
-def test_without_a_sensitive_column_s1_alone_can_be_compared(start):
+def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     at = go(start(sample="animals-v21"), COMPARE)
-    assert at.button_group(key="compare-strategies").options == ["S1"]
+    assert at.button_group(key="compare-strategies").options == ["S1", "K"]
     assert any("look at a sensitive column" in one for one in captions(at))
     assert button(at, "S1–S7, NLLM").disabled
     assert not button(at, "Seven metrics").disabled

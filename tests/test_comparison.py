@@ -324,7 +324,7 @@ def test_higher_is_better_mirrors_lower_is_better(table, digits):
 def test_every_combination_stands_once():
     found = combined(["ncp", "llm"], list(STRATEGIES), list(SCOPES))
     names = [name_of(one) for one in found]
-    assert len(names) == len(set(names)) == 2 * (1 + 6 * 2) + 2 * 2
+    assert len(names) == len(set(names)) == 2 * (1 + 7 * 2) + 2 * 2
     assert {one.scope for one in found if not LOOKS_AT[one.strategy]} == {"table"}
     assert [name_of(one) for one in combined([], ["s1", "t"])] == ["t"], "T needs no metric"
     assert combined([], ["s1"]) == ()

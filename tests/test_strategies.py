@@ -145,9 +145,9 @@ RELEASES = {
 }
 WORKED = {
     "table": {"s1": "cheap", "s2": "cheap", "s5": "cheap", "s7": "cheap", "s3": "felids",
-              "s4": "felids", "s6": "crossed", "l": "crossed", "t": "crossed"},
+              "s4": "felids", "s6": "crossed", "l": "crossed", "t": "crossed", "k": "cheap"},
     "class": {"s1": "cheap", "s2": "cheap", "s4": "cheap", "s5": "cheap", "s7": "cheap",
-              "s3": "diverse", "s6": "diverse", "l": "diverse", "t": "diverse"},
+              "s3": "diverse", "s6": "diverse", "l": "diverse", "t": "diverse", "k": "diverse"},
 }  # fmt: skip
 
 
@@ -170,11 +170,13 @@ def test_the_worked_table(strategy, scope):
     S7: 16 · 3/2 = 24, 24 · 5/4 = 30, 20 · 3/2 = 30.
     Class scope. S3: l = 2√2 twice, the cheaper is F Dog. S4: 16 / 2√2 = 5.7, 12, 7.1. S6: t = 3/4
     twice, the cheaper. S7: 12, 24, 15. L and T: the first of the two by the canonical order.
+    K: whatever is merged, two classes of 2 are left, and the merged class has 4: the cheapest.
 
     After F Lion + F Dog = F Mammal (4), M Cat can take M Lion (4; l = 2√2, t = 3/4) or F Mammal
     (2·9 + 4·5 = 38; 2, 2, 1, 1: l = 3.78, t = 5/12). At table scope S7: 4 · 3/4 against 38 · 5/4
     of M Lion. At class scope S4: 4 / 2.83 against 38 / 3.78; S7: 3 against 15.8; the others that
-    put l or t first take F Mammal, and M Lion is left alone.
+    put l or t first take F Mammal, and M Lion is left alone. K: with M Lion no class is below 4,
+    with F Mammal M Lion stays at 2; but the merged class alone has 6 then instead of 4.
 
     After F Lion + M Cat = * Felid (4; l = 2, t = 1), F Dog can take M Lion (2·9 + 2·9 = 36; 2, 1,
     1: l = 2√2, t = 1) or * Felid (2·9 + 4·3 = 30; 2, 2, 1, 1). The table's l is 2 either way: S3
@@ -212,7 +214,7 @@ NINE_MIXES = {"a": "A", "y1": "AAAA", "y2": "EF", "y3": "AAABB", "y4": "BCDE", "
               "z": "AAAAAABBBBBBBBCCD"}  # fmt: skip
 NINE = {
     "s1": "y1", "s2": "y2", "s3": "y7", "s4": "y4", "s5": "y3", "s6": "y9", "s7": "y5",
-    "l": "y6", "t": "y8",
+    "l": "y6", "t": "y8", "k": "z",
 }  # fmt: skip
 
 
@@ -238,7 +240,8 @@ def test_each_strategy_takes_another_partner(strategy):
     ====  ====  ==================  =====  ==========  =======  =======
 
     S1 takes the first of cost 2, S2 the one of highest l, S5 the one of lowest t; L and T the
-    first of highest l and lowest t, S3 and S6 the cheaper one; S4 0.6 and S7 1.28.
+    first of highest l and lowest t, S3 and S6 the cheaper one; S4 0.6 and S7 1.28. K takes the
+    largest class, z.
     """
     problem, values = star(NINE_COSTS, NINE_MIXES)
     path = gaa.merge_path(task_of(problem, values, strategy, "class", cost="representatives"))
@@ -258,6 +261,32 @@ def test_the_numbers_of_that_table():
     assert 1 / float(one_over_l(both)) == pytest.approx(5, rel=1e-15)
     # A: 17 - 61/5 = 4.8, B: 22 - 12.2 = 9.8, C: 3.2, D: 6.2, E: 8.2, F: 3
     assert t_norm1(both, total) == Fraction(48 + 98 + 32 + 62 + 82 + 30, 610)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "partner"),
+    [
+        ({"a": 1, "b": 2, "c": 3, "d": 3}, "b"),
+        ({"a": 1, "b": 2, "c": 2, "d": 3}, "d"),
+        ({"a": 2, "b": 2, "c": 3, "d": 4}, "b"),
+        ({"a": 2, "b": 2, "c": 2, "d": 4}, "d"),
+    ],
+)
+def test_k_takes_in_the_smallest_class_that_is_left_where_there_is_one(sizes, partner):
+    """Table scope. The class a is merged; b costs 9, c 5, d 1.
+
+    ==========  =================================  ==========
+    a, b, c, d  k with b, with c, with d           taken
+    ==========  =================================  ==========
+    1, 2, 3, 3  3 of a + b; 2 of b; 2 of b         b
+    1, 2, 2, 3  2 of c; 2 of b; 2 of b             d, by cost
+    2, 2, 3, 4  3 of c; 2 of b; 2 of b             b
+    2, 2, 2, 4  2 of c; 2 of b; 2 of b             d, by cost
+    ==========  =================================  ==========
+    """
+    problem, _ = star({"a": 0, "b": 9, "c": 5, "d": 1}, {x: x * n for x, n in sizes.items()})
+    task = task_of(problem, ["-"] * sum(sizes.values()), "k", cost="representatives")
+    assert merges_of(problem, gaa.merge_path(task))[0] == (("a",), (partner,), None)
 
 
 WORST = {"a": "AB", "y1": "ABC", "w1": "AA", "w2": "DE", "z": "AAABBBCC"}
@@ -290,6 +319,8 @@ def test_the_whole_table_is_as_bad_as_its_worst_class(costs, more, expected):
     With w3 (BB) or w4 (FG) too, the table has one more worst class that no merge takes in. Of the
     cheapest, z, S4 is 1. With w3 t is 34/19 but 24/19 with w2, so S7 is 34/19 with z and 48/19
     with w2; with w4 l is 1 but 1.755 with w1, so S4 is 1 with z and 1.14 with w1.
+
+    K: a, w1 and w2 have two records each, so some class of two is left: the cost decides.
     """
     problem, values = star({**WORST_COSTS, **costs, **dict.fromkeys(more, 50)}, {**WORST, **more})
     for name in NAMES:
@@ -325,6 +356,9 @@ def test_a_third_class_counts_for_l_and_t_and_not_for_the_cost(strategy, scope, 
     it is taken in: A, B, C, F2, l = 3.79, t = 3/10, and the table's are those of Dog, l = 3 and
     t = 1/2. With Felid: C, F2: l = 1.89, t = 1. With Dog the worst is left. S4: 5/3, 4 / 1.89, 36;
     S7: 5/2, 4, 54.
+
+    K: with Lion the merged class has 4 or 5, with Felid or Dog 3 or 4; at table scope 3 of Dog are
+    the fewest with Lion, else 2 of Lion or of Felid.
     """
     rows = [(name,) for name, mix in mixes.items() for _ in mix]
     problem = Problem((THIRD,), tuple(rows))
@@ -342,7 +376,7 @@ def test_the_third_worst_class_counts_where_both_others_are_taken_in(strategy):
 
     Of 7 records 2 have A, B, C each. Costs 4 + 5 = 9 with Lion, 4 with Felid. With Lion: A, B2, C2
     has l = 2.87, t = 16/35, but the table l = 2, t = 8/7 of Dog. With Felid Lion is left, l = 1 and
-    t = 10/7. S4: 9/2 against 4; S7: 9 · 8/7 = 10.3 against 40/7.
+    t = 10/7. S4: 9/2 against 4; S7: 9 · 8/7 = 10.3 against 40/7. K: two of Dog or Lion are left.
     """
     tree = PlainTree(THIRD.parents, {"Felid": 16, "Dog": 16, "Cat": 4, "Lion": 5})
     rows = tuple((name,) for name in ("Cat", "Lion", "Lion", "Felid", "Felid", "Dog", "Dog"))
@@ -492,6 +526,15 @@ def test_s1_does_not_look(case, scope, data):
     bare = replace(blind, classes=replace(blind.classes, sensitive=()))
     assert same_path(first, second)
     assert same_path(first, gaa.merge_path(bare))
+
+
+@examples(20)
+@given(cases(), st.sampled_from(list(SCOPES)))
+def test_k_needs_no_sensitive_column(case, scope):
+    problem, values, chosen = case
+    task = task_of(problem, values, "k", scope, **chosen)
+    bare = replace(task, sensitive=None, classes=replace(task.classes, sensitive=()))
+    assert same_path(gaa.merge_path(task), gaa.merge_path(bare))
 
 
 @examples(40)

@@ -12,11 +12,11 @@ import pytest
 from benchmarks.case import CaseError
 from benchmarks.fidelity.page import checksum
 from benchmarks.strategies import claims, tables
-from benchmarks.strategies.measured import COLUMNS, GUIDES, Areas, Findings, Run, measure
+from benchmarks.strategies.measured import COLUMNS, GUIDES, NAMES, Areas, Findings, Run, measure
 from benchmarks.strategies.page import PAGE, page
 from benchmarks.strategies.published import PUBLISHED_AREAS
 from kanon.sources.reading import read_table
-from kanon.strategies import SCOPES, STRATEGIES
+from kanon.strategies import SCOPES
 
 MADE = "## How this page was made"
 
@@ -24,7 +24,7 @@ MADE = "## How this page was made"
 def as_published(points: float = 0.0) -> Findings:
     """As if ours were the published figures at class scope, and so many points more at table."""
     areas = {}
-    for column, guide, name, scope in product(COLUMNS, GUIDES, STRATEGIES, SCOPES):
+    for column, guide, name, scope in product(COLUMNS, GUIDES, NAMES, SCOPES):
         row = PUBLISHED_AREAS[column].get(name, np.array([50.0, 50.0, 50.0]))
         own = row + (points if scope == "table" else 0.0)
         areas[Run(column, guide, name, scope)] = Areas(own, own - 1, own + 3, float(own[0]) + 0.25)
@@ -87,7 +87,7 @@ def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
     for column, its in PUBLISHED_AREAS.items():
         for place, title in enumerate(("Alteration", "l (", "t (")):
             rows = rows_of(text, f"`{column}`. {title}")
-            assert list(rows) == [name.upper() for name in STRATEGIES]
+            assert list(rows) == [name.upper() for name in NAMES]
             for name, row in its.items():
                 assert rows[name.upper()][0] == f"{row[place]:.2f}", again
 
@@ -100,7 +100,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
     assert found.best_l["age"] == pytest.approx(50.03, abs=0.005)
     for place, title in enumerate(("Alteration", "l (", "t (")):
         rows = rows_of(text, f"`age`. {title}")
-        for name, scope in product(STRATEGIES, SCOPES):
+        for name, scope in product(NAMES, SCOPES):
             if (name, scope) == ("s1", "class"):
                 continue
             said = float(rows[name.upper()][1 + list(SCOPES).index(scope)].split(" ")[0])

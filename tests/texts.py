@@ -15,7 +15,7 @@ from babel.messages.pofile import write_po
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
-from kanon import remarks
+from kanon import release_context, remarks
 from kanon.algorithms.search import FULL_DOMAIN
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
@@ -80,6 +80,7 @@ def cards() -> Iterator[Card]:
     for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
+    yield from release_context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
     yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES, IN_PERSONS)
 
@@ -116,6 +117,11 @@ def elsewhere() -> Iterator[tuple[str, str]]:
     lists = {
         "kanon/remarks.py": chain.from_iterable(
             (about.title, about.title.lower(), about.advice) for about in remarks.KINDS.values()
+        ),
+        "kanon/release_context.py": (
+            *release_context.RELEASES.values(),
+            *release_context.ATTACKERS.values(),
+            *release_context.SOURCES,
         ),
         "kanon/run.py": FAMILIES.values(),
         "kanon/schema.py": (role.value for role in Role),

@@ -22,7 +22,7 @@ from kanon.metrics import METRICS
 from kanon.privacy.model import Range, ranges
 from kanon.privacy.t_closeness import HIGHEST as DISTANCES
 from kanon.run import algorithms, needs_hierarchies
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
 __all__ = ["Drawn", "draw_plan", "draw_table"]
 
@@ -236,10 +236,11 @@ def _guided(draw: Random, made: Drawn, name: str, heights: Mapping[str, int]) ->
     for setting, value in offered.items():
         if setting in module.USES and (setting == "node" or draw.random() < optional):
             chosen[setting] = value
-    if LOOKS_AT[chosen.get("strategy", "s1")]:
+    if needs_sensitive(chosen.get("strategy", "s1")):
         if not (sensitive := made.of("sensitive")):
             del chosen["strategy"]
         else:
             chosen["sensitive"] = draw.choice(sensitive)
-            chosen["scope"] = draw.choice([*SCOPES])
+    if LOOKS_AT[chosen.get("strategy", "s1")]:
+        chosen["scope"] = draw.choice([*SCOPES])
     return chosen

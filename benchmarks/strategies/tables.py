@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 
 from benchmarks.markdown import table
-from benchmarks.strategies.measured import COLUMNS, GUIDES, Areas, Findings
+from benchmarks.strategies.measured import COLUMNS, GUIDES, NAMES, Areas, Findings
 from benchmarks.strategies.published import FIGURES, PUBLISHED_AREAS
 from kanon.metrics import METRICS
-from kanon.strategies import SCOPES, STRATEGIES, Scope
+from kanon.strategies import SCOPES, Scope
 
 __all__ = [
     "NEAR",
@@ -90,7 +90,7 @@ def areas(found: Findings, column: str, guide: str, figure: int) -> str:
     known = guide == GUIDES[0]
     head = ["strategy", *(["published"] if known else []), "table scope", "class scope"]
     body = []
-    for name in STRATEGIES:
+    for name in NAMES:
         row = [name.upper()]
         if known:
             its = PUBLISHED_AREAS[column].get(name)
@@ -171,7 +171,7 @@ def nearest(
     """
     away = {
         (name, scope): distance(found, published, name, scope, columns)
-        for name, scope in product(STRATEGIES, SCOPES)
+        for name, scope in product(NAMES, SCOPES)
         if (name, scope) != ("s1", "class")
     }
     least = min(away.values())
@@ -202,7 +202,7 @@ def fits(found: Findings) -> str:
 def widths(found: Findings) -> str:
     """How far ties alone move each figure: the mean and the largest width of a band."""
     body = []
-    for name in STRATEGIES:
+    for name in NAMES:
         row = [name.upper()]
         for scope in SCOPES:
             if name == "s1" and scope == "class":

@@ -13,10 +13,10 @@ from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.partition import partition
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
-from kanon.classes import EquivalenceClasses, tuple_keys
+from kanon.classes import EquivalenceClasses
 from kanon.kernels.merge import tuple_hashes
 from kanon.measures.running import node_sums
-from kanon.recoding import MergePath, Parted
+from kanon.recoding import MergePath, Parted, renamed
 
 __all__ = ["cut_for", "merge_apart", "merge_in_parts", "sampled_loss"]
 
@@ -133,7 +133,7 @@ def merge_in_parts(
     further = merge_greedily(
         replace(task, classes=left, models=()), progress=stretch(progress, share, 1)
     )
-    return _continued(path, further)
+    return path.followed_by(further)
 
 
 def _interleaved(
@@ -163,33 +163,10 @@ def _interleaved(
     start = 0
     for own, path in zip(members, paths, strict=True):
         made = number[start : start + len(path.parts)]
-        parts[made - size] = _renamed(path.parts, np.concatenate([own, made]))
+        parts[made - size] = renamed(path.parts, np.concatenate([own, made]))
         nodes[made], counts[made] = path.nodes[len(own) :], path.counts[len(own) :]
         start += len(path.parts)
     return MergePath(classes, parts, every[order], nodes, counts, k_max)
-
-
-def _continued(path: MergePath, further: MergePath) -> MergePath:
-    """A path and the one that begins with the classes that it ends with."""
-    live = np.flatnonzero(path.into < 0)
-    node_counts = [tree.n_nodes for tree in path.classes.hierarchies]
-    live = live[np.argsort(tuple_keys(path.nodes[live], node_counts))]
-    begun = len(live)
-    assert begun == further.classes.n_classes, "no two classes of the parts look the same"
-    made = len(path.counts) + np.arange(len(further.parts))
-    return MergePath(
-        path.classes,
-        np.concatenate([path.parts, _renamed(further.parts, np.concatenate([live, made]))]),
-        np.concatenate([path.smallest, further.smallest]),
-        np.concatenate([path.nodes, further.nodes[begun:]]),
-        np.concatenate([path.counts, further.counts[begun:]]),
-        further.k_max,
-    )
-
-
-def _renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The classes of some merges under their names in another path; -1 stays."""
-    return np.where(parts >= 0, names[parts], -1).astype(np.int32)
 
 
 def sampled_loss(

@@ -15,6 +15,7 @@ from kanon.kernels.merge import (
     LEAST_BAD_THEN_CHEAPEST,
     LEAST_PRODUCT,
     LIVE,
+    LOOKS_AT_K,
     LOOKS_AT_L,
     LOOKS_AT_NOTHING,
     LOOKS_AT_T,
@@ -28,9 +29,9 @@ from kanon.kernels.merge import (
     plant,
     tuple_hashes,
 )
-from kanon.measures.histograms import NO_HISTOGRAMS, histograms_of
+from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
-from kanon.strategies import LOOKS_AT
+from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.words import thin
 
 __all__ = ["begin", "merge_greedily", "search_order"]
@@ -51,10 +52,11 @@ _BY = {
     "s7": LEAST_PRODUCT,
     "l": LEAST_BAD,
     "t": LEAST_BAD,
+    "k": LEAST_BAD_THEN_CHEAPEST,
 }
 """What each strategy chooses a partner by, as the kernel knows it."""
 
-_AT = {"": LOOKS_AT_NOTHING, "l": LOOKS_AT_L, "t": LOOKS_AT_T}
+_AT = {"": LOOKS_AT_NOTHING, "l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 
 
 def merge_greedily(
@@ -197,15 +199,15 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
 
 
 def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
-    """What the strategy sees of the sensitive attribute; next to nothing if it looks at none."""
+    """What the strategy sees of the classes beside the cost; next to nothing if it looks not."""
     at = _AT[LOOKS_AT[task.strategy]]
     whole = at != LOOKS_AT_NOTHING and task.scope == "table"
     seen = classes.n_classes if at != LOOKS_AT_NOTHING else 0
-    if seen:
+    if needs_sensitive(task.strategy):
         assert task.sensitive is not None, "checked with the plan"
         histograms = histograms_of(classes.sensitive_named(task.sensitive), 2 * seen)
     else:
-        histograms = NO_HISTOGRAMS
+        histograms = empty_histograms(2 * seen)
     bucket, shares = _buckets(histograms.total)
     leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
     by_ties = whole and _BY[task.strategy] == LEAST_BAD

@@ -59,10 +59,11 @@ STRATEGY_COLOURS: Mapping[str, str] = {
     "s7": "#BB3399",
     "l": "#337700",
     "t": "#999900",
+    "k": "#332200",
 }
 """One colour per strategy, where strategies alone vary: those that look at l cool, at t warm.
 
-Found by a search for nine colours that stay far apart in OKLab under normal sight and the three
+Found by a search for ten colours that stay far apart in OKLab under normal sight and the three
 kinds of dichromacy, and are dark enough for a thin line on white; a test holds the distances.
 """
 
@@ -76,6 +77,7 @@ STRATEGY_DASHES: Mapping[str, str] = {
     "s7": "2px,4px",
     "l": "18px,4px",
     "t": "18px,4px,3px,4px",
+    "k": "12px,3px,2px,3px,2px,3px",
 }
 """One dash per strategy on every page: steady for those that look at l, broken by dots for t."""
 
@@ -89,6 +91,7 @@ STRATEGY_MARKERS: Mapping[str, str] = {
     "s7": "x",
     "l": "star",
     "t": "pentagon",
+    "k": "hexagon",
 }
 """One marker per strategy on every page, by its name in Plotly."""
 

@@ -4,9 +4,9 @@ The live classes stand in a prefix tree: one level per quasi-identifier, one pat
 cost of a merge is a sum over quasi-identifiers, so what a prefix of the path costs is a lower bound
 for every class below it, and a branch that costs more than the best partner so far is not entered.
 
-A strategy that looks at a sensitive attribute sees every class by one number, how *bad* it is:
-minus its entropy where the strategy looks at l, its t where it looks at t. So "highest l" and
-"lowest t" are one search, for the least bad; and l = exp(-bad).
+A strategy that looks at more than the cost sees every class by one number, how *bad* it is: minus
+its entropy where the strategy looks at l, its t where it looks at t, minus its size where it looks
+at k. So "highest l", "lowest t" and "highest k" are one search, for the least bad; l = exp(-bad).
 
 Everything is in one file: Numba's cache does not notice a change in a file that another imports.
 """
@@ -25,6 +25,7 @@ __all__ = [
     "LEAST_BAD_THEN_CHEAPEST",
     "LEAST_PRODUCT",
     "LIVE",
+    "LOOKS_AT_K",
     "LOOKS_AT_L",
     "LOOKS_AT_NOTHING",
     "LOOKS_AT_T",
@@ -67,7 +68,7 @@ TOLERANCE = 1e-9
 CHEAPEST, CHEAPEST_THEN_LEAST_BAD, LEAST_BAD_THEN_CHEAPEST, LEAST_PRODUCT, LEAST_BAD = range(5)
 """What a partner is chosen by."""
 
-LOOKS_AT_NOTHING, LOOKS_AT_L, LOOKS_AT_T = range(3)
+LOOKS_AT_NOTHING, LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(4)
 """What being bad means."""
 
 ENTRIES, NEAR, FIRST, COVERED, MARKED = range(5)
@@ -206,16 +207,16 @@ class Histograms(NamedTuple):
 
 
 class Looking(NamedTuple):
-    """What a strategy knows of the sensitive attribute. Empty arrays if it looks at none.
+    """What a strategy knows of the classes beside the cost. Empty arrays if it looks at nothing.
 
     Attributes
     ----------
     at
-        Whether it looks at l, at t, or at nothing.
+        Whether it looks at l, at t, at k, or at nothing.
     whole
         Whether the whole table counts, or the merged class alone.
     histograms
-        The live classes.
+        The live classes; empty where no sensitive attribute is looked at.
     bad, mass, reach
         Per class how bad it is; what bounds the same of a merged class: the sum of n ln n over its
         values (l), or its size times t (t); and the share of the table that has one of its values
@@ -703,7 +704,7 @@ def _join(histograms, alive, parts, made, state, at):
 
 @_loop
 def _measure(histograms, each, at):
-    """How bad a class is, what bounds it when merged, and its reach (see Looking)."""
+    """How bad a class is by its values, what bounds it when merged, its reach (see Looking)."""
     start, length = histograms.start[each], histograms.length[each]
     size = np.int64(0)
     for entry in range(start, start + length):
@@ -827,6 +828,8 @@ def _bad_of_two(
 
     Takes arrays, not the records that hold them: handing those over costs more than the sum.
     """
+    if at == LOOKS_AT_K:
+        return -float(size)
     first, last = start[other], start[other] + length[other]
     if at == LOOKS_AT_L:
         mass += _logs_added(logs, value, tally, marks, first, last)
@@ -849,6 +852,8 @@ def _merged_bad(looking, work, chosen, other, third):
             at, logs, records, total, start, length, value, tally, marks, chosen, other, size, mass
         )  # fmt: skip
     size += work.counts[third]
+    if at == LOOKS_AT_K:
+        return -float(size)
     first, last = start[other], start[other] + length[other]
     after, end = start[third], start[third] + length[third]
     if at == LOOKS_AT_L:
@@ -923,13 +928,14 @@ def _badness(looking, work, rules, chosen, candidate):
 def _changes_nothing(looking, chosen, by, bar):
     """Whether the table stays as bad as its worst class, whatever ``chosen`` is merged with.
 
-    A class made of others is at most as bad as the worst of them.
+    A class made of others is at most as bad as the worst of them, and by size as the best.
     """
     if not looking.whole:
         return False
     if by == LEAST_PRODUCT:  # of those that do not take in all of the worst classes
         return looking.bad[chosen] <= looking.ends_bad[0]
-    return looking.ends_bad[0] <= bar and looking.bad[chosen] <= bar
+    fits = looking.at == LOOKS_AT_K or looking.bad[chosen] <= bar
+    return fits and looking.ends_bad[0] <= bar
 
 
 @_loop
@@ -1116,6 +1122,9 @@ def _bound_all(looking, work, chosen):
         for place in range(live):
             both = size + sizes[place]
             bounds[place] = (mass + masses[place]) / both - _ln(logs, both) - _SLACK
+    elif at == LOOKS_AT_K:
+        for place in range(live):
+            bounds[place] = -float(size + sizes[place])
     else:
         for place in range(live):
             covered = min(reach + reaches[place], shares[mask | masks[place]])
@@ -1416,7 +1425,10 @@ def _partner(work, rules, looking, root, chosen, own, least):
 @_loop
 def _see(looking, work, added):
     """Let a strategy know of a class that lives now."""
-    bad, mass, reach = _measure(looking.histograms, added, looking.at)
+    if looking.at == LOOKS_AT_K:
+        bad, mass, reach = -float(work.counts[added]), 0.0, 0.0
+    else:
+        bad, mass, reach = _measure(looking.histograms, added, looking.at)
     mask = 0
     if looking.at == LOOKS_AT_T:
         start = looking.histograms.start[added]
@@ -1522,7 +1534,7 @@ def merge_some(work, rules, looking, n):
     rules
         What stays the same.
     looking
-        What the strategy sees of the sensitive attribute.
+        What the strategy sees of the classes beside the cost.
     n
         The number of merges after which to return, to report progress.
 

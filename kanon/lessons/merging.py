@@ -226,6 +226,7 @@ _BEST: Mapping[str, str] = {
     "s7": "least cost times t",
     "l": "highest l",
     "t": "lowest t",
+    "k": "highest k; of equal ones, least cost",
 }
 """What is best by each strategy, in words."""
 
@@ -233,7 +234,7 @@ _BEST: Mapping[str, str] = {
 def _partner(
     board: Blackboard, live: Live, first: int, second: int, open_to: Sequence[int]
 ) -> Choice:
-    """The choice of a partner: every candidate with its cost, and l or t where they count."""
+    """The choice of a partner: every candidate with its cost, and l, t or k where they count."""
     task = board.task
     terms = [board.merging(live[first], live[each]) for each in open_to]
     costs = [sum(term.exact for term in each) for each in terms]
@@ -261,21 +262,24 @@ def _partner(
 
 
 def _left(board: Blackboard, live: Live, one: int, other: int) -> float:
-    """The l or t after a merge: of the worst class of the table, or of the merged class."""
+    """The l, t or k after a merge: of the worst class of the table, or of the merged class."""
     task = board.task
-    assert task.sensitive is not None, "the strategy looks at it"
     met = board.meet(live[one].nodes, live[other].nodes)
     moved = {one, other, *(each for each in live if live[each].nodes == met)}
     group = np.zeros(task.classes.n_classes, dtype=np.int64)
     stay = [live[each] for each in live if each not in moved]
     for number, held in enumerate(stay, start=1):
         group[list(held.classes)] = number
-    seen = task.classes.sensitive_named(task.sensitive).grouped(group, len(stay) + 1)
-    by_l = LOOKS_AT[task.strategy] == "l"
-    found = entropy_l_diversity.each(seen) if by_l else t_closeness.each(seen)
+    looks_at = LOOKS_AT[task.strategy]
+    if looks_at == "k":
+        found = np.bincount(group, task.classes.counts, len(stay) + 1)
+    else:
+        assert task.sensitive is not None, "the strategy looks at it"
+        seen = task.classes.sensitive_named(task.sensitive).grouped(group, len(stay) + 1)
+        found = entropy_l_diversity.each(seen) if looks_at == "l" else t_closeness.each(seen)
     if task.scope == "class":
         return float(found[0])
-    return float(found.min() if by_l else found.max())
+    return float(found.max() if looks_at == "t" else found.min())
 
 
 def _keys(
@@ -289,7 +293,7 @@ def _keys(
     if seconds is None:
         return [(cost,) for cost in costs]
     by_l = LOOKS_AT[strategy] == "l"
-    bad = [-each if by_l else each for each in seconds]
+    bad = [each if LOOKS_AT[strategy] == "t" else -each for each in seconds]
     slack = _TOLERANCE if by_l else 0.0
     if strategy in ("s4", "s7"):
         pairs = zip(costs, seconds, strict=True)
@@ -299,7 +303,7 @@ def _keys(
         least = [each for each, cost in zip(bad, costs, strict=True) if cost == min(costs)]
         return list(zip(costs, _level(bad, slack, min(least)), strict=True))
     level = _level(bad, slack)
-    return list(zip(level, costs, strict=True)) if strategy in ("s3", "s6") else [
+    return list(zip(level, costs, strict=True)) if strategy in ("s3", "s6", "k") else [
         (each,) for each in level
     ]  # fmt: skip
 

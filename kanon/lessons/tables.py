@@ -153,7 +153,7 @@ def candidates_table(step: Step) -> pd.DataFrame:
         for each in choice.candidates:
             about = {
                 "question": choice.question, "candidate": each.name, "chosen": int(each.chosen),
-                "cost": each.cost, "l or t": each.second, "note": each.note,
+                "cost": each.cost, "l, t or k": each.second, "note": each.note,
             }  # fmt: skip
             paid = [
                 {"of": term.of, "column": term.attribute, "from": term.low, "to": term.high,
@@ -162,7 +162,7 @@ def candidates_table(step: Step) -> pd.DataFrame:
             ]  # fmt: skip
             rows += [{**about, **term} for term in paid or [{}]]
     columns = [
-        *("question", "candidate", "chosen", "cost", "l or t", "note"),
+        *("question", "candidate", "chosen", "cost", "l, t or k", "note"),
         *("of", "column", "from", "to", "cost per record", "records", "product"),
     ]
     return pd.DataFrame(rows, columns=columns)

@@ -7,7 +7,7 @@ import numpy as np
 from kanon.kernels.merge import Histograms
 from kanon.sensitive import Sensitive
 
-__all__ = ["NO_HISTOGRAMS", "histograms_of"]
+__all__ = ["empty_histograms", "histograms_of"]
 
 _MOST_LOGS = 2**20
 """Up to which n the values of n ln n are kept: 8 MB."""
@@ -43,10 +43,20 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
     )
 
 
-_NOTHING = np.zeros(0, dtype=np.int64)
+def empty_histograms(n_classes: int) -> Histograms:
+    """Those of classes of which no sensitive value is known.
 
-NO_HISTOGRAMS = Histograms(
-    logs=np.zeros(0), records=0, total=_NOTHING, start=_NOTHING, length=_NOTHING,
-    value=np.zeros(0, dtype=np.int32), tally=_NOTHING,
-)  # fmt: skip
-"""Those of no class."""
+    Parameters
+    ----------
+    n_classes
+        For how many classes there has to be room.
+    """
+    return Histograms(
+        logs=np.zeros(0),
+        records=0,
+        total=np.zeros(0, dtype=np.int64),
+        start=np.zeros(n_classes, dtype=np.int64),
+        length=np.zeros(n_classes, dtype=np.int64),
+        value=np.zeros(0, dtype=np.int32),
+        tally=np.zeros(0, dtype=np.int64),
+    )

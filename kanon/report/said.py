@@ -10,7 +10,7 @@ from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release_check import Verdict
+from kanon.release_check import NOT_CONSIDERED, Verdict
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.sentences import best_guess, chance, left_out, lost, smallest_class
@@ -19,7 +19,6 @@ from kanon.words import counted, percent, thin
 
 __all__ = [
     "LEVELS",
-    "NOT_CONSIDERED",
     "Guarantee",
     "Level",
     "fates",
@@ -30,12 +29,6 @@ __all__ = [
     "verdict_sentence",
     "what_leaves",
 ]
-
-NOT_CONSIDERED = (
-    "what is known about these persons from elsewhere, other releases of the same table, and what "
-    "columns tell that are left as they are"
-)
-"""What no model of a release looks at; a verdict always says so."""
 
 
 # --- guarantees -----------------------------------------------------------------------------

@@ -346,6 +346,10 @@ class MemoryTable:
         """The classes by some columns as they are; see :func:`classes_of_columns`."""
         return classes_of_columns(self.frame, columns, sensitive, person)
 
+    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
+        """How many classes by some columns have how many records."""
+        return Frequencies.of(self.classes_of(columns).counts)
+
     def without_suppressed(self) -> tuple[MemoryTable, int]:
         """A release without its blanked rows; see :func:`without_suppressed`."""
         kept, gone = without_suppressed(self.frame)

@@ -28,7 +28,15 @@ from kanon.sources.memory import check_persons, require_records, sensitive_value
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
-from kanon.sources.stored_values import EXCERPT, Asked, Connected, Values, frame, positions
+from kanon.sources.stored_values import (
+    EXCERPT,
+    Asked,
+    Connected,
+    Values,
+    frame,
+    positions,
+    sizes_of,
+)
 from kanon.values import Counted, Distinct, Frequencies
 
 __all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
@@ -216,10 +224,7 @@ class StoredTable:
         groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
         cells = self.cleaned(groups, "value")
         alike = groups.filter(cells.notnull()).group_by("records")
-        found = self.opened.fetch(alike.aggregate(values=lambda some: some.count()))
-        sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
-        order = np.argsort(sizes)
-        return Frequencies(sizes[order], values[order])
+        return sizes_of(self.opened.fetch(alike.aggregate(values=lambda some: some.count())))
 
     def distinct(self) -> dict[str, Distinct]:
         """Per column how many distinct values it has."""
@@ -345,6 +350,43 @@ class StoredTable:
         histograms = tuple(self.histogram(column, columns, codes) for column in sensitive)
         persons = None if person is None else self.histogram(person, columns, codes)
         return EquivalenceClasses(tuple(columns), (), codes, counts, histograms, persons)
+
+    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
+        """How many classes by some columns have how many records; no group comes here.
+
+        A single column may have more values than can be read as text: then values are as different
+        as the engine holds them.
+
+        Raises
+        ------
+        PlanError
+            No column is named, or the table lacks one.
+        TableError
+            The table has no records, or several columns have too many values.
+        """
+        if not columns:
+            raise PlanError("Name at least one column to measure the exposure by.")
+        check_columns(self.columns, columns)
+        require_records(self.n_records)
+        key = (self.leaving, tuple(columns))
+        if key not in self._asked.frequencies:
+            self._asked.frequencies[key] = self._count_groups(columns)
+        return self._asked.frequencies[key]
+
+    def _count_groups(self, columns: Sequence[str]) -> Frequencies:
+        try:
+            return self.opened.group_sizes(columns, self.leaving)
+        except TableError:  # too many values, or such as have no text
+            if len(columns) > 1:
+                raise
+        alone = self.frequencies(columns[0])
+        missing = self.n_records - alone.distinct.filled
+        if not missing:
+            return alone
+        place = np.searchsorted(alone.sizes, missing)
+        return Frequencies(
+            np.insert(alone.sizes, place, missing), np.insert(alone.values, place, 1)
+        )
 
     def histogram(
         self, column: str, columns: Sequence[str], tuples: np.ndarray, lookup: Any = None

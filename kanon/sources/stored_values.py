@@ -32,6 +32,7 @@ __all__ = [
     "Values",
     "frame",
     "positions",
+    "sizes_of",
     "whole_numbers",
 ]
 
@@ -154,6 +155,44 @@ class Connected:
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes and their counts; see :meth:`StoredTable.coded`."""
+        listed, wanted, numbers, sizes = self._numbered(columns, leaving)
+        most = settings().classes
+        found = self.fetch(listed.limit(most + 1))
+        check_classes(found.num_rows)
+        if not leaving:
+            _check_sum(found[_COUNT], self.values(columns[0]))
+        tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
+        counts = found[_COUNT].to_numpy().astype(np.int64)
+        del found
+        tuples, counts = sum_tuples(tuples, counts, tuples)
+        codes = np.empty((len(tuples), len(columns)), dtype=np.int32)
+        for place, number in enumerate(numbers):
+            for j, each in number.items():
+                codes[:, j] = tuples[:, place] // each % sizes[j]
+        return codes, counts
+
+    def group_sizes(
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
+    ) -> Frequencies:
+        """How many classes have how many records: the engine groups, and its groups."""
+        listed, wanted, _, _ = self._numbered(columns, leaving)
+        classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
+        return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
+
+    def _numbered(
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
+    ) -> tuple[Any, list[str], list[dict[int, int]], list[int]]:
+        """The groups of the engine, each with the whole numbers that its tuple of codes is.
+
+        Returns
+        -------
+        listed
+            An expression: the numbers, and the records; several groups may have the same.
+        wanted
+            The names of the numbers.
+        numbers, sizes
+            See :func:`whole_numbers`.
+        """
         import ibis
 
         rows = self.rows.expression
@@ -176,21 +215,15 @@ class Connected:
             )
             for place, number in enumerate(numbers)
         }
-        most = settings().classes
         listed = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
-        found = self.fetch(listed.limit(most + 1))
-        check_classes(found.num_rows)
-        if not leaving:
-            _check_sum(found[_COUNT], self.values(columns[0]))
-        tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
-        counts = found[_COUNT].to_numpy().astype(np.int64)
-        del found
-        tuples, counts = sum_tuples(tuples, counts, tuples)
-        codes = np.empty((len(tuples), len(columns)), dtype=np.int32)
-        for place, number in enumerate(numbers):
-            for j, each in number.items():
-                codes[:, j] = tuples[:, place] // each % sizes[j]
-        return codes, counts
+        return listed, [*wanted], numbers, sizes
+
+
+def sizes_of(found: Any) -> Frequencies:
+    """How many have how many records, from the few rows that an engine answered."""
+    sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
+    order = np.argsort(sizes)
+    return Frequencies(sizes[order], values[order])
 
 
 def _check_sum(counts: Any, values: Values) -> None:

@@ -109,6 +109,17 @@ class Table(Protocol):
             Some records do not say whom they are about.
         """
 
+    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
+        """How many classes by some columns have how many records; a missing cell is a value.
+
+        Raises
+        ------
+        PlanError
+            No column is named, or the table lacks one.
+        TableError
+            The table has no records, or an engine cannot group by so many values.
+        """
+
     def without_suppressed(self) -> tuple[Table, int]:
         """A release without its blanked rows of suppressed records, and how many those were.
 

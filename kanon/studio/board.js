@@ -34,6 +34,7 @@ const SHAPES = {
   "triangle-up": around(3, 0, () => 1.25),
   "triangle-down": around(3, Math.PI, () => 1.25),
   "pentagon": around(5, 0, () => 1.1),
+  "hexagon": around(6, 0, () => 1.1),
   "star": around(10, 0, (place) => (place % 2 ? 0.55 : 1.35)),
   "cross": plus,
   "x": plus.map(([x, y]) => [0.75 * (x - y), 0.75 * (x + y)]),

@@ -33,7 +33,7 @@ from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared, algorithms, check_task, prepare, serves_every_k, uses
 from kanon.schema import Role
-from kanon.strategies import LOOKS_AT
+from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.work import (
     Known,
     Pinned,
@@ -140,7 +140,7 @@ class Run(NamedTuple):
 
 # --- which -----------------------------------------------------------------------------------
 def strategies_offered(work: Work) -> list[str]:
-    """The strategies that can be compared: S1 alone without a sensitive column or without GAA."""
+    """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
     return usable_strategies(replace(work, algorithm=led)) if led is not None else ["s1"]
 
@@ -613,7 +613,7 @@ def _base_key(line: Wanted) -> str:
     led = line.configuration
     parts: list[object] = [line.ground.digest, led.algorithm, led.strategy]
     if LOOKS_AT[led.strategy]:
-        parts += [led.scope, line.plan.led_by]
+        parts += [led.scope, line.plan.led_by if needs_sensitive(led.strategy) else None]
     plan = line.plan
     if uses(led.algorithm, "suppression"):
         parts.append(("suppression", plan.suppression_limit))

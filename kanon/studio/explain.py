@@ -18,7 +18,7 @@ from kanon.privacy.persons import KInPersons
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.requirements import others_of, short
 from kanon.studio.text import plain
 from kanon.studio.work import Result
@@ -133,8 +133,9 @@ def _how_guided(plan: Plan) -> str:
     chosen = plan.algorithm
     strategy, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
     guided = [f"**{plain(say_of(strategy.title))}.** {plain(say_of(strategy.summary))}"]
-    if looks_at:
+    if needs_sensitive(chosen.strategy):
         guided.append(say("The sensitive column is {column}.", column=plain(plan.led_by)))
+    if looks_at:
         guided.append(plain(say_of(SCOPES[chosen.scope].summary)))
     if looks_at == "l":
         guided.append(
@@ -147,6 +148,8 @@ def _how_guided(plan: Plan) -> str:
                 "in the table (total variation)."
             )
         )
+    if looks_at == "k":
+        guided.append(say("k is the number of records in the smallest class."))
     return " ".join([*guided, _how_tied(plan)])
 
 
@@ -264,11 +267,12 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     if any(LOOKS_AT[name] for name in used):
         scopes = dict.fromkeys(one.scope for one in led if LOOKS_AT[one.strategy])
         looks = [plain(say_of(SCOPES[scope].summary)) for scope in scopes]
-        if comparison.sensitive:
+        by_values = any(map(needs_sensitive, used))
+        if comparison.sensitive and by_values:
             looks.insert(
                 0, say("l and t are of the column {column}.", column=plain(comparison.sensitive))
             )
-        if "table" in scopes:
+        if "table" in scopes and by_values:
             looks.append(
                 say(
                     "At first many classes have l = 1, and no single merge changes that: then "

@@ -140,7 +140,7 @@ def strategy_choice(key: str) -> None:
         say("Which class a smallest one is merged with."),
         plain(say_of(STRATEGIES[work.strategy_used].summary)),
     ]
-    if len(usable_strategies(work)) < 2:
+    if len(usable_strategies(work)) < len(STRATEGIES):
         about.append(plain(say("All others need GAA and a sensitive column.")))
     st.selectbox(
         say("Strategy"),

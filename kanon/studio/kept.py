@@ -19,7 +19,7 @@ from kanon.run import Prepared, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
-from kanon.strategies import LOOKS_AT
+from kanon.strategies import needs_sensitive
 from kanon.studio.configurations import Wanted
 from kanon.studio.planned import with_plan
 from kanon.studio.work import Pinned, Work
@@ -260,7 +260,7 @@ def _with_pin(
 ) -> Work:
     title = checked_title(title, [each.title for each in work.pinned])
     led = plan.algorithm
-    if LOOKS_AT[led.strategy]:  # whatever becomes sensitive later
+    if needs_sensitive(led.strategy):  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
     kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
     return replace(work, pinned=(*work.pinned, kept), problem=None, notice=None)

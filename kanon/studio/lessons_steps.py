@@ -190,7 +190,9 @@ def _step(work: Work, found: Told, at: int) -> None:
         picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about)
         for choice in step.choices:
             looked = LOOKS_AT[lesson.task.strategy]
-            second = say("l left ↑") if looked == "l" else say("t left ↓")
+            second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
+                looked, ""
+            )
             st.html(choice_sheet(found.table, before.recoding, choice, second))
         if step.choices:
             data_button(

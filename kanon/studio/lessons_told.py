@@ -18,7 +18,7 @@ from kanon.plan import Plan
 from kanon.run import Prepared, algorithm_named, uses
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
-from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.lessons_steps_view import StepsView
 from kanon.studio.work import Work, plan_content, plan_of, usable_metrics, usable_strategies
 
@@ -74,8 +74,9 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     if name == OWN:
         usable = usable_strategies(replace(work, algorithm=view.algorithm))
     else:
-        able = Role.SENSITIVE in PRESETS[name].roles.values() and uses(view.algorithm, "strategy")
-        usable = [one for one in STRATEGIES if able or not LOOKS_AT[one]]
+        able = Role.SENSITIVE in PRESETS[name].roles.values()
+        known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
+        usable = [one for one in known if able or not needs_sensitive(one)]
     return usable, view.strategy if view.strategy in usable else usable[0]
 
 

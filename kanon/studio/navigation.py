@@ -78,6 +78,12 @@ def chosen_page() -> StreamlitPage:
                     icon=":material/query_stats:",
                     url_path="utility",
                 ),
+                st.Page(
+                    "pages/decide.py",
+                    title=say("Decide"),
+                    icon=":material/balance:",
+                    url_path="decide",
+                ),
             ],
             say("Pass on"): [
                 st.Page(

@@ -32,7 +32,7 @@ from kanon.searches import Searches
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
-from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
+from kanon.strategies import LOOKS_AT, STRATEGIES, Scope, needs_sensitive
 from kanon.studies import Learned, Measured
 from kanon.studio.attacker import Looking
 from kanon.studio.choices import (
@@ -45,6 +45,7 @@ from kanon.studio.choices import (
     starting_text,
     with_tree,
 )
+from kanon.studio.decide_view import DecideView
 from kanon.studio.handed import Handed
 from kanon.studio.history import History
 from kanon.studio.jobs import Job
@@ -330,6 +331,8 @@ class Work:
         What the page Lattice shows, and the last lattice that a worker looked at.
     utility
         What the page Utility shows.
+    deciding
+        What the page Decide shows, with what the release is for.
     lessons
         What the page Learn shows.
     report, reported
@@ -412,6 +415,7 @@ class Work:
     lattice: LatticeView = field(default_factory=LatticeView)
     found_lattice: FoundLattice | None = None
     utility: UtilityView = field(default_factory=UtilityView)
+    deciding: DecideView = field(default_factory=DecideView)
     lessons: LessonsView = field(default_factory=LessonsView)
     report: ReportView = field(default_factory=ReportView)
     reported: Report | None = None
@@ -755,8 +759,10 @@ def settings_of(work: Work, plan: Plan) -> str:
     """A fingerprint of all that a result depends on but for k: a result knows its own k."""
     content = plan.model_dump(mode="json")
     content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
-    if not LOOKS_AT[plan.algorithm.strategy]:  # then neither can change the result
-        content["algorithm"] |= {"scope": None, "sensitive": None}
+    if not LOOKS_AT[plan.algorithm.strategy]:  # what is not looked at cannot change the result
+        content["algorithm"]["scope"] = None
+    if not needs_sensitive(plan.algorithm.strategy):
+        content["algorithm"]["sensitive"] = None
     for setting in ("cost", "tie_seed", "seed", "attribute_weights"):
         if not uses(plan.algorithm.name, setting):
             content["algorithm"][setting] = None
@@ -797,9 +803,9 @@ def usable_metrics(work: Work) -> list[str]:
 
 
 def usable_strategies(work: Work) -> list[str]:
-    """The strategies that can be chosen: l and t need a sensitive column, and GAA."""
-    able = bool(work.sensitive_columns) and uses(work.algorithm, "strategy")
-    return [name for name in STRATEGIES if able or not LOOKS_AT[name]]
+    """The strategies that can be chosen: all but S1 need GAA, l and t a sensitive column too."""
+    known = STRATEGIES if uses(work.algorithm, "strategy") else ["s1"]
+    return [name for name in known if work.sensitive_columns or not needs_sensitive(name)]
 
 
 def compared_metrics(work: Work) -> list[str]:

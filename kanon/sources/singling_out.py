@@ -1,0 +1,423 @@
+"""Which columns single records out together: the smallest sets of them, found by counting.
+
+Some columns single a record out if fewer than k records share its values of them: of k = 2, if no
+other one does. One more column parts classes and joins none, so the share of these records never
+falls. What matters of all sets of columns are therefore the smallest that reach a threshold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby, islice
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError, quoted
+from kanon.progress import Progress, no_progress
+from kanon.schema import Role, check_columns
+from kanon.sources.memory import MemoryTable, require_records
+from kanon.sources.tables import Table
+from kanon.words import counted, percent, thin
+
+__all__ = ["MOST_SETS", "Contribution", "SinglingOut", "SmallestSet", "singling_out"]
+
+MOST_SETS = 20_000
+"""So many sets are counted at most: some twenty seconds with 30,000 records in memory."""
+
+
+@dataclass(frozen=True)
+class SmallestSet:
+    """Columns that single out enough records together, of which none can be spared.
+
+    Attributes
+    ----------
+    columns
+        The columns, in the table's order.
+    records
+        How many records they single out.
+    """
+
+    columns: tuple[str, ...]
+    records: int
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a column contributes to the smallest sets.
+
+    Attributes
+    ----------
+    column
+        The column.
+    sets
+        How many of the smallest sets it is in.
+    records
+        The most records that one of them singles out and would not without the column.
+    """
+
+    column: str
+    sets: int
+    records: int
+
+
+@dataclass(frozen=True)
+class SinglingOut:
+    """The smallest sets of columns that single out a share of the records.
+
+    Attributes
+    ----------
+    columns
+        The columns that were looked at.
+    n_records
+        n.
+    share
+        The share of the records, above 0 and up to 1, that a set has to single out to be listed.
+    k
+        A record is singled out if fewer than k records share its values.
+    asked
+        Sets of up to so many columns were asked for.
+    size
+        All sets of up to so many columns were looked at, or ruled out: less than ``asked`` if
+        those that are larger would have been too many.
+    sets
+        The smallest sets: those of fewer columns first, among them those of more records.
+    contributions
+        What each column contributes that is in one of them, those of more records first.
+    together
+        How many records are singled out by all columns together that do not reach the share
+        alone: no set of them singles out more.
+    """
+
+    columns: tuple[str, ...]
+    n_records: int
+    share: float
+    k: int
+    asked: int
+    size: int
+    sets: tuple[SmallestSet, ...]
+    contributions: tuple[Contribution, ...]
+    together: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether no set of the size that was asked for was left out."""
+        return self.size == self.asked
+
+    @property
+    def identifier_like(self) -> tuple[str, ...]:
+        """The columns that single out every record alone: numbers of persons, names."""
+        return tuple(
+            one.columns[0]
+            for one in self.sets
+            if len(one.columns) == 1 and one.records == self.n_records
+        )
+
+    @property
+    def proposed(self) -> tuple[str, ...]:
+        """The columns that should be quasi-identifiers by this, in the table's order.
+
+        Those of the smallest sets. One that is like an identifier had better be one.
+        """
+        found = {column for one in self.sets for column in one.columns}
+        found -= {*self.identifier_like}
+        return tuple(column for column in self.columns if column in found)
+
+    def contradicted(self, roles: Mapping[str, Role]) -> tuple[str, ...]:
+        """The columns of the smallest sets that are called insensitive, in the table's order.
+
+        Parameters
+        ----------
+        roles
+            The role of each column; a column without one is insensitive.
+        """
+        found = {one.column for one in self.contributions}
+        return tuple(
+            column
+            for column in self.columns
+            if column in found and roles.get(column, Role.INSENSITIVE) is Role.INSENSITIVE
+        )
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that was found, for JSON; shares are of 1."""
+        n = self.n_records
+        return {
+            "records": n,
+            "share": self.share,
+            "k": self.k,
+            "size": self.size,
+            "complete": self.complete,
+            "together": self.together,
+            "sets": [
+                {"columns": [*one.columns], "records": one.records, "share": one.records / n}
+                for one in self.sets
+            ],
+            "columns": [
+                {"column": one.column, "sets": one.sets, "records": one.records}
+                for one in self.contributions
+            ],
+            "identifier_like": [*self.identifier_like],
+            "proposed": [*self.proposed],
+        }
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """All that was found, in sentences, with the names of columns and no value of the table."""
+        alike = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
+        meant = f"A record is singled out if {alike} of the {counted(self.n_records, 'record')}"
+        many = "no set of" if not self.sets else f"{counted(len(self.sets), 'smallest set')} of"
+        lines = [
+            f"{meant} {'shares' if self.k == 2 else 'share'} its values.",
+            f"At least {percent(100 * self.share)} of them are singled out by {many} up to "
+            f"{counted(self.size, 'column')}{':' if self.sets else '.'}",
+            *(f"  {self._named(one.columns)}: {self._of_all(one.records)}" for one in self.sets),
+        ]
+        if self.sets:
+            lines.append("What each column adds to one of them at most (↓ better):")
+        for each in self.contributions:
+            sets = counted(each.sets, "set")
+            lines.append(f"  {quoted(each.column)}: {self._of_all(each.records)}, in {sets}")
+        if self.identifier_like:
+            names = self._named(self.identifier_like)
+            lines.append(f"Every record is singled out by one column alone, as by a name: {names}.")
+        if not self.complete:
+            lines.append(
+                f"Larger sets were asked for, up to {counted(self.asked, 'column')}, and not "
+                "looked at, as they are too many: look at fewer columns."
+            )
+        if sum(len(one.columns) == 1 for one in self.sets) < len(self.columns):
+            lines.append(
+                "All columns that do not reach it alone single out together: "
+                f"{self._of_all(self.together)}."
+            )
+        return tuple(lines)
+
+    def _named(self, columns: Sequence[str]) -> str:
+        return ", ".join(map(quoted, columns))
+
+    def _of_all(self, records: int) -> str:
+        return f"{counted(records, 'record')}, {percent(100 * records / self.n_records)}"
+
+
+def singling_out(
+    table: Table,
+    columns: Sequence[str] | None = None,
+    share: float = 0.05,
+    k: int = 2,
+    size: int = 3,
+    most: int = MOST_SETS,
+    progress: Progress = no_progress,
+) -> SinglingOut:
+    """Find the smallest sets of columns that single out at least a share of the records.
+
+    Of a set S of columns, the share is
+
+    .. math:: \\frac{1}{n} \\sum_{C: |C| < k} |C|
+
+    over the classes C of the records by S. It is between 0 (every class has k records) and 1 (no
+    class has), and never falls when a column is added. A set is *smallest* if it reaches the
+    threshold and no set of some of its columns does. A missing cell counts as a value of its own,
+    as in :meth:`kanon.sources.tables.Table.classes_of`.
+
+    Sets are looked at by their size. One is counted only if no part of it reaches the threshold
+    (Mannila and Toivonen 1997), and in memory only among the records that no part of it singles out
+    (partitions without what is decided, Huhtala et al. 1999). An engine groups its rows by each
+    set and tells how many groups there are of each size.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        The columns to look at; all by default.
+    share
+        The threshold, above 0 and up to 1. The default is a round number to begin with and no norm.
+    k
+        Classes of fewer records are singled out, 2 ≤ k ≤ n; 2 are the unique records.
+    size
+        How many columns a set may have, at least 1.
+    most
+        So many sets are counted at most. Before a size of which there are more, the search stops
+        and says so: it never looks at some sets of a size alone.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    PlanError
+        A number is out of its range, no column is named, or the table lacks one.
+    TableError
+        The table has no records, or a column more values than an engine can group by.
+
+    References
+    ----------
+    Motwani, Xu 2007: Efficient algorithms for masking and finding quasi-identifiers (a set of
+    attributes is one if it tells a share of the records apart); Mannila, Toivonen 1997: Levelwise
+    search and borders of theories in knowledge discovery; Huhtala, Kärkkäinen, Porkka, Toivonen
+    1999: TANE (partitions by attributes, refined one by one).
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2], "town": list("aaab")})
+    >>> found = singling_out(MemoryTable(people), share=0.5)
+    >>> [(one.columns, one.records) for one in found.sets]
+    [(('sex', 'age'), 4), (('sex', 'town'), 2), (('age', 'town'), 2)]
+    """
+    columns = tuple(dict.fromkeys(table.columns if columns is None else columns))
+    n = table.n_records
+    _check(table, columns, share, k, size)
+    singled = _counting(table, columns, k)
+
+    found: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
+    smallest: list[tuple[int, ...]] = []
+    below: list[tuple[int, ...]] = [()]
+    expected = sum(comb(len(columns), level) for level in range(1, min(size, len(columns)) + 1))
+    done = together = 0
+    for level in range(1, size + 1):
+        candidates = list(islice(_candidates(below, len(columns)), most - len(found) + 1))
+        if len(found) + len(candidates) > most:
+            break
+        below = []
+        for one in candidates:
+            progress(len(found) / expected, _told(level, len(candidates)))
+            found[one] = singled(one)
+            (smallest if found[one] / n >= share else below).append(one)
+        done = level
+        if level == 1:
+            together = singled([one[0] for one in below]) if below else 0
+        if together / n < share or not below:  # no set that is left reaches it
+            done = size
+            break
+    progress(1, "")
+    smallest.sort(key=lambda one: (len(one), -found[one], one))
+    named = [SmallestSet(tuple(columns[j] for j in one), found[one]) for one in smallest]
+    return SinglingOut(
+        columns, n, share, k, size, done, tuple(named),
+        _contributions(columns, smallest, found), together,
+    )  # fmt: skip
+
+
+def _check(table: Table, columns: Sequence[str], share: float, k: int, size: int) -> None:
+    if not columns:
+        raise PlanError("Name at least one column to look at.")
+    check_columns(table.columns, columns)
+    require_records(table.n_records)
+    if not 0 < share <= 1:
+        raise PlanError(
+            f"A share of {100 * share:g} % is not allowed; it is above 0 % and at most 100 % of "
+            "the records."
+        )
+    if not 2 <= k <= table.n_records:
+        raise PlanError(
+            f"k = {k} is not allowed; it is at least 2 and at most the number of records, "
+            f"{thin(table.n_records)}."
+        )
+    if size < 1:
+        raise PlanError(f"Sets of {size} columns are not possible; a set has at least 1 column.")
+
+
+def _told(level: int, sets: int) -> str:
+    return f"{counted(sets, 'set')} of {counted(level, 'column')}"
+
+
+def _candidates(below: Sequence[tuple[int, ...]], columns: int) -> Iterator[tuple[int, ...]]:
+    """The sets with one column more of which no part reaches the threshold, in their order.
+
+    >>> list(_candidates([()], 2)), list(_candidates([(0, 1), (0, 2), (1, 2), (1, 3)], 4))
+    ([(0,), (1,)], [(0, 1, 2)])
+    """
+    if below == [()]:
+        yield from ((j,) for j in range(columns))
+        return
+    known = {*below}
+    for start, alike in groupby(below, key=lambda one: one[:-1]):
+        for pair in combinations([one[-1] for one in alike], 2):
+            one = (*start, *pair)
+            if all(one[:j] + one[j + 1 :] in known for j in range(len(start))):
+                yield one
+
+
+def _contributions(
+    columns: Sequence[str],
+    smallest: Sequence[tuple[int, ...]],
+    found: Mapping[tuple[int, ...], int],
+) -> tuple[Contribution, ...]:
+    sets: Counter[int] = Counter()
+    gain: dict[int, int] = {}
+    for one in smallest:
+        for place, j in enumerate(one):
+            without = found.get(one[:place] + one[place + 1 :], 0)  # by no column: nobody
+            sets[j] += 1
+            gain[j] = max(gain.get(j, 0), found[one] - without)
+    order = sorted(gain, key=lambda j: (-gain[j], -sets[j], j))
+    return tuple(Contribution(columns[j], sets[j], gain[j]) for j in order)
+
+
+# --- counting the records that some columns single out ---------------------------------------
+def _counting(table: Table, columns: Sequence[str], k: int) -> Callable[[Sequence[int]], int]:
+    """What counts the records that some of the columns, by their positions, single out."""
+    if isinstance(table, MemoryTable):
+        return _InMemory(table.classes_of(columns), k).singled
+    return lambda chosen: table.group_sizes([columns[j] for j in chosen]).rarer_than(k)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parted:
+    """The records that some columns do not single out, in the classes by these columns.
+
+    Attributes
+    ----------
+    tuples : numpy.ndarray
+        The tuples of values that these records have, as positions among all of the table.
+    classes : numpy.ndarray
+        The class of each, numbered from 0.
+    singled
+        How many records are singled out.
+    """
+
+    tuples: np.ndarray
+    classes: np.ndarray
+    singled: int
+
+
+class _InMemory:
+    """Counts on the distinct tuples of a table; what sets begin with in common is parted once."""
+
+    def __init__(self, classes: EquivalenceClasses, k: int) -> None:
+        self._counts, self._k = classes.counts, k
+        self._values = np.ascontiguousarray(classes.nodes.T.astype(np.int64))
+        everybody = np.arange(classes.n_classes)
+        self._path = [_Parted(everybody, np.zeros_like(everybody), 0)]
+        self._chosen: tuple[int, ...] = ()
+
+    def singled(self, chosen: Iterable[int]) -> int:
+        """How many records the columns at these positions single out."""
+        chosen = tuple(chosen)
+        same = 0
+        while chosen[: same + 1] == self._chosen[: same + 1] and same < len(chosen):
+            same += 1
+        del self._path[same + 1 :]
+        for j in chosen[same:]:
+            self._path.append(self._parted(self._path[-1], self._values[j]))
+        self._chosen = chosen
+        return self._path[-1].singled
+
+    def _parted(self, before: _Parted, values: np.ndarray) -> _Parted:
+        """The classes parted by one more column, without the records that this singles out."""
+        here = values[before.tuples]
+        keys = before.classes * (here.max(initial=0) + 1) + here
+        classes, _ = pd.factorize(keys)
+        records = self._counts[before.tuples]
+        sizes = np.bincount(classes, records)
+        stay = sizes >= self._k
+        kept = stay[classes]
+        return _Parted(
+            before.tuples[kept],
+            (np.cumsum(stay) - 1)[classes[kept]],
+            before.singled + int(records[~kept].sum()),
+        )

@@ -1,0 +1,31 @@
+"""What the page Decide shows, and what was said of the purpose of the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kanon.release_context import Context
+
+__all__ = ["DecidePart", "DecideView"]
+
+DecidePart = Literal["purpose", "settings", "reverse", "study"]
+
+
+@dataclass(frozen=True)
+class DecideView:
+    """What is shown.
+
+    Attributes
+    ----------
+    part
+        Which part of the page is open.
+    context
+        What the release is for, and what is therefore asked of it.
+    uploads
+        How often a context file was loaded, so that its field is empty again.
+    """
+
+    part: DecidePart = "purpose"
+    context: Context = field(default_factory=lambda: Context(release="public"))
+    uploads: int = 0

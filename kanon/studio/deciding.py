@@ -1,0 +1,74 @@
+"""What the page Decide does to what the session works on; nothing here knows Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from kanon.errors import PlanError
+from kanon.language import say, say_counted
+from kanon.release_context import Context, least_k, models_wanted
+from kanon.studio.work import Work
+
+__all__ = ["IN_ENGINE", "opened_context", "population_used", "with_context", "with_wishes"]
+
+IN_ENGINE = say(
+    "A verdict counts the released rows once more, for which the table has to be in memory, and "
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon decide "
+    "with --engine memory."
+)
+"""Why there is no verdict about a table that stays in an engine."""
+
+
+def with_context(work: Work, context: Context) -> Work:
+    """The work with another purpose; whatever was said before is no longer shown."""
+    return replace(
+        work, deciding=replace(work.deciding, context=context), problem=None, notice=None
+    )
+
+
+def opened_context(work: Work, content: bytes) -> Work:
+    """The work with the purpose that a context file has.
+
+    Raises
+    ------
+    PlanError
+        The file is no context.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError(say("The context file is not text in UTF-8.")) from None
+    found = with_context(work, Context.from_json(text))
+    deciding = replace(found.deciding, uploads=work.deciding.uploads + 1)
+    return replace(found, deciding=deciding, notice=say("The context was loaded."))
+
+
+def population_used(work: Work) -> pd.DataFrame | None:
+    """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
+    people = work.looking.population
+    if work.deciding.context.attacker == "prosecutor" or people is None:
+        return None
+    return people.table
+
+
+def with_wishes(work: Work) -> Work:
+    """The work that requires what the context asks for, as if it had been chosen by hand.
+
+    k becomes the least that is enough for k and for who is easiest to find; l and t are required of
+    each sensitive column in place of what was required of it by these models. Any other model
+    stays.
+    """
+    context = work.deciding.context
+    wanted = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    taken = {(one.card.name, one.column) for one in wanted}
+    others = [one for one in work.models if (one.card.name, one.column) not in taken]
+    k = least_k(context)
+    said = say_counted(
+        len(wanted),
+        "Required now are k = {k} and {count} more model; press Anonymise.",
+        "Required now are k = {k} and {count} more models; press Anonymise.",
+        k=k,
+    )
+    return replace(work, k=k, models=(*others, *wanted), problem=None, notice=said)

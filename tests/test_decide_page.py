@@ -1,0 +1,187 @@
+"""The page Decide, driven by AppTest: what a release is for, thresholds, the verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from dashboard import (
+    OUTDATED,
+    WORK,
+    anonymised,
+    choose,
+    go,
+    press,
+    problems,
+    settled,
+    title,
+    warnings,
+    work,
+)
+
+from kanon.release_context import Context
+from kanon.sources.opening import open_table
+
+DECIDE = "pages/decide.py"
+
+
+@pytest.fixture
+def hospital(start):
+    """Ten records and their release, on the page."""
+    return go(anonymised(start()), DECIDE)
+
+
+def texts(at):
+    return "\n".join(one.value.replace("\\", "") for one in [*at.markdown, *at.caption])
+
+
+def context(at):
+    return work(at).deciding.context
+
+
+def want(at, name, number):
+    """Type another number for a threshold."""
+    (field,) = [
+        one for one in at.number_input
+        if one.key.startswith(f"decide-wanted-{work(at).version}-{name}-")
+    ]  # fmt: skip
+    field.set_value(number)
+    return go(at)
+
+
+def test_without_a_result_there_is_one_click_to_it(start):
+    at = start(page=DECIDE)
+    assert title(at) == "Which settings for this purpose?"
+    assert "There is no result for this table yet" in at.info[0].value
+    at = settled(press(at, "Anonymise"))
+    assert "Checked on 10 released records, for a release that anybody may get" in texts(at)
+
+
+def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
+    assert "0 of 5 thresholds are met" in texts(hospital)
+    assert "no count of 1 to 10 is shown" in texts(hospital)
+    hospital.button_group(key="decide-release").set_value("internal")
+    go(hospital)
+    assert context(hospital).release == "internal"
+    assert "of 3 thresholds" in texts(hospital) and "some custodians use 3" in texts(hospital)
+    hospital.button_group(key="decide-attacker").set_value("journalist")
+    go(hospital)
+    assert "but not whether they are in the table" in texts(hospital)
+    assert "nor was a population" in texts(hospital)
+    key = f"decide-known-{work(hospital).version}-3-3"
+    choose(hospital, key, 1)
+    assert context(hospital).known == 1
+    assert "any 1 of their 3 quasi-identifiers" in texts(hospital)
+    choose(hospital, key[:-1] + "1", 3)
+    assert context(hospital).known is None
+
+
+def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
+    rows = work(hospital).table.frame[work(hospital).quasi_identifiers]
+    people = pd.concat([rows] * 5).to_csv(index=False).encode()
+    seen = replace(work(hospital).looking, population=open_table(people, "people.csv"))
+    asked = replace(
+        work(hospital).deciding, context=Context(release="research", attacker="journalist")
+    )
+    hospital.session_state[WORK] = replace(work(hospital), looking=seen, deciding=asked)
+    go(hospital)
+    assert "✓ the person who is easiest to find is found once in 10 tries" in texts(hospital)
+    assert "nor was a population" not in texts(hospital)
+
+
+def test_a_threshold_of_ones_own_has_a_source_and_a_way_back(hospital):
+    want(hospital, "k", 2)
+    assert "✓ at least 2 records look alike (asked for: 2)" in texts(hospital)
+    key = f"decide-source-{work(hospital).version}-k"
+    hospital.text_input(key=key).set_value("Ethics board")
+    go(hospital)
+    assert context(hospital).thresholds.k.source == "Ethics board"
+    want(hospital, "k", 3)
+    assert context(hospital).thresholds.k.source == "Ethics board", "it is not lost"
+    press(hospital, "As proposed")
+    assert context(hospital) == Context(release="public")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "sentence"),
+    [
+        ("k", 1.0, "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1"),
+        ("t", 2.0, "thresholds.t.wanted has to be a number of at least 0 and at most 1, not 2."),
+    ],
+)
+def test_a_number_that_is_not_allowed_changes_nothing(hospital, name, number, sentence):
+    want(hospital, name, number)
+    (said,) = problems(hospital)
+    assert sentence in said
+    assert context(hospital) == Context(release="public")
+
+
+def test_an_empty_field_asks_for_nothing(hospital):
+    want(hospital, "mean_risk", None)
+    assert "of 4 thresholds" in texts(hospital)
+
+
+def test_what_no_release_reaches_is_said_beside_the_field(hospital):
+    want(hospital, "l", 50.0)
+    assert "No release reaches that of disease: at most" in texts(hospital)
+
+
+def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
+    hospital.button_group(key="decide-release").set_value("research")
+    go(hospital)
+    press(hospital, "Use as models")
+    now = work(hospital)
+    assert now.k == 5
+    assert [model.sentence for model in now.models] == [
+        "Entropy l-diversity with l = 2 for 'disease'",
+        "t-closeness with t = 0.4 (total variation) for 'disease'",
+    ]
+    assert any(one.startswith(OUTDATED) for one in warnings(hospital))
+    want(hospital, "l", 1.5)
+    press(hospital, "Use as models")
+    assert [model.symbol for model in work(hospital).models] == ["l", "t"], "in place of the old"
+    settled(press(hospital, "Anonymise"))
+    assert "✓ at least" in texts(hospital) and not problems(hospital)
+
+
+def test_a_context_is_saved_and_loaded(hospital, downloads):
+    want(hospital, "k", 7)
+    name, make = downloads["decide-context"]
+    text = make()
+    assert name.startswith("context-") and json.loads(text)["thresholds"] == {
+        "k": {"wanted": 7.0, "source": ""}
+    }
+    press(hospital, "As proposed")
+    load(hospital, text.encode())
+    assert Context.from_json(text) == context(hospital)
+    assert hospital.info[0].value == "The context was loaded\\."
+
+
+def load(at, content):
+    key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
+    at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
+    return go(at)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"{", "The context is not valid JSON: see line 1, character 2."),
+        (b'{"plan": 1}', 'This is no context of kanon: it lacks "context": 1.'),
+        (b"\xff\xfe", "The context file is not text in UTF-8."),
+    ],
+)
+def test_a_bad_file_is_said_and_loses_nothing(hospital, content, sentence):
+    want(hospital, "k", 7)
+    before = context(hospital)
+    load(hospital, content)
+    assert problems(hospital) == [sentence]
+    assert context(hospital) == before
+
+
+def test_the_purpose_is_not_carried_to_another_table(hospital):
+    want(hospital, "k", 7)
+    choose(hospital, "frame-sample", "voters")
+    assert context(hospital) == Context(release="public")
