@@ -254,6 +254,11 @@ class Run:
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
+    def persons_released(self) -> pd.Series | None:
+        """Whom each row of :meth:`released` is about; None where the plan does not ask."""
+        source = self.prepared.source
+        return source.persons_released(self.recoding) if isinstance(source, MemorySource) else None
+
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What the release may give away although it meets its models."""
@@ -277,10 +282,8 @@ class Run:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        released, source = self.released(), self.prepared.source
-        assert isinstance(source, MemorySource), "released() asks for one"
-        persons = source.persons_released(self.recoding)
-        return check_release(released, self.prepared.plan, _roots(self.recoding), persons)
+        released, roots = self.released(), _roots(self.recoding)
+        return check_release(released, self.prepared.plan, roots, self.persons_released())
 
     def write(
         self, target: Address, progress: Progress = no_progress, neutral: bool = False

@@ -19,6 +19,7 @@ from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.task import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.combined import combine
+from kanon.decision import decide, levels_reached
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
 from kanon.ground import Release
 from kanon.notebook import every_k
@@ -26,6 +27,7 @@ from kanon.plan import Plan
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.reidentification import marketer, prosecutor
 from kanon.release_check import check_release
+from kanon.release_context import Context
 from kanon.report.said import guarantees, in_plain_words, verdict_sentence
 from kanon.run import algorithms, prepare, recodings_at, run
 from kanon.sources.addresses import Address
@@ -407,3 +409,19 @@ def test_run_says_and_writes_the_fewest_persons(kanon, folder):  # noqa: F811
     )
     assert "the smallest of 10 records, the one of fewest persons of 6 persons" in said.out
     assert json.loads((folder / "M.json").read_text("utf-8"))["min_persons"] == 6
+
+
+# --- the verdict ----------------------------------------------------------------------------
+@pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
+def test_a_verdict_counts_persons_of_those_who_look_alike(suppressed):
+    done = quiet(visited("datafly", suppressed=suppressed, suppression_limit=0.1), visits())
+    reached = levels_reached(done)
+    rows = visits().assign(at=done.prepared.source.row_class)
+    rows["at"] = done.recoding.assigned[rows["at"]]
+    persons = rows[rows["at"] >= 0].groupby("at")["patient"].nunique()
+    assert reached.levels["k", ""] == persons.min() and reached.of == "persons"
+    assert reached.levels["highest_risk", ""] == pytest.approx(persons.min())
+    (first, *_) = decide(Context(release="public"), reached).parts
+    assert first.sentence.startswith(f"at least {persons.min()} persons look alike")
+    blind = quiet(visited("gaa").model_copy(update={"person": None}), visits())
+    assert levels_reached(blind).of == "records"
