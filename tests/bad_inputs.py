@@ -84,6 +84,13 @@ class StudyFile:
 
 
 @dataclass(frozen=True)
+class Reversed:
+    """A plan whose models the greatest k is looked for with."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Numbers k to compare, with commas between."""
 
@@ -891,9 +898,21 @@ EXERCISES = [
          "Table 't': Hierarchy of column 'race': The hierarchy has no nodes; it needs one per value."),
 ]
 
+FIELDS = Never("the model and its value are chosen in fields that allow nothing else")
+REVERSED = [
+    Case("No model but k-anonymity", Reversed(changed().text),
+         "The reverse looks for the greatest k that goes with another model, and the plan asks for none beside k-anonymity; add one, such as entropy-l-diversity.",
+         app=FIELDS),
+    Case("Another algorithm than greedy merging", Reversed(algorithm("mondrian", ("privacy", [{"model": "entropy-l-diversity", "l": 1.5}])).text),
+         "The reverse merges greedily, and the plan names the algorithm 'mondrian'; set algorithm.name to 'gaa'.",
+         app=FIELDS),
+    Case("A model that no release meets", Reversed(changed(("privacy", [{"model": "distinct-l-diversity", "l": 3}])).text),
+         "Distinct l-diversity with l = 3 for 'disease' cannot be reached: with all records in one class, l is at most 2.",
+         app=FIELDS, status=3),
+]
+
 MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
 RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
-NO_STUDY = Never("the dashboard opens no such files yet")
 
 
 def study(**keys: Any) -> StudyFile:
@@ -903,25 +922,25 @@ def study(**keys: Any) -> StudyFile:
 
 
 STUDIES = [
-    Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2.", app=NO_STUDY),
+    Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2."),
     Case("Another file", StudyFile('{"format": "kanon-answers"}'),
-         "This is no study file: it has to be an object with the format 'kanon-simulated-study'.", app=NO_STUDY),
+         "This is no study file: it has to be an object with the format 'kanon-simulated-study'."),
     Case("Another version", study(version=2),
-         "Study file key version: '2' is not allowed; it has to be 1.", app=NO_STUDY),
+         "Study file key version: '2' is not allowed; it has to be 1."),
     Case("An unknown key", study(table="people.csv"),
-         "The study file: the key 'table' is unknown; known are format, version, made_with, found.", app=NO_STUDY),
+         "The study file: the key 'table' is unknown; known are format, version, made_with, found."),
     Case("A missing key", study(made_with={}),
-         "The study file lacks the key made_with.table.", app=NO_STUDY),
+         "The study file lacks the key made_with.table."),
     Case("A column that no study has", study(found=[RESULT | {"values": 7}]),
-         "Study file key found.0.values: '7' is not allowed; it has to be 5, 10, 20, 50, 100, 200 or 500.", app=NO_STUDY),
+         "Study file key found.0.values: '7' is not allowed; it has to be 5, 10, 20, 50, 100, 200 or 500."),
     Case("An area above 100 %", study(found=[RESULT | {"t_percent": 101}]),
-         "Study file key found.0.t_percent: '101' is not allowed; it has to be at most 100.", app=NO_STUDY),
+         "Study file key found.0.t_percent: '101' is not allowed; it has to be at most 100."),
     Case("More results than runs", study(found=[RESULT] * 148),
-         "Study file key found has 148 entries; it has to be a list of at most 147 entries.", app=NO_STUDY),
+         "Study file key found has 148 entries; it has to be a list of at most 147 entries."),
     Case("Made with something else", study(),
          "The study file was made with another table, other hierarchies, another metric, other attribute weights, another cost, "
          "another scope, another tie seed, another number of parts, another seed and another version of kanon; a study goes on with "
-         "what it began with alone, so choose that again, or begin a new one.", app=NO_STUDY),
+         "what it began with alone, so choose that again, or begin a new one."),
 ]
 
 OPTION = Never("it is an option of the command line")
@@ -1089,8 +1108,13 @@ SECTIONS = [
     ),
     Section(
         "Files of studies",
-        "The library reads the file, `simulate --state` goes on with it.",
+        "The library reads the file, `simulate --state` goes on with it, the page *Decide* loads it.",
         STUDIES,
+    ),
+    Section(
+        "The greatest k with other models",
+        "The library and `reverse` take a plan.",
+        REVERSED,
     ),
     Section("Where a release goes", "`run --out`.", OUTPUTS),
     Section("Further options of the command line", "", CALLS),

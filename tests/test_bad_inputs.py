@@ -20,6 +20,7 @@ from bad_inputs import (
     Never,
     Output,
     PlanFile,
+    Reversed,
     Screen,
     StudyFile,
     Sweep,
@@ -56,6 +57,7 @@ from kanon.errors import KanonError
 from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
+from kanon.reverse import reverse
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.simulated.files import made_with, read_study
@@ -71,7 +73,8 @@ from kanon.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
-LEARN, PRIVACY, UTILITY = "pages/learn.py", "pages/privacy.py", "pages/utility.py"
+DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
+PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
 TABLES = Path(__file__).parent
 """The folder for tables that stay where they are."""
@@ -135,6 +138,8 @@ def in_library(given, folder):
         case StudyFile():
             made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
             read_study(given.text.encode(), made)
+        case Reversed():
+            reverse(Plan.from_json(given.text), PEOPLE)
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -200,6 +205,9 @@ def call_of(given, folder):
                 *("simulate", "plan.json", "--table", "people.csv"),
                 *("--state", "study.json", "--out", "results.csv"),
             ]
+        case Reversed():
+            (folder / "plan.json").write_text(given.text, "utf-8")
+            return ["reverse", "plan.json", "--table", "people.csv", "--out", "curve.csv"]
         case Sweep():
             return [
                 *("sweep", "plan.json", "--table", "people.csv"),
@@ -253,7 +261,8 @@ class Session:
         settled(press(go(at), "Anonymise"))
         assert not problems(at) and work(at).result is not None
         lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
-        self.kept = self.before = replace(work(at), lessons=lessons)
+        deciding = replace(work(at).deciding, part="study")  # and the page Decide
+        self.kept = self.before = replace(work(at), lessons=lessons, deciding=deciding)
 
     @cached_property
     def compared(self):
@@ -500,6 +509,14 @@ def exercise_set(session, text):
     return {"job", "doing", "then"}
 
 
+def study_file(session, text):
+    """A file of a study, on the page Decide; what was found before stays."""
+    at = session.on(DECIDE)
+    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
+    go(at)
+
+
 PLACES = {
     "builder": built,
     "ks": ks,
@@ -537,6 +554,8 @@ def in_app(given, session):
             return plan(session, given.text)
         case ExerciseFile():
             return exercise_set(session, given.text)
+        case StudyFile():
+            return study_file(session, given.text)
         case Sweep():
             return ks(session, given.ks)
         case PlanFile() | Screen():

@@ -32,6 +32,7 @@ from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
 from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
+from kanon.simulated.columns import DISTRIBUTIONS
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studies import measures_of_points
 from kanon.studio import requirements
@@ -80,6 +81,7 @@ def cards() -> Iterator[Card]:
     for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
+    yield from DISTRIBUTIONS.values()
     yield from release_context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
     yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES, IN_PERSONS)

@@ -46,6 +46,7 @@ def _bar() -> None:
         "searches": say("The searches"),
         "learning": say("Learning"),
         "predicting": say("Learning"),
+        "simulating": say("The study"),
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),

@@ -47,9 +47,10 @@ from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.reporting import make_report, origin_of, plan_of_report
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
+from kanon.studio.simulating import simulation_of, with_results
 from kanon.studio.starting import read_again
 from kanon.studio.stored import open_work, prepare_and_solve, write_release
-from kanon.studio.studying import learn_fits, learn_releases
+from kanon.studio.studying import learn_fits, learn_releases, simulate_runs
 from kanon.studio.work import (
     Compared,
     Doing,
@@ -82,6 +83,7 @@ __all__ = [
     "read_table_again",
     "report",
     "run_searches",
+    "simulate",
     "start",
     "write",
 ]
@@ -369,6 +371,22 @@ def predict_utility() -> None:
     _submit(
         "predicting", then, learn_releases, trials.prediction, trials.lacking, limit="study_minutes"
     )
+
+
+def simulate() -> None:
+    """Make the runs that the simulated study lacks; what cannot be run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        simulation = simulation_of(work)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_parts, with_results, simulation.key)
+    state.change(studying=simulation.key)
+    given = (simulation.study, simulation.lacking(work))
+    _submit("simulating", then, simulate_runs, *given, limit="study_minutes")
 
 
 def open_exercises(content: bytes) -> None:

@@ -29,6 +29,7 @@ from kanon.report.gathering import Report
 from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
 from kanon.searches import Searches
+from kanon.simulated.study import Found
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
@@ -54,6 +55,7 @@ from kanon.studio.lessons_view import LessonsView
 from kanon.studio.places import Destination, Place
 from kanon.studio.report_view import ReportView
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
+from kanon.studio.simulated_view import SimulatedView
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
@@ -103,6 +105,7 @@ Doing = Literal[
     "searches",
     "learning",
     "predicting",
+    "simulating",
     "opening",
     "reading",
     "writing",
@@ -340,6 +343,9 @@ class Work:
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
+    simulated, simulations
+        What the page Decide shows of the simulated study, and what came of its runs, by a
+        fingerprint too.
     tour
         The step of the guided tour that is shown; 0 without one.
     """
@@ -423,6 +429,8 @@ class Work:
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    simulated: SimulatedView = field(default_factory=SimulatedView)
+    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
     tour: int = 0
 
     @property
