@@ -268,6 +268,8 @@ def test_every_page_shows_a_table_that_stays_where_it_is(start, people):
         at.segmented_control(key="utility-part").set_value(part)
         go(at)
         assert problems(at) == []
+    go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
+    assert problems(go(at)) == [] and button(at, "Run the study")
     go(at, COMPARE)
     settled(press(at, "Compare"))
     assert problems(at) == []

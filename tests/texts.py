@@ -30,6 +30,7 @@ from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
 from kanon.privacy.persons import IN_PERSONS
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
+from kanon.reverse import WAYS
 from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
 from kanon.simulated.columns import DISTRIBUTIONS
@@ -78,7 +79,7 @@ def cards() -> Iterator[Card]:
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
     yield from (part.CARD for package in packages for part in parts_of(package).values())
     yield from (one.card for one in (*METRICS.values(), *CLASSIFIERS.values()))
-    for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
+    for some in (STRATEGIES, SCOPES, WAYS, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
     yield from DISTRIBUTIONS.values()

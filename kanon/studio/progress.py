@@ -44,6 +44,7 @@ def _bar() -> None:
         "comparison": say("Comparing"),
         "lattice": say("The lattice"),
         "searches": say("The searches"),
+        "reverse": say("The greatest k"),
         "learning": say("Learning"),
         "predicting": say("Learning"),
         "simulating": say("The study"),

@@ -15,8 +15,11 @@ from kanon.ground import Release, needs_table
 from kanon.language import say
 from kanon.lessons.exercises import ExerciseSet
 from kanon.measures.along import Curves, Points
+from kanon.metrics import Metric
 from kanon.plan import Plan
+from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
 from kanon.settings import exceeded, settings
@@ -45,6 +48,7 @@ from kanon.studio.learning import ground_of, lesson_of, with_outcomes
 from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
 from kanon.studio.reporting import make_report, origin_of, plan_of_report
+from kanon.studio.reversing import greatest_k, plan_of_reverse, settings_of_reverse
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
 from kanon.studio.simulating import simulation_of, with_results
@@ -54,6 +58,7 @@ from kanon.studio.studying import learn_fits, learn_releases, simulate_runs
 from kanon.studio.work import (
     Compared,
     Doing,
+    Greatest,
     Result,
     Searched,
     Work,
@@ -72,6 +77,7 @@ __all__ = [
     "compare",
     "comparison_outdated",
     "explore_lattice",
+    "find_greatest_k",
     "first",
     "learn",
     "mark_answers",
@@ -320,6 +326,30 @@ def run_searches() -> None:
 
 def _with_searches(settings: str, work: Work, found: Searches) -> Work:
     return replace(work, searched=Searched(found, settings))
+
+
+def find_greatest_k(model: SensitiveModel) -> None:
+    """Look in a worker for the greatest k that goes with a model; what cannot run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        plan, about = plan_of_reverse(work, model), settings_of_reverse(work, model)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_greatest_k, model, plan.metric, about)
+    stays = isinstance(work.table, StoredTable)
+    _submit(
+        "reverse", then, greatest_k, plan.model_dump(mode="json"), work.table,
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
+
+
+def _with_greatest_k(
+    model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
+) -> Work:
+    return replace(work, greatest=Greatest(found, model, metric, about))
 
 
 def report() -> None:

@@ -26,6 +26,7 @@ from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
 from kanon.searches import Searches
@@ -62,6 +63,7 @@ from kanon.values import Counted
 __all__ = [
     "Compared",
     "Doing",
+    "Greatest",
     "Known",
     "MatrixView",
     "Pinned",
@@ -103,6 +105,7 @@ Doing = Literal[
     "comparison",
     "lattice",
     "searches",
+    "reverse",
     "learning",
     "predicting",
     "simulating",
@@ -158,6 +161,16 @@ class Searched:
     """The three searches of the lattice, measured, and the settings that they were run with."""
 
     searches: Searches
+    settings: str
+
+
+@dataclass(frozen=True, eq=False)
+class Greatest:
+    """The greatest k that goes with a model, and the settings that it was looked for with."""
+
+    found: Reverse
+    model: SensitiveModel
+    metric: Metric
     settings: str
 
 
@@ -294,8 +307,8 @@ class Work:
     job, doing, then, studying
         The calculation under way, what it is for, and the work that comes of it and its result; of
         a study also the fingerprint that its findings are kept under.
-    result, comparison, searched
-        The last finished run, comparison, and measurement of the searches.
+    result, comparison, searched, greatest
+        The last finished run, comparison, measurement of the searches, and greatest k with a model.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     problem_at
@@ -397,6 +410,7 @@ class Work:
     result: Result | None = None
     comparison: Compared | None = None
     searched: Searched | None = None
+    greatest: Greatest | None = None
     problem: str | None = None
     notice: str | None = None
     problem_at: str = ""
