@@ -29,6 +29,7 @@ from kanon.privacy.reidentification import marketer, prosecutor
 from kanon.release_check import check_release
 from kanon.release_context import Context
 from kanon.report.said import guarantees, in_plain_words, verdict_sentence
+from kanon.reverse import reverse
 from kanon.run import algorithms, prepare, recodings_at, run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import persons_of
@@ -368,6 +369,9 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     done = quiet(plan(), FIVE_OF_ONE)
     with pytest.raises(PlanError, match="combine plans without the key person"):
         combine([Release.of(done)], FIVE_OF_ONE)
+    both = plan(privacy=[{"model": "distinct-l-diversity", "l": 2}])
+    with pytest.raises(PlanError, match="finds the greatest k in records"):
+        reverse(both, FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="for a table in memory alone; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
