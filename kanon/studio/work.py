@@ -57,6 +57,7 @@ from kanon.studio.places import Destination, Place
 from kanon.studio.report_view import ReportView
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.simulated_view import SimulatedView
+from kanon.studio.singling_view import SinglingView
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
@@ -116,6 +117,7 @@ Doing = Literal[
     "reporting",
     "exercises",
     "marking",
+    "singling",
 ]
 
 
@@ -356,6 +358,8 @@ class Work:
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
+    singling
+        Which columns single people out together, and what was asked.
     simulated, simulations
         What the page Decide shows of the simulated study, and what came of its runs, by a
         fingerprint too.
@@ -443,6 +447,7 @@ class Work:
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    singling: SinglingView = field(default_factory=SinglingView)
     simulated: SimulatedView = field(default_factory=SimulatedView)
     simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
     tour: int = 0
