@@ -23,11 +23,13 @@ from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
 from kanon.studio.opening import place_tab, table_tabs
+from kanon.studio.persons import person_choice
 from kanon.studio.picture import picture
 from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.remarked import remarked_table
 from kanon.studio.samples import SAMPLES
+from kanon.studio.singling_panel import show_singling
 from kanon.studio.starting import adult_work, reread, sample_work, settings_shown, uploaded_work
 from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.uploads import upload_field
@@ -275,6 +277,7 @@ def facts(choice: Choice) -> str:
 
 st.subheader(say("What each column is to the people in it, and how it may be blurred"))
 remarked_table(work)
+show_singling(work)
 listed = list(enumerate(work.roles.items()))
 if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
     starts = range(0, len(listed), COLUMNS_AT_ONCE)
@@ -334,6 +337,8 @@ for position, (name, role) in listed:
         state.change(column=name)
         st.switch_page("pages/hierarchies.py")
 
+person_choice(work)
+
 st.page_link(
     "pages/anonymise.py", label=say("Anonymise this table"), icon=":material/arrow_forward:"
 )
@@ -357,7 +362,7 @@ with right:
         with st.spinner(say("Counting how exposed the records are")):
             seen = state.remembered(
                 "exposed",
-                (work.digest, version, tuple(work.quasi_identifiers), work.missing),
+                (work.digest, version, tuple(work.quasi_identifiers), work.missing, work.person),
                 lambda: exposed(work),
             )
         numbers = of_table(seen)

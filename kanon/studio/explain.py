@@ -14,11 +14,13 @@ from kanon.metrics import INTERMEDIATES, Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
+from kanon.privacy.persons import KInPersons
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.requirements import others_of, short
+from kanon.studio.reversing import about_k
 from kanon.studio.text import plain
 from kanon.studio.work import Result
 from kanon.words import percent, thin
@@ -113,7 +115,7 @@ def how_algorithm(plan: Plan) -> str:
         sources.append(STRATEGIES[chosen.strategy].source)
     elif uses(chosen.name, "tie_seed"):
         parts.append(_how_tied(plan))
-    others = others_of(plan)
+    others = [model for model in plan.models if not isinstance(model, KAnonymity)]
     if others:
         parts.append(say("**Also required.** {how}", how=_MEETING[module.FAMILY]))
         parts.append("\n".join(_item(one.card) for one in others))
@@ -148,7 +150,7 @@ def _how_guided(plan: Plan) -> str:
             )
         )
     if looks_at == "k":
-        guided.append(say("k is the number of records in the smallest class."))
+        guided += [say("k is the number of records in the smallest class."), plain(about_k())]
     return " ".join([*guided, _how_tied(plan)])
 
 
@@ -356,6 +358,15 @@ def what_was_checked(done: Run) -> str:
         elif isinstance(model, KAnonymity):
             checked.append(
                 say("k ≥ {k} (reached {level})", k=thin(model.k), level=thin(level or 0))
+            )
+        elif isinstance(model, KInPersons):
+            checked.append(
+                say(
+                    "k ≥ {k} in persons, told apart by {column} (reached {level})",
+                    k=thin(model.k),
+                    column=model.column,
+                    level=thin(level or 0),
+                )
             )
     asked = {model.column for model in others_of(done.prepared.plan)}
     free = [each.name for each in released.sensitive if each.name not in asked]

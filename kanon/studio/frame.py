@@ -12,6 +12,7 @@ from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
+from kanon.studio.reversing import about_k
 from kanon.studio.samples import SAMPLES
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain, shortened
@@ -140,6 +141,8 @@ def strategy_choice(key: str) -> None:
         say("Which class a smallest one is merged with."),
         plain(say_of(STRATEGIES[work.strategy_used].summary)),
     ]
+    if work.strategy_used == "k":
+        about.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
         about.append(plain(say("All others need GAA and a sensitive column.")))
     st.selectbox(
@@ -181,6 +184,8 @@ def _line(work: Work) -> None:
         about.append(say("sensitive: none"))
     elif len(sensitive) == 1:
         about.append(say("sensitive: {column}", column=plain(sensitive[0])))
+    if work.person is not None:
+        about.append(say("k counts persons"))
     if work.models:
         about.append(
             say_counted(len(work.models), "k and {count} more model", "k and {count} more models")
@@ -227,7 +232,9 @@ def _line(work: Work) -> None:
             most = max(2, work.table.n_records)
             key = f"frame-k-{work.k}"
             st.number_input(
-                say("k, records per class at least"),
+                say("k, records per class at least")
+                if work.person is None
+                else say("k, persons per class at least"),
                 min_value=2,
                 max_value=most,
                 key=state.seeded(key, min(work.k, most)),

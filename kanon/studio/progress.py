@@ -52,6 +52,7 @@ def _bar() -> None:
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),
+        "singling": say("Columns together"),
     }
     doing, step = what.get(state.work().doing), job.text
     text = say("{doing}: {step}", doing=doing, step=step) if doing else step

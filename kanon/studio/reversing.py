@@ -21,6 +21,7 @@ from kanon.words import thin
 
 __all__ = [
     "MODELS",
+    "about_k",
     "greatest_k",
     "how_reversed",
     "least_said",
@@ -34,6 +35,15 @@ __all__ = [
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 """The models that can be given, by name: each asks for one number."""
+
+
+def about_k() -> str:
+    """What to expect of the strategy K, where it is chosen."""
+    return say(
+        "It is meant for releases that another model than k-anonymity asks for. Where one class "
+        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
+        "for the same alteration."
+    )
 
 
 def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:

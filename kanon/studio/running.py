@@ -56,6 +56,14 @@ from kanon.studio.reversing import greatest_k, plan_of_reverse, settings_of_reve
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
 from kanon.studio.simulating import simulation_of, with_results
+from kanon.studio.singling import (
+    about_search,
+    asked_columns,
+    can_be_searched,
+    found_in,
+    k_used,
+    with_sets,
+)
 from kanon.studio.starting import read_again
 from kanon.studio.stored import open_work, prepare_and_solve, write_release
 from kanon.studio.studying import learn_fits, learn_releases, simulate_runs
@@ -84,6 +92,7 @@ __all__ = [
     "comparison_outdated",
     "explore_lattice",
     "find_greatest_k",
+    "find_sets",
     "first",
     "learn",
     "mark_answers",
@@ -466,6 +475,19 @@ def mark_answers(exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]) -> 
     """Mark the answers of a class in a worker."""
     if not state.work().busy:
         _submit("marking", with_scores, marked_files, exercises, files)
+
+
+def find_sets() -> None:
+    """Look in a worker for the smallest sets of columns that single people out."""
+    work = state.work()
+    if work.busy or not can_be_searched(work):
+        return
+    view = work.singling
+    given = (work.table, asked_columns(work), view.share, k_used(work), view.size)
+    then = partial(with_sets, about_search(work))
+    stays = isinstance(work.table, StoredTable)
+    limit: Literal["engine_minutes", "job_minutes"] = "engine_minutes" if stays else "job_minutes"
+    _submit("singling", then, found_in, *given, limit=limit)
 
 
 def _with_parts(
