@@ -123,7 +123,7 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
         else [metric.card.title for metric in METRICS.values()]
     )
     remarks = work.result.release(work.k).remarks if work.result else []
-    sentences = [*sentences, *(remark.found for remark in remarks), *advice(work)]
+    sentences = [*advice(work), *sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
         if text in lines or (what == "download_button.label" and PANEL.match(text)):
             continue

@@ -157,7 +157,7 @@ def most_alike(shape: Sequence[float], others: Sequence[Sequence[float]]) -> int
 
     Examples
     --------
-    >>> most_alike([5.0, 1.0], [[1.0, 1.0], [6.0, 1.5], [9.0, 2.0]])
+    >>> most_alike([5.0, 1.0], [[1.0, 1.0], [6.0, 1.1], [9.0, 2.0]])
     1
     """
     known = np.asarray(others, dtype=float)
