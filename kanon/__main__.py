@@ -38,6 +38,7 @@ from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
 from kanon.plan import Plan, ReadPlan
 from kanon.release_context import Context
+from kanon.reverse import reverse
 from kanon.run import Run, algorithm_named, prepare, run
 from kanon.schema import SUPPRESSED, Role
 from kanon.simulated.columns import COLUMNS
@@ -128,6 +129,15 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     compare.add_argument("--progress", action="store_true", help="show a bar")
     compare.set_defaults(command=_sweep)
+
+    turned = commands.add_parser(
+        "reverse", help="the greatest k that goes with the other models of a plan"
+    )
+    turned.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(turned)
+    turned.add_argument("--out", type=Path, required=True, metavar="CURVE.csv")
+    turned.add_argument("--progress", action="store_true", help="show a bar")
+    turned.set_defaults(command=_reverse)
 
     simulate = commands.add_parser(
         "simulate", help="rank the strategies on simulated sensitive columns"
@@ -366,6 +376,22 @@ def _sweep(given: argparse.Namespace) -> None:
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
+
+
+def _reverse(given: argparse.Namespace) -> None:
+    plan = Plan.load(given.plan)
+    _check_files(given, plan, given.out)
+    found = reverse(plan, _records(given, plan), given.plan.parent, _told(given))
+    write_whole(found.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+    first = found.curve.iloc[0]
+    print(
+        f"{counted(len(found.ways), 'row')}; the models are met from {first['alteration']:.1f} % "
+        f"alteration on, as {plan.metric.card.title} counts, with k = {thin(int(first['k']))}"
+    )
+    reached = {most: found.greatest_k(most) for most in (5, 10, 20, 30, 50)}
+    told = [f"{most} %: {thin(k)}" for most, k in reached.items() if k is not None]
+    if told:
+        print(f"Greatest k reached with at most so much alteration: {', '.join(told)}")
 
 
 def _simulate(given: argparse.Namespace) -> None:

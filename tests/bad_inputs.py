@@ -91,6 +91,13 @@ class StudyFile:
 
 
 @dataclass(frozen=True)
+class Reversed:
+    """A plan whose models the greatest k is looked for with."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Numbers k to compare, with commas between."""
 
@@ -888,6 +895,19 @@ EXERCISES = [
          "Table 't': Hierarchy of column 'race': The hierarchy has no nodes; it needs one per value."),
 ]
 
+FIELDS = Never("the model and its value are chosen in fields that allow nothing else")
+REVERSED = [
+    Case("No model but k-anonymity", Reversed(changed().text),
+         "The reverse looks for the greatest k that goes with another model, and the plan asks for none beside k-anonymity; add one, such as entropy-l-diversity.",
+         app=FIELDS),
+    Case("Another algorithm than greedy merging", Reversed(algorithm("mondrian", ("privacy", [{"model": "entropy-l-diversity", "l": 1.5}])).text),
+         "The reverse merges greedily, and the plan names the algorithm 'mondrian'; set algorithm.name to 'gaa'.",
+         app=FIELDS),
+    Case("A model that no release meets", Reversed(changed(("privacy", [{"model": "distinct-l-diversity", "l": 3}])).text),
+         "Distinct l-diversity with l = 3 for 'disease' cannot be reached: with all records in one class, l is at most 2.",
+         app=FIELDS, status=3),
+]
+
 MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
 RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
 NO_STUDY = Never("the dashboard opens no such files yet")
@@ -1139,6 +1159,11 @@ SECTIONS = [
         "Files of studies",
         "The library reads the file, `simulate --state` goes on with it.",
         STUDIES,
+    ),
+    Section(
+        "The greatest k with other models",
+        "The library and `reverse` take a plan.",
+        REVERSED,
     ),
     Section("Where a release goes", "`run --out`.", OUTPUTS),
     Section("Further options of the command line", "", CALLS),

@@ -68,6 +68,7 @@ LEVELS = {
     "release_check": 7,
     "decision": 7,
     "combined": 7,
+    "reverse": 7,
     "ground": 7,
     "next_table": 7,
     "charts": 8,
@@ -83,7 +84,7 @@ LEVELS = {
 # room in several files.
 ROOM = (
     *("plan", "release_check", "next_table", "ground", "combined", "decision"),
-    *("sweep", "comparison", "exploration"),
+    *("sweep", "comparison", "exploration", "reverse"),
     *("searches", "studies", "simulated"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.

@@ -21,6 +21,7 @@ from bad_inputs import (
     Never,
     Output,
     PlanFile,
+    Reversed,
     Screen,
     StudyFile,
     Sweep,
@@ -58,6 +59,7 @@ from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
 from kanon.release_context import Context
+from kanon.reverse import reverse
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.simulated.files import made_with, read_study
@@ -144,6 +146,8 @@ def in_library(given, folder):
         case StudyFile():
             made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
             read_study(given.text.encode(), made)
+        case Reversed():
+            reverse(Plan.from_json(given.text), PEOPLE)
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -214,6 +218,9 @@ def call_of(given, folder):
                 *("simulate", "plan.json", "--table", "people.csv"),
                 *("--state", "study.json", "--out", "results.csv"),
             ]
+        case Reversed():
+            (folder / "plan.json").write_text(given.text, "utf-8")
+            return ["reverse", "plan.json", "--table", "people.csv", "--out", "curve.csv"]
         case Sweep():
             return [
                 *("sweep", "plan.json", "--table", "people.csv"),

@@ -561,6 +561,23 @@ def test_help_needs_no_plan(folder):
 SWEEP = ("sweep", "plan.json", "--table", "people.csv", "--out", "curves.csv")
 
 
+def test_reverse_writes_a_row_per_way_and_k(kanon, folder):
+    write_plan(folder, privacy=[{"model": "distinct-l-diversity", "l": 2}])
+    said = kanon("reverse", "plan.json", "--table", "people.csv", "--out", "curve.csv")
+    assert (said.status, said.err) == (0, "")
+    curve = pd.read_csv(folder / "curve.csv")
+    assert curve.columns.tolist() == [
+        *("way", "alteration", "k", "classes", "entropy_l", "t_norm1", "greatest")
+    ]
+    assert set(curve["way"]) == {"k", "s1", "k-first"}
+    assert curve.groupby("way")["k"].max().tolist() == [6, 6, 6]
+    first = curve[curve["greatest"] == 1].sort_values("k").iloc[0]
+    assert said.out.startswith(
+        f"{len(curve)} rows; the models are met from {first['alteration']:.1f} % alteration on, as "
+        f"NCP counts, with k = {first['k']}\n"
+    )
+
+
 def test_sweep_writes_a_row_per_metric_and_k(kanon, folder):
     said = kanon(*SWEEP, "--k", "2, 3,6", "--metrics", "all", "--strategies", "s1")
     assert said == (0, "21 rows: 7 metrics, 1 strategy, 3 k\n", "")
