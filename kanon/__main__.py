@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from kanon.advisor.advice import advise
 from kanon.algorithms.task import Progress, no_progress
 from kanon.combined import combine
 from kanon.decision import decide, levels_reached
@@ -130,6 +131,24 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--progress", action="store_true", help="show a bar")
     compare.set_defaults(command=_sweep)
 
+    advising = commands.add_parser("advise", help="which metric and strategy suit a table")
+    advising.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(advising)
+    advising.add_argument(
+        "--k", metavar="5|3-100", help="one k, or a range to average over; else the plan's"
+    )
+    advising.add_argument(
+        "--weights", default="utility=2,l=1,t=1", metavar="utility=2,l=1,t=1",
+        help="how much each matters; what is not named does not",
+    )  # fmt: skip
+    advising.add_argument(
+        "--limits", default="", metavar="l=2,t=0.3",
+        help="what l of every class should be at least, and t at most",
+    )  # fmt: skip
+    advising.add_argument("--out", type=Path, metavar="WAYS.csv", help="write every alternative")
+    advising.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    advising.add_argument("--progress", action="store_true", help="show a bar")
+    advising.set_defaults(command=_advise)
     turned = commands.add_parser(
         "reverse", help="the greatest k that goes with the other models of a plan"
     )
@@ -376,6 +395,41 @@ def _sweep(given: argparse.Namespace) -> None:
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
+
+
+def _advise(given: argparse.Namespace) -> None:
+    plan = Plan.load(given.plan)
+    _check_files(given, plan, given.out)
+    weights, limits = _named("--weights", given.weights), _named("--limits", given.limits)
+    k = None if given.k is None else _range(given.k)
+    records, told = _records(given, plan), _told(given)
+    found = advise(plan, records, k, weights, limits, given.plan.parent, told)
+    if given.out is not None:
+        table = found.table().to_csv(index=False, lineterminator="\n")
+        write_whole(table.encode("utf-8"), given.out)
+    print(json.dumps(found.numbers) if given.json else "\n".join(found.said()))
+
+
+def _named(option: str, text: str) -> dict[str, float]:
+    """Numbers by name, such as ``l=1,t=0.5``."""
+    found: dict[str, float] = {}
+    for part in _parts(text):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if name in found:
+            raise PlanError(f"{option} names {quoted(name)} twice; name each once.")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise PlanError(
+                f"{option}: {quoted(part)} is no name with a number; write them as utility=1,l=0.5."
+            ) from None
+    return found
+
+
+def _range(text: str) -> int | tuple[int, int]:
+    """One k, or the ends of a range."""
+    low, dash, high = text.partition("-")
+    return (_whole(low.strip()), _whole(high.strip())) if dash else _whole(low.strip())
 
 
 def _reverse(given: argparse.Namespace) -> None:

@@ -28,6 +28,7 @@ from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.remarked import remarked_table
 from kanon.studio.samples import SAMPLES
+from kanon.studio.singling_panel import show_singling
 from kanon.studio.starting import adult_work, reread, sample_work, settings_shown, uploaded_work
 from kanon.studio.text import in_badge, plain, spoken
 from kanon.studio.uploads import upload_field
@@ -275,6 +276,7 @@ def facts(choice: Choice) -> str:
 
 st.subheader(say("What each column is to the people in it, and how it may be blurred"))
 remarked_table(work)
+show_singling(work)
 listed = list(enumerate(work.roles.items()))
 if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
     starts = range(0, len(listed), COLUMNS_AT_ONCE)

@@ -910,7 +910,6 @@ REVERSED = [
 
 MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
 RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
-NO_STUDY = Never("the dashboard opens no such files yet")
 
 
 def study(**keys: Any) -> StudyFile:
@@ -920,25 +919,25 @@ def study(**keys: Any) -> StudyFile:
 
 
 STUDIES = [
-    Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2.", app=NO_STUDY),
+    Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2."),
     Case("Another file", StudyFile('{"format": "kanon-answers"}'),
-         "This is no study file: it has to be an object with the format 'kanon-simulated-study'.", app=NO_STUDY),
+         "This is no study file: it has to be an object with the format 'kanon-simulated-study'."),
     Case("Another version", study(version=2),
-         "Study file key version: '2' is not allowed; it has to be 1.", app=NO_STUDY),
+         "Study file key version: '2' is not allowed; it has to be 1."),
     Case("An unknown key", study(table="people.csv"),
-         "The study file: the key 'table' is unknown; known are format, version, made_with, found.", app=NO_STUDY),
+         "The study file: the key 'table' is unknown; known are format, version, made_with, found."),
     Case("A missing key", study(made_with={}),
-         "The study file lacks the key made_with.table.", app=NO_STUDY),
+         "The study file lacks the key made_with.table."),
     Case("A column that no study has", study(found=[RESULT | {"values": 7}]),
-         "Study file key found.0.values: '7' is not allowed; it has to be 5, 10, 20, 50, 100, 200 or 500.", app=NO_STUDY),
+         "Study file key found.0.values: '7' is not allowed; it has to be 5, 10, 20, 50, 100, 200 or 500."),
     Case("An area above 100 %", study(found=[RESULT | {"t_percent": 101}]),
-         "Study file key found.0.t_percent: '101' is not allowed; it has to be at most 100.", app=NO_STUDY),
+         "Study file key found.0.t_percent: '101' is not allowed; it has to be at most 100."),
     Case("More results than runs", study(found=[RESULT] * 148),
-         "Study file key found has 148 entries; it has to be a list of at most 147 entries.", app=NO_STUDY),
+         "Study file key found has 148 entries; it has to be a list of at most 147 entries."),
     Case("Made with something else", study(),
          "The study file was made with another table, other hierarchies, another metric, other attribute weights, another cost, "
          "another scope, another tie seed, another number of parts, another seed and another version of kanon; a study goes on with "
-         "what it began with alone, so choose that again, or begin a new one.", app=NO_STUDY),
+         "what it began with alone, so choose that again, or begin a new one."),
 ]
 
 def context(**keys: Any) -> ContextFile:
@@ -1014,6 +1013,22 @@ CALLS = [
          OPTION,
          command="The strategy 's8' is unknown; known are s1, s2, s3, s4, s5, s6, s7, l, t, k.",
          app=Never("strategies are a list")),
+    Case("Weights that are all 0", Call("advise plan.json --table people.csv --weights utility=0"),
+         OPTION,
+         command="All weights are 0, so nothing matters; give at least one of utility, l and t a weight above 0.",
+         app=OPTION),
+    Case("A weight below 0", Call("advise plan.json --table people.csv --weights l=-1"),
+         OPTION,
+         command="The weight of l is '-1.0'; it has to be a number of at least 0.",
+         app=Never("a slider begins at 0")),
+    Case("A limit that no class can have", Call("advise plan.json --table people.csv --limits t=2"),
+         OPTION,
+         command="The limit of t is 2, and no class has more than t = 1.",
+         app=OPTION),
+    Case("A range of k that is empty", Call("advise plan.json --table people.csv --k 5-3"),
+         OPTION,
+         command="The range of k from 5 to 3 is empty.",
+         app=OPTION),
     Case("Words of a report that are no JSON", Call("report plan.json --table people.csv --out report.html --words men.csv"),
          OPTION,
          command="The file of words is not valid JSON: see line 1, character 1.",
@@ -1157,7 +1172,7 @@ SECTIONS = [
     ),
     Section(
         "Files of studies",
-        "The library reads the file, `simulate --state` goes on with it.",
+        "The library reads the file, `simulate --state` goes on with it, the page *Decide* loads it.",
         STUDIES,
     ),
     Section(

@@ -192,6 +192,11 @@ def part_of_utility(part: str) -> Callable[[Work], Work]:
     return lambda work: replace(work, utility=replace(work.utility, part=part))
 
 
+def part_of_decide(part: str) -> Callable[[Work], Work]:
+    """Show a part of the page Decide."""
+    return lambda work: replace(work, deciding=replace(work.deciding, part=part))
+
+
 def quick_to_learn(work: Work) -> Work:
     """Have a column that can be learnt from ten records, and little to be learnt."""
     tree = "decision-tree"
@@ -205,6 +210,7 @@ def quick_to_learn(work: Work) -> Work:
 FURTHER: Mapping[str, Sequence[str | Callable[[Work], Work]]] = {
     "anonymise.py": ["run"],
     "compare.py": ["compare"],
+    "decide.py": [part_of_decide("study"), "simulating-start"],
     "learn.py": [
         part_of_learn("attacks"),
         part_of_learn("attacks", kind="background", step=4),

@@ -57,6 +57,7 @@ LEVELS = {
     "lessons": 6,
     "remarks": 6,
     "glossary": 6,
+    "advisor": 7,
     "plan": 7,
     "run": 7,
     "sweep": 7,
@@ -85,7 +86,7 @@ LEVELS = {
 ROOM = (
     *("plan", "release_check", "next_table", "ground", "combined", "decision"),
     *("sweep", "comparison", "exploration", "reverse"),
-    *("searches", "studies", "simulated"),
+    *("searches", "studies", "simulated", "advisor"),
 )
 # The settings refuse bad values with an error of their own; every room above has limits and texts.
 GROUND = ("settings", "words", "language")

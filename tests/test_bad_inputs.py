@@ -75,9 +75,9 @@ from kanon.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
-DECIDE = "pages/decide.py"
 DECIDED = ("decide", "plan.json", "--table", "people.csv", "--context")
-LEARN, PRIVACY, UTILITY = "pages/learn.py", "pages/privacy.py", "pages/utility.py"
+DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
+PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
 TABLES = Path(__file__).parent
 """The folder for tables that stay where they are."""
@@ -274,7 +274,8 @@ class Session:
         settled(press(go(at), "Anonymise"))
         assert not problems(at) and work(at).result is not None
         lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
-        self.kept = self.before = replace(work(at), lessons=lessons)
+        deciding = replace(work(at).deciding, part="study")  # and the page Decide
+        self.kept = self.before = replace(work(at), lessons=lessons, deciding=deciding)
 
     @cached_property
     def compared(self):
@@ -522,6 +523,14 @@ def exercise_set(session, text):
     return {"job", "doing", "then"}
 
 
+def study_file(session, text):
+    """A file of a study, on the page Decide; what was found before stays."""
+    at = session.on(DECIDE)
+    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
+    go(at)
+
+
 PLACES = {
     "builder": built,
     "ks": ks,
@@ -560,6 +569,8 @@ def in_app(given, session):
             return context_file(session, given.text)
         case ExerciseFile():
             return exercise_set(session, given.text)
+        case StudyFile():
+            return study_file(session, given.text)
         case Sweep():
             return ks(session, given.ks)
         case PlanFile() | Screen():

@@ -340,7 +340,11 @@ def test_the_command_says_that_nothing_was_found(capsys):
     assert capsys.readouterr().out.splitlines()[1:] == [
         "At least 5.0 % of them are singled out by no set of up to 1 column.",
         "All columns that do not reach it alone single out together: 0 records, 0.0 %.",
+        "So no set of more columns does either.",
     ]
+    asked = ["--columns", "gender,disease", "--size", "1", "--share", "50%"]
+    assert main(["quasi-identifiers", ANIMALS, *asked]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "So some set of more columns does."
 
 
 def test_blanked_rows_of_a_release_are_no_records(tmp_path, capsys):

@@ -268,6 +268,8 @@ def test_every_page_shows_a_table_that_stays_where_it_is(start, people):
         at.segmented_control(key="utility-part").set_value(part)
         go(at)
         assert problems(at) == []
+    go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
+    assert problems(go(at)) == [] and button(at, "Run the study")
     go(at, COMPARE)
     settled(press(at, "Compare"))
     assert problems(at) == []
@@ -475,3 +477,11 @@ def test_a_killed_writer_leaves_nothing(start, folder):
     assert not Path(destination(at).value).exists()
     written(at)
     assert Path(work(at).destination.written.place).is_dir()
+
+
+def test_the_greatest_k_is_looked_for_where_the_table_is(start, people):
+    at = anonymised(opened(start(DATA), people))
+    go(at, "pages/decide.py").button_group(key="decide-part").set_value("reverse")
+    settled(press(go(at), "Find the greatest k"))
+    assert problems(at) == []
+    assert work(at).greatest.found.curve["k"].iloc[-1] == work(at).kept.n_records

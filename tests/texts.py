@@ -29,8 +29,10 @@ from kanon.lessons import attacks, presets
 from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
+from kanon.reverse import WAYS
 from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
+from kanon.simulated.columns import DISTRIBUTIONS
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studies import measures_of_points
 from kanon.studio import requirements
@@ -76,9 +78,10 @@ def cards() -> Iterator[Card]:
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
     yield from (part.CARD for package in packages for part in parts_of(package).values())
     yield from (one.card for one in (*METRICS.values(), *CLASSIFIERS.values()))
-    for some in (STRATEGIES, SCOPES, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
+    for some in (STRATEGIES, SCOPES, WAYS, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
+    yield from DISTRIBUTIONS.values()
     yield from release_context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
     yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES)

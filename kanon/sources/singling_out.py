@@ -110,6 +110,11 @@ class SinglingOut:
         return self.size == self.asked
 
     @property
+    def found_with_more(self) -> bool:
+        """Where there are no sets: whether there are some of more columns than were looked at."""
+        return self.together / self.n_records >= self.share
+
+    @property
     def identifier_like(self) -> tuple[str, ...]:
         """The columns that single out every record alone: numbers of persons, names."""
         return tuple(
@@ -195,6 +200,12 @@ class SinglingOut:
             lines.append(
                 "All columns that do not reach it alone single out together: "
                 f"{self._of_all(self.together)}."
+            )
+        if not self.sets:
+            lines.append(
+                "So some set of more columns does."
+                if self.found_with_more
+                else "So no set of more columns does either."
             )
         return tuple(lines)
 

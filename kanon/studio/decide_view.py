@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kanon.privacy.model import SensitiveModel
 from kanon.release_context import Context
 
 __all__ = ["DecidePart", "DecideView"]
@@ -24,8 +25,13 @@ class DecideView:
         What the release is for, and what is therefore asked of it.
     uploads
         How often a context file was loaded, so that its field is empty again.
+    given, most
+        The model that the greatest k is looked for with (None: what is usual), and the alteration,
+        in percent, that it may cost.
     """
 
     part: DecidePart = "purpose"
     context: Context = field(default_factory=lambda: Context(release="public"))
     uploads: int = 0
+    given: SensitiveModel | None = None
+    most: int = 20

@@ -19,6 +19,7 @@ from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.requirements import others_of, short
+from kanon.studio.reversing import about_k
 from kanon.studio.text import plain
 from kanon.studio.work import Result
 from kanon.words import percent, thin
@@ -148,7 +149,7 @@ def _how_guided(plan: Plan) -> str:
             )
         )
     if looks_at == "k":
-        guided.append(say("k is the number of records in the smallest class."))
+        guided += [say("k is the number of records in the smallest class."), plain(about_k())]
     return " ".join([*guided, _how_tied(plan)])
 
 

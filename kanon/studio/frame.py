@@ -12,6 +12,7 @@ from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
+from kanon.studio.reversing import about_k
 from kanon.studio.samples import SAMPLES
 from kanon.studio.starting import sample_work
 from kanon.studio.text import plain, shortened
@@ -140,6 +141,8 @@ def strategy_choice(key: str) -> None:
         say("Which class a smallest one is merged with."),
         plain(say_of(STRATEGIES[work.strategy_used].summary)),
     ]
+    if work.strategy_used == "k":
+        about.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
         about.append(plain(say("All others need GAA and a sensitive column.")))
     st.selectbox(

@@ -44,11 +44,14 @@ def _bar() -> None:
         "comparison": say("Comparing"),
         "lattice": say("The lattice"),
         "searches": say("The searches"),
+        "reverse": say("The greatest k"),
         "learning": say("Learning"),
         "predicting": say("Learning"),
+        "simulating": say("The study"),
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),
+        "singling": say("Columns together"),
     }
     doing, step = what.get(state.work().doing), job.text
     text = say("{doing}: {step}", doing=doing, step=step) if doing else step

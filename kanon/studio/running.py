@@ -15,8 +15,11 @@ from kanon.ground import Release, needs_table
 from kanon.language import say
 from kanon.lessons.exercises import ExerciseSet
 from kanon.measures.along import Curves, Points
+from kanon.metrics import Metric
 from kanon.plan import Plan
+from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
 from kanon.settings import exceeded, settings
@@ -50,14 +53,25 @@ from kanon.studio.reporting import (
     origin_of,
     plan_of_report,
 )
+from kanon.studio.reversing import greatest_k, plan_of_reverse, settings_of_reverse
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
+from kanon.studio.simulating import simulation_of, with_results
+from kanon.studio.singling import (
+    about_search,
+    asked_columns,
+    can_be_searched,
+    found_in,
+    k_used,
+    with_sets,
+)
 from kanon.studio.starting import read_again
 from kanon.studio.stored import open_work, prepare_and_solve, write_release
-from kanon.studio.studying import learn_fits, learn_releases
+from kanon.studio.studying import learn_fits, learn_releases, simulate_runs
 from kanon.studio.work import (
     Compared,
     Doing,
+    Greatest,
     Result,
     Searched,
     Work,
@@ -76,6 +90,8 @@ __all__ = [
     "compare",
     "comparison_outdated",
     "explore_lattice",
+    "find_greatest_k",
+    "find_sets",
     "first",
     "learn",
     "mark_answers",
@@ -87,6 +103,7 @@ __all__ = [
     "read_table_again",
     "report",
     "run_searches",
+    "simulate",
     "start",
     "write",
 ]
@@ -325,6 +342,30 @@ def _with_searches(settings: str, work: Work, found: Searches) -> Work:
     return replace(work, searched=Searched(found, settings))
 
 
+def find_greatest_k(model: SensitiveModel) -> None:
+    """Look in a worker for the greatest k that goes with a model; what cannot run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        plan, about = plan_of_reverse(work, model), settings_of_reverse(work, model)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_greatest_k, model, plan.metric, about)
+    stays = isinstance(work.table, StoredTable)
+    _submit(
+        "reverse", then, greatest_k, plan.model_dump(mode="json"), work.table,
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
+
+
+def _with_greatest_k(
+    model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
+) -> Work:
+    return replace(work, greatest=Greatest(found, model, metric, about))
+
+
 def report() -> None:
     """Make the report of the current settings in a worker; what cannot be made is said."""
     work = state.work()
@@ -378,6 +419,22 @@ def predict_utility() -> None:
     )
 
 
+def simulate() -> None:
+    """Make the runs that the simulated study lacks; what cannot be run is said."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        simulation = simulation_of(work)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(_with_parts, with_results, simulation.key)
+    state.change(studying=simulation.key)
+    given = (simulation.study, simulation.lacking(work))
+    _submit("simulating", then, simulate_runs, *given, limit="study_minutes")
+
+
 def open_exercises(content: bytes) -> None:
     """Read and check an exercise set in a worker: its best answers may take seconds to find."""
     if not state.work().busy:
@@ -388,6 +445,19 @@ def mark_answers(exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]) -> 
     """Mark the answers of a class in a worker."""
     if not state.work().busy:
         _submit("marking", with_scores, marked_files, exercises, files)
+
+
+def find_sets() -> None:
+    """Look in a worker for the smallest sets of columns that single people out."""
+    work = state.work()
+    if work.busy or not can_be_searched(work):
+        return
+    view = work.singling
+    given = (work.table, asked_columns(work), view.share, k_used(work), view.size)
+    then = partial(with_sets, about_search(work))
+    stays = isinstance(work.table, StoredTable)
+    limit: Literal["engine_minutes", "job_minutes"] = "engine_minutes" if stays else "job_minutes"
+    _submit("singling", then, found_in, *given, limit=limit)
 
 
 def _with_parts(

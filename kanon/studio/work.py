@@ -26,9 +26,11 @@ from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
 from kanon.searches import Searches
+from kanon.simulated.study import Found
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
@@ -54,12 +56,15 @@ from kanon.studio.lessons_view import LessonsView
 from kanon.studio.places import Destination, Place
 from kanon.studio.report_view import ReportView
 from kanon.studio.samples import ADULT_FOLDER, bundled_file
+from kanon.studio.simulated_view import SimulatedView
+from kanon.studio.singling_view import SinglingView
 from kanon.studio.utility_view import UtilityView
 from kanon.values import Counted
 
 __all__ = [
     "Compared",
     "Doing",
+    "Greatest",
     "Known",
     "MatrixView",
     "Pinned",
@@ -101,8 +106,10 @@ Doing = Literal[
     "comparison",
     "lattice",
     "searches",
+    "reverse",
     "learning",
     "predicting",
+    "simulating",
     "opening",
     "reading",
     "writing",
@@ -110,6 +117,7 @@ Doing = Literal[
     "reporting",
     "exercises",
     "marking",
+    "singling",
 ]
 
 
@@ -155,6 +163,16 @@ class Searched:
     """The three searches of the lattice, measured, and the settings that they were run with."""
 
     searches: Searches
+    settings: str
+
+
+@dataclass(frozen=True, eq=False)
+class Greatest:
+    """The greatest k that goes with a model, and the settings that it was looked for with."""
+
+    found: Reverse
+    model: SensitiveModel
+    metric: Metric
     settings: str
 
 
@@ -288,8 +306,8 @@ class Work:
     job, doing, then, studying
         The calculation under way, what it is for, and the work that comes of it and its result; of
         a study also the fingerprint that its findings are kept under.
-    result, comparison, searched
-        The last finished run, comparison, and measurement of the searches.
+    result, comparison, searched, greatest
+        The last finished run, comparison, measurement of the searches, and greatest k with a model.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     problem_at
@@ -337,6 +355,11 @@ class Work:
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
+    singling
+        Which columns single people out together, and what was asked.
+    simulated, simulations
+        What the page Decide shows of the simulated study, and what came of its runs, by a
+        fingerprint too.
     tour
         The step of the guided tour that is shown; 0 without one.
     """
@@ -387,6 +410,7 @@ class Work:
     result: Result | None = None
     comparison: Compared | None = None
     searched: Searched | None = None
+    greatest: Greatest | None = None
     problem: str | None = None
     notice: str | None = None
     problem_at: str = ""
@@ -419,6 +443,9 @@ class Work:
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    singling: SinglingView = field(default_factory=SinglingView)
+    simulated: SimulatedView = field(default_factory=SimulatedView)
+    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
     tour: int = 0
 
     @property

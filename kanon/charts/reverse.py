@@ -1,0 +1,128 @@
+"""The greatest k against alteration, where another model is given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kanon.charts.drawn import drawn, k_layout
+from kanon.charts.style import (
+    INK,
+    STRATEGY_COLOURS,
+    STRATEGY_DASHES,
+    STRATEGY_MARKERS,
+    escaped,
+    translucent,
+)
+from kanon.metrics import Metric
+from kanon.reverse import WAYS, Reverse
+from kanon.words import percent, thin
+
+__all__ = ["reverse_chart", "reverse_finding"]
+
+
+def reverse_finding(found: Reverse, asked: str, most: float) -> str:
+    """The greatest k with at most so much alteration, or from where on there is any.
+
+    Parameters
+    ----------
+    found
+        The ways and their curve.
+    asked
+        The model, in a few words.
+    most
+        The alteration, in percent.
+    """
+    k = found.greatest_k(most)
+    if k is None:
+        least = percent(float(found.curve["alteration"].iloc[0]))
+        return f"{asked} is not reached below an alteration of {least}"
+    return f"With {asked}, at most {most:g} % alteration reaches k = {thin(k)}"
+
+
+def reverse_chart(found: Reverse, asked: str, metric: Metric, most: float) -> go.Figure:
+    """The k that each way reaches with at most so much alteration, and the greatest of them.
+
+    Parameters
+    ----------
+    found
+        The ways and their curve.
+    asked
+        The model, in a few words.
+    metric
+        What counted the alteration.
+    most
+        The alteration at which a cursor stands, in percent.
+
+    Notes
+    -----
+    A release that costs less may be taken for more, too: a line stays at its k until a release of
+    more k can be paid. Where some k alone were computed, there are dots.
+    """
+    curve = found.curve
+    data: list[dict[str, Any]] = [
+        {
+            **_stairs(curve["alteration"].to_numpy(), curve["k"].to_numpy()),
+            "line": {"shape": "hv", "color": translucent(INK, 0.16), "width": 14},
+            "name": "Greatest k", "hoverinfo": "skip",
+        }
+    ]  # fmt: skip
+    for way, rows in found.ways.groupby("way", sort=False):
+        strategy = "k" if way == "k" else "s1"
+        colour = STRATEGY_COLOURS[strategy]
+        title = WAYS[str(way)].title
+        x, y = rows["alteration"].to_numpy(), rows["k"].to_numpy()
+        if way == "k-first":
+            marks = {"symbol": "circle-open", "size": 8, "color": colour, "line": {"width": 2}}
+            shape: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": marks}
+            shape |= {"x": x, "y": y, "cliponaxis": False}
+        else:
+            line = {"shape": "hv", "color": colour, "width": 2, "dash": STRATEGY_DASHES[strategy]}
+            shape = {**_stairs(x, y), "line": line}
+        hover = f"{escaped(title)}: k = %{{y:,}} for %{{x:.1f}} %<extra></extra>"
+        data.append({**shape, "name": escaped(title), "hovertemplate": hover})
+    k = found.greatest_k(most)
+    if k is not None:
+        data.append(
+            {
+                "type": "scatter", "x": [most], "y": [k], "mode": "markers+text",
+                "marker": {"size": 12, "color": INK, "symbol": STRATEGY_MARKERS["s1"]},
+                "text": [f"  k = {thin(k)}  "],
+                "textposition": "bottom right" if most < 70 else "top left",
+                "textfont": {"size": 16, "color": INK}, "hoverinfo": "skip", "showlegend": False,
+                "cliponaxis": False,
+            }
+        )  # fmt: skip
+    least, largest = int(curve["k"].iloc[0]), int(curve["k"].iloc[-1])
+    axis = k_layout(largest)
+    low = math.log10(0.9) if least == 1 else axis["range"][0]
+    cursor = {
+        "type": "line", "x0": most, "x1": most, "y0": 0, "y1": 1, "yref": "y domain",
+        "line": {"color": INK, "width": 1.5, "dash": "dot"},
+    }  # fmt: skip
+    return drawn(
+        data,
+        escaped(reverse_finding(found, asked, most), longest=120),
+        360,
+        {
+            "title": f"Alteration, %, as {escaped(metric.card.title)} counts (↓ better)",
+            "range": [0, 102],
+        },
+        {
+            **axis, "range": [low, axis["range"][1]],
+            "title": "k: records in the smallest class (↑ better)",
+        },
+        hovermode="closest", shapes=[cursor], showlegend=True,
+        legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},
+    )  # fmt: skip
+
+
+def _stairs(alteration: np.ndarray, k: np.ndarray) -> dict[str, Any]:
+    """A staircase up to the end of the axis."""
+    return {
+        "type": "scatter", "mode": "lines",
+        "x": np.append(alteration, 100.0), "y": np.append(k, k[-1]),
+    }  # fmt: skip

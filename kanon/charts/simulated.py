@@ -1,0 +1,91 @@
+"""The mean ranks of the strategies on simulated columns: a panel per criterion."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
+from kanon.comparison import L_CARD, T_CARD
+from kanon.measures.alteration import MEAN_CARD
+from kanon.simulated.ranks import OVERALL
+
+__all__ = ["finding", "mean_ranks_chart"]
+
+_PANELS = {
+    MEAN_CARD.name: "Alteration",
+    L_CARD.name: "Diversity (l)",
+    T_CARD.name: "Distance (t)",
+    OVERALL: "Overall",
+}
+_HEIGHT = 360
+_LINE = "#AEB6BD"
+
+
+def finding(means: pd.DataFrame) -> str:
+    """Who has the best mean rank in each criterion, in the middle of a sentence or as a title.
+
+    Parameters
+    ----------
+    means
+        See :func:`kanon.simulated.ranks.mean_ranks`; something is known.
+
+    >>> names = ["mean_alteration", "l_percent", "t_percent", "overall"]
+    >>> finding(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
+    'Best mean rank: S1 and S3 in alteration, S3 in diversity (l), S3 in distance (t)'
+    """
+    parts = []
+    for name, title in _PANELS.items():
+        if name != OVERALL:
+            shown = means[name].round(2)
+            best = [str(one).upper() for one in means.index[shown == shown.min()]]
+            *others, last = best
+            who = f"{', '.join(others)} and {last}" if others else last
+            parts.append(f"{who} in {title[0].lower()}{title[1:]}")
+    return f"Best mean rank: {', '.join(parts)}"
+
+
+def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
+    """Per criterion the mean rank of each strategy, the best on the left.
+
+    Parameters
+    ----------
+    means
+        See :func:`kanon.simulated.ranks.mean_ranks`; something is known.
+    """
+    names = [name.upper() for name in means.index]
+    figure = make_subplots(
+        rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,
+        subplot_titles=list(_PANELS.values()),
+    )  # fmt: skip
+    for place, (criterion, title) in enumerate(_PANELS.items(), start=1):
+        values = means[criterion]
+        line = {"color": _LINE, "width": 2}
+        for name, value in zip(names, values, strict=True):
+            figure.add_scatter(
+                x=[1, value], y=[name, name], mode="lines", line=line, hoverinfo="skip",
+                row=1, col=place,
+            )  # fmt: skip
+        figure.add_scatter(
+            x=values, y=names, mode="markers+text", name=title, meta="ranks",
+            text=[f"{value:.2f}" for value in values], textfont={"size": 13, "color": INK},
+            textposition="middle right", cliponaxis=False,
+            marker={
+                "size": 12, "color": [STRATEGY_COLOURS[name] for name in means.index],
+                "symbol": [STRATEGY_MARKERS[name] for name in means.index],
+            },
+            hovertemplate="%{y}: mean rank %{x:.2f} of 7<extra></extra>", row=1, col=place,
+        )  # fmt: skip
+    lay_out(figure, finding(means), _HEIGHT)
+    figure.update_xaxes(range=[0.7, 8.3], tickvals=list(range(1, 8)))
+    figure.update_yaxes(autorange="reversed", ticksuffix=" ")
+    figure.update_annotations(font={"size": 14})
+    figure.add_annotation(
+        text="mean rank: 1 the best, 7 the worst (← better)", xref="paper", yref="paper", x=0.5,
+        y=0, yshift=-28, yanchor="top", showarrow=False, font={"size": 13},
+    )  # fmt: skip
+    figure.update_layout(
+        hovermode="closest", margin={"l": 40, "r": 16, "t": 74, "b": 62}, title={"y": 0.97}
+    )
+    return figure

@@ -1,0 +1,89 @@
+"""Which columns single records out together: the sets, and what each column adds to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
+from kanon.schema import Role
+from kanon.sources.singling_out import SinglingOut
+from kanon.words import percent
+
+__all__ = ["contributions_chart", "contributions_table", "sets_table"]
+
+_MOST = 10
+"""So many columns are drawn, those that add most."""
+
+
+def sets_table(found: SinglingOut) -> pd.DataFrame:
+    """The smallest sets, each with the records that it singles out.
+
+    >>> from kanon.sources.memory import MemoryTable
+    >>> from kanon.sources.singling_out import singling_out
+    >>> people = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
+    >>> sets_table(singling_out(MemoryTable(people))).iloc[0].tolist()
+    ['sex + age', 2, 4, 100.0]
+    """
+    rows = [
+        (
+            " + ".join(one.columns),
+            len(one.columns),
+            one.records,
+            100 * one.records / found.n_records,
+        )
+        for one in found.sets
+    ]
+    return pd.DataFrame(
+        rows, columns=["columns", "number of columns", "records", "percent of records"]
+    )
+
+
+def contributions_table(found: SinglingOut) -> pd.DataFrame:
+    """Per column the most records that a set singles out and would not without it."""
+    rows = [
+        (one.column, one.sets, one.records, 100 * one.records / found.n_records)
+        for one in found.contributions
+    ]
+    return pd.DataFrame(rows, columns=["column", "sets", "records", "percent of records"])
+
+
+def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
+    """What each column adds to one of the sets at most, in the colour of its role.
+
+    Parameters
+    ----------
+    found
+        The sets.
+    roles
+        The role of each column; a column without one is insensitive.
+    """
+    table = contributions_table(found).head(_MOST).iloc[::-1]
+    given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
+    names = [escaped(name, 20) for name in table["column"]]
+    figure = go.Figure()
+    figure.add_bar(
+        x=table["percent of records"],
+        # Positions, not names: two long names may be shortened to the same label.
+        y=list(range(len(names))),
+        orientation="h",
+        marker_color=[ROLE_COLOURS[role.value] for role in given],
+        text=[  # the role in words, too
+            f"{percent(share)}, {role.value}"
+            for share, role in zip(table["percent of records"], given, strict=True)
+        ],
+        customdata=table[["sets", "records"]],
+        hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
+        "%{customdata[1]:,} records fewer<extra></extra>",
+    )
+    title = f"{names[-1]} adds most" if names else "No column singles out enough"
+    lay_out(figure, title, height=120 + 30 * len(names))
+    figure.update_layout(hovermode="closest", margin={"l": 140})
+    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
+    most = table["percent of records"].max() if names else 1
+    return figure.update_xaxes(
+        title="Records that a set would not single out without it, at most, % of all",
+        range=[0, 1.3 * most],
+    )

@@ -1,0 +1,39 @@
+"""Which columns single people out together: what is asked on the page Data, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kanon.schema import Role
+from kanon.sources.singling_out import SinglingOut
+
+__all__ = ["KS", "SHARES", "SIZES", "SinglingView"]
+
+SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""The shares of the records that a set of columns may be asked to single out."""
+
+KS = (2, 3, 5, 10)
+SIZES = (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingView:
+    """What is asked, and what was found last.
+
+    Attributes
+    ----------
+    share, k, size
+        See :func:`kanon.sources.singling_out.singling_out`.
+    found, about
+        What was found last, and a fingerprint of what it was asked of.
+    before
+        The columns whose roles were changed by a finding last, with their roles and reasons then.
+    """
+
+    share: float = 0.05
+    k: int = 2
+    size: int = 3
+    found: SinglingOut | None = None
+    about: str = ""
+    before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)

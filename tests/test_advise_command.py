@@ -1,0 +1,77 @@
+"""The command that says which metric and strategy suit a table."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+
+TABLE = "age;sex;ill\n1;F;flu\n1;F;cold\n2;F;gout\n2;M;flu\n1;M;cold\n2;M;gout\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Six people, and a plan for them."""
+    monkeypatch.chdir(tmp_path)
+    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = {
+        "version": 1,
+        "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    return tmp_path
+
+
+def advise(*more):
+    return main(["advise", "plan.json", "--table", "people.csv", *more])
+
+
+def test_it_is_said_in_sentences_and_nothing_is_written(folder, capsys):
+    assert advise("--weights", "utility=1") == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert said.err == "" and lines[0].startswith("1. ")
+    assert "Nothing loses less than its " in lines[0] and "The best at " in lines[0]
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
+
+
+def test_the_numbers_as_json_and_all_ways_in_a_file(folder, capsys):
+    assert advise("--k", "2-3", "--limits", "l=2", "--json", "--out", "ways.csv") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["k"], found["tried_k"], found["ways"]) == ([2, 3], [2, 3, 4, 5], 95)
+    assert found["weights"] == {"utility": 2, "l": 1, "t": 1} and found["limits"] == {"l": 2}
+    first = found["proposals"][0]
+    assert first["for"] == "all" and set(first) >= {"metric", "strategy", "scope", "score", "l"}
+    table = pd.read_csv("ways.csv")
+    assert len(table) == 95
+    assert table["strategy"][0] == first["strategy"]
+    assert table["score"][0] == pytest.approx(first["score"])
+    assert found["meeting_limits"] == table["meets_limits"].sum()
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "said"),
+    [
+        (["--weights", "utility=0"], 2, "All weights are 0"),
+        (["--weights", "utility=1,utility=2"], 2, "--weights names 'utility' twice"),
+        (["--weights", "utility"], 2, "--weights: 'utility' is no name with a number"),
+        (["--weights", "l=-1"], 2, "The weight of l is '-1.0'"),
+        (["--limits", "l=nan"], 2, "The limit of l is 'nan'"),
+        (["--k", "4-3"], 2, "The range of k from 4 to 3 is empty."),
+        (["--k", "2-many"], 2, "'many' is no whole number"),
+        (["--k", "2-99"], 3, "k = 99 cannot be reached"),
+        (["--out", "people.csv"], 2, "'people.csv' is named for two things"),
+    ],
+)
+def test_what_is_not_allowed_is_said_in_one_line(folder, capsys, more, status, said):
+    assert advise(*more) == status
+    found = capsys.readouterr()
+    assert found.out == "" and found.err.startswith("kanon: ") and found.err.count("\n") == 1
+    assert said in found.err
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
