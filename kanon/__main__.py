@@ -206,6 +206,9 @@ def _parser() -> argparse.ArgumentParser:
         "--sensitive", action="append", default=[], metavar="s,t", help="the sensitive columns"
     )
     measure.add_argument(
+        "--person", metavar="COLUMN", help="the column that says which records are of one person"
+    )
+    measure.add_argument(
         "--population", type=Path, metavar="P", help="everybody who might be in the table"
     )
     measure.add_argument("--json", action="store_true", help="print the numbers as JSON")
@@ -578,6 +581,8 @@ def _outcome(done: Run) -> str:
             f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
             f"{counted(found['min_k'], 'record')}"
         )
+        if "min_persons" in found:
+            classes += f", the one of fewest persons of {counted(found['min_persons'], 'person')}"
     return (
         f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
@@ -597,15 +602,22 @@ def _measure(given: argparse.Namespace) -> None:
         raise PlanError(
             f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
         )
+    if given.person in (*columns, *sensitive):
+        raise PlanError(
+            f"--person: {quoted(given.person)} is named by --qi or --sensitive too; a column is "
+            "one of these."
+        )
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.without_suppressed()
-    found = table.classes_of(columns, sensitive)
+    found = table.classes_of(columns, sensitive, given.person)
+    in_persons = {} if given.person is None else {"min_persons": found.min_persons}
     numbers: dict[str, Any] = {
         "records": found.n_records,
         **({"suppressed": suppressed} if suppressed else {}),
         "classes": found.n_classes,
         "min_k": found.min_k,
+        **in_persons,
         "unique_records": found.unique_records,
         **privacy_summary(found),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -32,6 +32,9 @@ class EquivalenceClasses:
         The number of records of each class.
     sensitive : tuple of Sensitive
         The histograms of each sensitive attribute, in the plan's order.
+    persons : Sensitive, optional
+        How many records each person has in each class, where a plan says who the records are
+        about; persons are numbered. Else None.
     """
 
     attributes: tuple[str, ...]
@@ -39,6 +42,7 @@ class EquivalenceClasses:
     nodes: np.ndarray
     counts: np.ndarray
     sensitive: tuple[Sensitive, ...] = ()
+    persons: Sensitive | None = None
 
     @property
     def n_records(self) -> int:
@@ -59,6 +63,30 @@ class EquivalenceClasses:
     def min_k(self) -> int | None:
         """The size of the smallest class: the k that the table has; None without classes."""
         return int(self.counts.min()) if len(self.counts) else None
+
+    @property
+    def hiding(self) -> np.ndarray:
+        """How many hide each other in each class: its persons if they are known, else its records.
+
+        Shape (E,), int64.
+        """
+        return self.counts if self.persons is None else np.diff(self.persons.start)
+
+    @property
+    def min_persons(self) -> int | None:
+        """The fewest persons in a class; None without classes, and where they are not known."""
+        known = self.persons is not None and len(self.counts) > 0
+        return int(self.hiding.min()) if known else None
+
+    @property
+    def highest_k(self) -> int:
+        """The k of the table as one class: its persons if they are known, else its records."""
+        return self.n_records if self.persons is None else len(np.unique(self.persons.value))
+
+    @property
+    def one_record_each(self) -> bool:
+        """Whether it is known that no person has several records."""
+        return self.persons is not None and bool((self.persons.total <= 1).all())
 
     @property
     def unique_records(self) -> int:
@@ -83,12 +111,30 @@ class EquivalenceClasses:
         chosen : numpy.ndarray, int64
             Their positions, rising, so that they stand in canonical order too.
         """
-        return replace(
-            self,
-            nodes=self.nodes[chosen],
-            counts=self.counts[chosen],
-            sensitive=tuple(each.only(chosen) for each in self.sensitive),
-        )
+        parts = (each.only(chosen) for each in self.histograms)
+        return self.regrouped(self.nodes[chosen], self.counts[chosen], parts)
+
+    @property
+    def histograms(self) -> tuple[Sensitive, ...]:
+        """Those of the sensitive attributes, and last that of the persons if they are known."""
+        return self.sensitive if self.persons is None else (*self.sensitive, self.persons)
+
+    def regrouped(
+        self, nodes: np.ndarray, counts: np.ndarray, histograms: Iterable[Sensitive]
+    ) -> EquivalenceClasses:
+        """The same records in other classes.
+
+        Parameters
+        ----------
+        nodes, counts
+            The tuples and the numbers of records of those.
+        histograms
+            What became of each of :attr:`histograms`, in that order.
+        """
+        found = tuple(histograms)
+        persons = None if self.persons is None else found[-1]
+        sensitive = found[: len(self.sensitive)]
+        return replace(self, nodes=nodes, counts=counts, sensitive=sensitive, persons=persons)
 
     def sensitive_named(self, column: str) -> Sensitive:
         """The histograms of a sensitive attribute.

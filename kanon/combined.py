@@ -63,7 +63,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import listing, quoted
+from kanon.errors import PlanError, listing, quoted
 from kanon.ground import Release, check_sizes, ground_of, placed
 from kanon.privacy.model import Model
 from kanon.sensitive import Sensitive
@@ -287,7 +287,8 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
     Raises
     ------
     PlanError
-        No release is given; they are not of one table; the table is needed and not given.
+        No release is given; they are not of one table; the table is needed and not given; or a
+        plan counts k in persons.
     TableError
         The table cannot be counted by all of their columns.
 
@@ -297,6 +298,12 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
     Sources: see the module.
     """
     check_sizes(releases)
+    named = [each.plan.person for each in releases if each.plan.person is not None]
+    if named:
+        raise PlanError(
+            f"A plan counts k in persons ({quoted(named[0])}), and releases together are counted "
+            "in records: combine plans without the key person, which says less."
+        )
     ground = ground_of(releases, table)
     views = [_View(each, ground, placed(each, ground)) for each in releases]
     together, _ = _side_by_side(views, ground, None)

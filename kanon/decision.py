@@ -21,7 +21,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -78,6 +78,8 @@ class Reached:
     levels
         By the name of a threshold and the column it is about, or "": the level of the worst class,
         in the unit of the card. Empty if no class is left.
+    of
+        What k and the risks count: records, or persons where the plan tells them apart.
     """
 
     records: int
@@ -86,6 +88,7 @@ class Reached:
     population: bool
     sensitive: tuple[str, ...]
     levels: Mapping[_Key, float]
+    of: Literal["records", "persons"] = "records"
 
 
 def levels_reached(
@@ -145,8 +148,9 @@ def levels_reached(
         behind = population_of(done.prepared.classes, people).classes
     columns = tuple(each.name for each in released.sensitive)
     about = (released.n_records, known, m, behind is not None, columns)
+    of: Literal["records", "persons"] = "records" if released.persons is None else "persons"
     if not released.n_classes:
-        return Reached(*about, {})
+        return Reached(*about, {}, of)
     worst: dict[_Key, float] = {}
     telling: dict[_Key, tuple[int, ...]] = {}
     for place, chosen in enumerate(combinations(range(m), known)):
@@ -159,7 +163,7 @@ def levels_reached(
         for key, level in _from_rows(done, chosen):
             if telling[key] == chosen:
                 worst[key] = level
-    return Reached(*about, worst)
+    return Reached(*about, worst, of)
 
 
 def _worse(key: _Key, level: float, than: float) -> bool:
@@ -171,7 +175,7 @@ def _levels(
 ) -> Iterator[tuple[_Key, float]]:
     """The level of the worst class of who looks alike in some quasi-identifiers."""
     alike = projected(released, chosen)
-    yield ("k", ""), int(alike.counts.min())
+    yield ("k", ""), int(alike.hiding.min())
     risk = (
         prosecutor(alike)
         if behind is None
@@ -190,13 +194,16 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
     released = done.recoding.released
     quasi = [released.attributes[place] for place in chosen]
     sensitive = [each.name for each in released.sensitive]
+    person, whom = done.prepared.plan.person, done.persons_released()
     plan = Plan.from_content(
         {
             "version": 1,
             "columns": {
                 **{name: {"role": "quasi-identifier"} for name in quasi},
                 **{name: {"role": "sensitive"} for name in sensitive},
+                **({} if person is None else {person: {"role": "identifier", "pseudonym": True}}),
             },
+            "person": person,
             "algorithm": {"name": done.prepared.plan.algorithm.name},
             "privacy": [
                 {"model": "k-anonymity", "k": 2},
@@ -210,13 +217,18 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
     )
     rows = done.released()
     if done.prepared.plan.suppressed == "keep":
+        rows = rows.reset_index(drop=True)
         rows, _ = without_suppressed(rows)
-    verdicts = check_release(rows, plan)
-    names = {"k-anonymity": "k", "entropy-l-diversity": "l", "t-closeness": "t"}
-    require([one for one in verdicts if one.model not in names])
+        whom = None if whom is None else whom.iloc[rows.index]
+    verdicts = check_release(rows, plan, None, whom)
+    k = "k-anonymity" if person is None else "k-in-persons"
+    names = {k: "k", "entropy-l-diversity": "l", "t-closeness": "t"}
+    require([one for one in verdicts if one.model not in (*names, "k-anonymity")])
     for one in verdicts:
-        assert one.level is not None  # there are classes
-        yield (names[one.model], one.column), one.level
+        if one.model in names:
+            assert one.level is not None  # there are classes
+            column = one.column if names[one.model] in OF_COLUMNS else ""
+            yield (names[one.model], column), one.level
 
 
 _FOR: Mapping[Release, str] = {
@@ -239,11 +251,14 @@ class Part:
         The sensitive column that it is about, or "".
     reached
         The level of the worst class.
+    of
+        What k counts.
     """
 
     threshold: Threshold
     column: str
     reached: float
+    of: Literal["records", "persons"] = "records"
 
     @property
     def met(self) -> bool:
@@ -260,7 +275,7 @@ class Part:
         """
         reached, wanted = self.shown
         said = {
-            "k": "at least {reached} records look alike (asked for: {wanted})",
+            "k": f"at least {{reached}} {self.of} look alike (asked for: {{wanted}})",
             "highest_risk": "the person who is easiest to find is found once in {reached} tries "
             "(asked for: at most once in {wanted})",
             "mean_risk": "persons are found once in {reached} tries on average (asked for: at most "
@@ -404,7 +419,7 @@ def decide(context: Context, reached: Reached) -> Decision:
     """
     asked = thresholds(context)
     parts = [
-        Part(asked[name], column, level)
+        Part(asked[name], column, level, reached.of)
         for (name, column), level in reached.levels.items()
         if asked[name].wanted is not None
     ]
@@ -420,7 +435,7 @@ def decision_table(decision: Decision) -> pd.DataFrame:
             (
                 part.threshold.card.title,
                 part.column,
-                part.threshold.card.unit,
+                part.of if part.threshold.card.name == "k" else part.threshold.card.unit,
                 *reversed(part.shown),
                 "met" if part.met else "not met",
                 part.threshold.source,

@@ -20,6 +20,7 @@ from kanon.cards import Card, parts_of
 from kanon.language import say_of
 from kanon.measures import alteration
 from kanon.metrics import METRICS
+from kanon.privacy.persons import IN_PERSONS
 from kanon.strategies import STRATEGIES
 
 __all__ = ["EVERYWHERE", "Term", "as_markdown", "glossary", "looked_up"]
@@ -564,6 +565,7 @@ def _all() -> Iterable[Term]:
         yield _of_card(card, "Anonymise, Compare", "Strategy")
     for model in parts_of(kanon.privacy).values():
         yield _of_card(model.CARD, "Anonymise, Privacy", "Privacy model")
+    yield _of_card(IN_PERSONS, "Data, Anonymise, Privacy", "k-anonymity; Minimum k")
     for algorithm in parts_of(kanon.algorithms).values():
         yield _of_card(algorithm.CARD, "Anonymise, Compare", "Recoding")
     guides = {metric.card.title for metric in METRICS.values()}

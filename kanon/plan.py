@@ -37,6 +37,7 @@ from kanon.hierarchy.files import parse_nodes, read_hierarchy
 from kanon.metrics import COMPOSED, METRICS, MULTIPLIERS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
+from kanon.privacy.persons import KInPersons
 from kanon.schema import Role, Schema
 from kanon.settings import bytes_of, read_up_to
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
@@ -342,6 +343,7 @@ class Plan(Strict):
     read: ReadPlan = ReadPlan()
     suppression_limit: SuppressionLimit | None = None
     suppressed: Literal["leave-out", "keep"] = "leave-out"
+    person: str | None = None
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -394,7 +396,10 @@ class Plan(Strict):
 
     @property
     def k(self) -> int:
-        """The k that the release has to reach: the largest one asked for; 1 if none is."""
+        """The k that the release has to reach: the largest one asked for; 1 if none is.
+
+        It counts persons where :attr:`person` says which records are of one, else records.
+        """
         return max(getattr(part, "k", 1) for part in self.privacy)
 
     def with_k(self, k: int) -> Plan:
@@ -417,13 +422,16 @@ class Plan(Strict):
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
+        Last, where the plan names the column of the person, that k is reached in persons.
+
         Raises
         ------
         PlanError
             A column is not sensitive, or left out where there is not exactly one; parameters do
             not go together.
         """
-        return [self._made(place, part) for place, part in enumerate(self.privacy)]
+        asked = [self._made(place, part) for place, part in enumerate(self.privacy)]
+        return asked if self.person is None else [*asked, KInPersons(self.k, self.person)]
 
     @property
     def led_by(self) -> str | None:
@@ -510,6 +518,7 @@ class Plan(Strict):
                     f"Plan key algorithm.{key}: {quoted(given)} is unknown; "
                     f"known are {', '.join(names)}."
                 )
+        self._check_person()
         _ = self.models, self.led_by  # both name what is wrong
         self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():
@@ -523,6 +532,17 @@ class Plan(Strict):
                     f"Plan key algorithm.attribute_weights.{column}: {weight} is not allowed; "
                     f"a weight is a number of at least 0 and at most {LARGEST_WEIGHT:g}."
                 )
+
+    def _check_person(self) -> None:
+        """That the column of the person is an identifier: anything else would be released."""
+        if self.person is None or self.person in self.roles.columns(Role.IDENTIFIER):
+            return
+        role = self.roles.roles.get(self.person)
+        has = "is not among the columns" if role is None else f"has the role {role}"
+        raise PlanError(
+            f"Plan key person: {quoted(self.person)} {has}; the column that says which records are "
+            "of one person has to have the role identifier."
+        )
 
     def _check_options(self) -> None:
         """That the algorithm knows what was chosen for it."""

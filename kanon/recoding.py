@@ -167,11 +167,11 @@ class Recoding:
 
     @cached_property
     def released(self) -> EquivalenceClasses:
-        """The classes of the released table, with their sensitive values."""
-        sensitive = tuple(
-            each.grouped(self.assigned, self.n_classes) for each in self.classes.sensitive
+        """The classes of the released table, with their sensitive values and persons."""
+        histograms = (
+            each.grouped(self.assigned, self.n_classes) for each in self.classes.histograms
         )
-        return replace(self.original, nodes=self.nodes, counts=self.counts, sensitive=sensitive)
+        return self.original.regrouped(self.nodes, self.counts, histograms)
 
     @property
     def suppressed_records(self) -> int:

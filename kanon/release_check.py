@@ -119,7 +119,10 @@ def require(verdicts: Sequence[Verdict]) -> None:
 
 
 def check_release(
-    released: pd.DataFrame, plan: Plan, roots: Mapping[str, str] | None = None
+    released: pd.DataFrame,
+    plan: Plan,
+    roots: Mapping[str, str] | None = None,
+    persons: pd.Series | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
@@ -134,13 +137,23 @@ def check_release(
     roots
         Per quasi-identifier the label of its root, which all blanked rows have. None if it is not
         known: then they only have to be alike.
+    persons
+        Row by row whom the record is about, for a plan that counts k in persons. None if the
+        release shows that itself, by pseudonyms.
 
     Returns
     -------
     tuple of Verdict
-        A verdict per model, in the order of the plan; or a single one if an identifier was
-        released, under its own name or where its pseudonyms belong, if a quasi-identifier or
-        sensitive column is missing, or if a row that is marked as suppressed shows a value.
+        A verdict per model, in the order of the plan, and last k in persons; or a single one if an
+        identifier was released, under its own name or where its pseudonyms belong, if a
+        quasi-identifier or sensitive column is missing, or if a row that is marked as suppressed
+        shows a value.
+
+    Raises
+    ------
+    ReleaseError
+        The plan counts k in persons, and nothing says whom the records are about; or there is no
+        memory for the check.
     """
     with _connection() as connection:
         names = [str(name) for name in released.columns]
@@ -150,6 +163,10 @@ def check_release(
             if column in names:
                 place = f"c{names.index(column)}"
                 numbered = numbered.assign(**{place: _cells(numbered[place])})
+        if persons is not None:
+            if len(persons) != len(released):
+                raise _not_checked()
+            numbered = numbered.assign(person=_numbers_of(persons))
         connection.register("release", arrow_table(numbered))
         return _verdicts(connection, names, plan, roots)
 
@@ -292,7 +309,26 @@ def _verdicts(
             level, holds = _MODELS[part.model](mix, **asked)
         said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
         found.append(Verdict(part.model, column, said, level, bool(holds)))
+    if plan.person is not None:
+        known = {row[0] for row in connection.sql("DESCRIBE release").fetchall()}
+        if "person" not in known and plan.person not in names:
+            raise ReleaseError(
+                "The release does not say which records are of one person, so k cannot be counted "
+                "in persons; give them beside it."
+            )
+        who = "person" if "person" in known else text(plan.person)
+        persons = f"SELECT count(DISTINCT {who}) AS n {kept} GROUP BY {tuples}"
+        (least,) = connection.sql(f"SELECT min(n) FROM ({persons})").fetchall()[0]
+        enough = least is None or least >= plan.k
+        found.append(Verdict("k-in-persons", plan.person, f"k = {plan.k}", least, enough))
     return tuple(found)
+
+
+def _numbers_of(persons: pd.Series) -> np.ndarray:
+    """Whom each record is about as a number; -1 for nobody, who counts as one person."""
+    codes, known = pd.factorize(_cells(persons))
+    texts = [_text(cell) for cell in known]
+    return np.append(_numbered(texts), -1)[codes]
 
 
 def _cells(column: pd.Series) -> pd.Series:

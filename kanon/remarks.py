@@ -1,7 +1,8 @@
 """What a release may give away although it meets its models, in sentences with their figures.
 
-A privacy model looks at the columns that it was told of, in the role that it was told. Six things
-it cannot see are remarked on here: pseudonyms that link records of a person, a quasi-identifier
+A privacy model looks at the columns that it was told of, in the role that it was told. Seven things
+it cannot see are remarked on here: identifiers that show several records of a person where k counts
+records, pseudonyms that link records of a person, a quasi-identifier
 that is almost a name, a sensitive column that others know, classes that share one sensitive value,
 sensitive values that are written in several ways, and columns that pass through unchanged although
 they tell people apart. Each remark gives a figure and what to do. Everything comes from counts, so
@@ -49,7 +50,13 @@ __all__ = [
 ]
 
 Kind = Literal[
-    "linked", "homogeneous", "several-spellings", "passes-through", "almost-unique", "known-outside"
+    "several-records",
+    "linked",
+    "homogeneous",
+    "several-spellings",
+    "passes-through",
+    "almost-unique",
+    "known-outside",
 ]
 
 
@@ -61,9 +68,14 @@ class About(NamedTuple):
 
 
 KINDS: Mapping[Kind, About] = {
+    "several-records": About(
+        "Several records per person",
+        "If each value of such a column stands for one person, name it as the column that says "
+        "which records are of one person: then k counts persons.",
+    ),
     "linked": About(
         "Pseudonyms that link records",
-        "k counts records, not persons: drop the pseudonym, or let one record stand for a person.",
+        "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
     ),
     "homogeneous": About(
         "Classes of one sensitive value",
@@ -146,18 +158,25 @@ def sentences(remarks: Iterable[Remark]) -> list[str]:
 
 
 def table_remarks(
-    table: Table, roles: Mapping[str, Role], k: int, pseudonyms: Sequence[str] = ()
+    table: Table,
+    roles: Mapping[str, Role],
+    k: int,
+    pseudonyms: Sequence[str] = (),
+    person: str | None = None,
 ) -> tuple[Remark, ...]:
     """What a table and its roles alone tell, before anything is released.
 
+    - An identifier that leaves the release tells of *several records* per person if its values
+      repeat. Not where it is known which records are of one person: then k counts persons.
     - An identifier that pseudonyms replace *links* records if a person has several.
     - A quasi-identifier is *almost unique* if it has more than one value per two records. Values
       per record are the mean of 1 / (records that share the value): the chance to recognise
       somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
     - A sensitive column looks *known outside* if its name says so, if it holds exact dates, or if
       it is almost unique itself.
-    - A sensitive column has *several spellings* of a value if texts that are told apart are equal
-      to a reader (:func:`kanon.values.as_read`), or show nothing as a missing cell does.
+    - A sensitive column, or that of the person, has *several spellings* of a value if texts that
+      are told apart are equal to a reader (:func:`kanon.values.as_read`), or show nothing as a
+      missing cell does.
     - An insensitive column *passes through* what may tell people apart if its name says so, if it
       holds exact dates or free text, or if some of its values have fewer than k records.
 
@@ -173,6 +192,8 @@ def table_remarks(
         What is going to be asked for.
     pseudonyms
         The identifiers that are going to be replaced by pseudonyms instead of dropped.
+    person
+        The column that says which records are of one person, if any does.
 
     Returns
     -------
@@ -182,20 +203,27 @@ def table_remarks(
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     return _in_order(
         [
-            *_of_columns(table, known, k, {}, None, pseudonyms),
-            *_several_spellings(_texts(table, known)),
+            *_of_columns(table, known, k, {}, None, pseudonyms, person),
+            *_several_spellings(_texts(table, known, person)),
         ]
     )
 
 
 def release_remarks(
-    source: Source, roles: Mapping[str, Role], recoding: Recoding, k: int
+    source: Source,
+    roles: Mapping[str, Role],
+    recoding: Recoding,
+    k: int,
+    person: str | None = None,
 ) -> tuple[Remark, ...]:
     """What a release tells beside what its models look at.
 
     All of :func:`table_remarks`, but that a quasi-identifier is *almost unique* only if some of its
     values are released as they were; and beside them:
 
+    - Of an identifier with *several records* per value: how many values the smallest class holds,
+      which is what k would be in persons. It is remarked on only if some class holds fewer than k.
+      Not counted in an engine.
     - Of the persons whose records pseudonyms *link*: how many share the combination of their
       released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
       finds them by the pseudonym, though each class has k records. Not counted in an engine.
@@ -216,6 +244,8 @@ def release_remarks(
         The release.
     k
         What was asked for.
+    person
+        The column that says which records are of one person, if any does.
 
     Returns
     -------
@@ -234,7 +264,9 @@ def release_remarks(
         records = np.bincount(classes.nodes[:, j], classes.counts)
         frequencies[column] = Frequencies.of(records)
     released = (source, recoding)
-    found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms))
+    if person is not None:
+        texts |= _texts(table, {}, person)
+    found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
     return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
 
 
@@ -252,18 +284,23 @@ def _of_columns(
     known: Mapping[str, Frequencies],
     released: _Released | None,
     pseudonyms: Sequence[str],
+    person: str | None,
 ) -> Iterator[Remark]:
     """The remarks on single columns."""
     sample = table.head(_SAMPLE)
     for column, role in roles.items():
-        if role is Role.IDENTIFIER and column not in pseudonyms:
+        dropped = role is Role.IDENTIFIER and column not in pseudonyms
+        if dropped and person is not None:
             continue
         try:
             often = known[column] if column in known else table.frequencies(column)
         except TableError:  # the engine lacks the memory to group so many values
-            yield from _uncounted(column, role)
+            if not dropped:
+                yield from _uncounted(column, role)
             continue
-        if role is Role.IDENTIFIER:
+        if dropped:
+            yield from _repeating(column, often, k, released)
+        elif role is Role.IDENTIFIER:
             yield from _linked(column, often, table.n_records, k, released)
         elif role is Role.QUASI_IDENTIFIER:
             yield from _almost_unique(column, often, released)
@@ -271,6 +308,37 @@ def _of_columns(
             yield from _known_outside(column, often, sample[column], released)
         else:
             yield from _passing(column, often, sample[column], k, released)
+
+
+# --- an identifier that is dropped ----------------------------------------------------------
+def _repeating(
+    column: str, often: Frequencies, k: int, released: _Released | None
+) -> Iterator[Remark]:
+    persons = often.distinct.values - often.rarer_than(2)
+    records = often.distinct.filled - often.rarer_than(2)
+    if not persons:
+        return
+    share = records / often.distinct.filled
+    have = f"{counted(persons, 'value')} {'has' if persons == 1 else 'have'}"
+    said = (
+        f"{quoted(column)} repeats: {have} several records, {thin(records)} together. If a value "
+        "stands for a person, "
+    )
+    source, recoding = (None, None) if released is None else released
+    if recoding is None or not isinstance(source, MemorySource):
+        where = "" if recoding is None else " How few a class has was not counted in the engine."
+        said += f"k counts them as {thin(records)} persons.{where}"
+    else:
+        each = source.values_in(column, recoding)
+        if (each >= k).all():
+            return
+        share = float(recoding.counts[each < k].sum()) / int(recoding.counts.sum())
+        said += (
+            f"{percent(100 * share)} of the released records are in classes of fewer than "
+            f"{counted(k, 'person')}: counted in records the smallest class has "
+            f"{thin(recoding.min_k or 0)}, in persons {thin(int(each.min()))}."
+        )
+    yield Remark("several-records", column, share, said)
 
 
 # --- an identifier with pseudonyms ----------------------------------------------------------
@@ -359,10 +427,13 @@ def _known_outside(
         )
 
 
-def _texts(table: Table, roles: Mapping[str, Role]) -> dict[str, dict[str, int]]:
-    """Per sensitive column its texts with their records, unless they are very many."""
+def _texts(
+    table: Table, roles: Mapping[str, Role], person: str | None
+) -> dict[str, dict[str, int]]:
+    """Per sensitive column, and of persons, the texts with their records, unless very many."""
     found = {}
-    for column in (name for name, role in roles.items() if role is Role.SENSITIVE):
+    asked = (name for name, role in roles.items() if role is Role.SENSITIVE or name == person)
+    for column in asked:
         with suppress(TableError):
             if table.distinct_of(column).values <= _MANY:
                 counts = table.counted(column)

@@ -127,7 +127,8 @@ def reverse(
     Raises
     ------
     PlanError
-        The plan asks for k-anonymity alone, or for another algorithm than greedy merging.
+        The plan asks for k-anonymity alone, for k in persons, or for another algorithm than greedy
+        merging.
     Unsatisfiable
         No release can meet a model.
     KanonError
@@ -166,6 +167,11 @@ def reverse_task(prepared: Prepared) -> Task:
         raise PlanError(
             f"The reverse merges greedily, and the plan names the algorithm {quoted(name)}; set "
             "algorithm.name to 'gaa'."
+        )
+    if prepared.plan.person is not None:
+        raise PlanError(
+            "The reverse finds the greatest k in records, and the plan counts k in persons "
+            f"({quoted(prepared.plan.person)}); leave the key person out, which says less."
         )
     task = prepared.task().for_k(1)
     if not task.models:

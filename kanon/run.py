@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,6 +29,8 @@ from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan, build_hierarchy
 from kanon.privacy.conjunction import broken
+from kanon.privacy.model import Model
+from kanon.privacy.persons import KInPersons
 from kanon.recoding import MergePath, Recoding
 from kanon.release_check import Verdict, check_files, check_release, require
 from kanon.remarks import Remark, release_remarks, sentences
@@ -123,12 +125,18 @@ class Prepared:
             strategy=chosen.strategy if taken("strategy") else "s1",
             scope=chosen.scope,
             sensitive=self.plan.led_by,
-            models=tuple(self.plan.models),
+            models=tuple(self._asked()),
             suppression=self.plan.suppression(self.classes.n_records),
             seed=chosen.seed,
             options=chosen.options,
             node=self._node(),
         )
+
+    def _asked(self) -> Iterator[Model]:
+        """The models of the plan, without k in persons where k in records is the same."""
+        for model in self.plan.models:
+            if not (isinstance(model, KInPersons) and self.classes.one_record_each):
+                yield model
 
     def _node(self) -> tuple[int, ...] | None:
         """The node of the lattice that the plan names, in the order of the quasi-identifiers."""
@@ -246,11 +254,18 @@ class Run:
             raise TypeError("the rows are not in memory")
         return self.prepared.source.release(self.recoding)
 
+    def persons_released(self) -> pd.Series | None:
+        """Whom each row of :meth:`released` is about; None where the plan does not ask."""
+        source = self.prepared.source
+        return source.persons_released(self.recoding) if isinstance(source, MemorySource) else None
+
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
-        return release_remarks(self.prepared.source, plan.roles.roles, self.recoding, plan.k)
+        return release_remarks(
+            self.prepared.source, plan.roles.roles, self.recoding, plan.k, plan.person
+        )
 
     @property
     def about_unnamed(self) -> str:
@@ -267,7 +282,8 @@ class Run:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        return check_release(self.released(), self.prepared.plan, _roots(self.recoding))
+        released, roots = self.released(), _roots(self.recoding)
+        return check_release(released, self.prepared.plan, roots, self.persons_released())
 
     def write(
         self, target: Address, progress: Progress = no_progress, neutral: bool = False
@@ -348,7 +364,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     ------
     PlanError
         The plan names a column that the table lacks, no quasi-identifier, or no rule for the
-        missing values that there are.
+        missing values that there are; or it counts k in persons, and some records do not say whom
+        they are about, or the rows are not in memory.
     HierarchyError
         A hierarchy is no tree, or lacks values of its column.
     """
@@ -382,7 +399,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = kept.source(schema, trees, pseudonyms, keep_suppressed=keeps)
+    source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
     return Prepared(plan, source, incomplete if drops else 0)
 
 
@@ -589,7 +606,7 @@ def _others_near(
 
     None if the run for the task's k, which took so many seconds, took too long already.
     """
-    wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.n_records]
+    wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
     wanted.sort(key=lambda k: abs(math.log(k / task.k)))
     found: dict[int, Recoding] = {}
     started = time.perf_counter()
@@ -623,19 +640,21 @@ def finished_at(
     task
         Its task.
     ks
-        For which k; those beyond n are left out.
+        For which k; those beyond n, or beyond the number of persons where k counts them, are
+        left out.
     progress
         Told how far the work is.
     """
-    others = task.others
-    if not broken(others, path.at(1).released).any():
+    # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
+    wanted = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
+    hardest = task.for_k(max(wanted, default=1)).others
+    if not broken(hardest, path.at(1).released).any():
         return {}
-    wanted = sorted({k for k in ks if k <= path.k_max})
     found = {}
     for place, k in enumerate(wanted):
         done = _MERGED + (1 - _MERGED) * place / len(wanted)
         progress(done, f"finishing k = {thin(k)} for the other models")
-        found[k] = repaired(path.at(k), replace(task, k=k, models=others))
+        found[k] = repaired(path.at(k), task.for_k(k))
     return found
 
 

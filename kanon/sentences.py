@@ -20,6 +20,7 @@ __all__ = [
     "left_out",
     "lost",
     "mean_chance",
+    "mean_chance_in_persons",
     "nobody_alike",
     "of_quasi_identifiers",
     "smallest_class",
@@ -203,6 +204,19 @@ def mean_chance(share: float, classes: int, records: int) -> str:
         share=percent(100 * share),
         classes=say_counted(classes, "{count} class", "{count} classes"),
         records=say_counted(records, "{count} record", "{count} records"),
+    )
+
+
+def mean_chance_in_persons(share: float) -> str:
+    """The same where persons have several records, and only those of others hide anybody.
+
+    >>> mean_chance_in_persons(0.05).split(": ")[0]
+    'Over all records the person is picked with a chance of 5.0 % on average'
+    """
+    return say(
+        "Over all records the person is picked with a chance of {share} on average: one of the "
+        "persons in the class (prosecutor).",
+        share=percent(100 * share),
     )
 
 

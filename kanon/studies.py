@@ -127,7 +127,7 @@ def experiment_of(
     PlanError, Unsatisfiable
         No k is left, or the algorithm cannot make some release.
     """
-    n = prepared.classes.n_records
+    n = prepared.classes.highest_k
     some = _up_to_n(ks, n)
     task = prepared.task().for_k(max(*some, trained_k(n)))
     task.check()
@@ -156,7 +156,7 @@ def run_experiment(
     """
     progress(0.0, "making the releases")
     on_release = experiment.trained == "release"
-    own = trained_k(experiment.task.classes.n_records)
+    own = trained_k(experiment.task.classes.highest_k)
     ks = sorted({*experiment.ks, *([own] if on_release else [])})
     made = recodings_at(stretch(progress, 0.0, _MADE), experiment.algorithm, experiment.task, ks)
     study = Study(

@@ -152,9 +152,13 @@ def tables(result, done, k):
     left, right = st.columns(2)
     left.subheader(say("Before"))
     left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
-    least = done.recoding.min_k
+    least, persons = done.recoding.min_k, done.recoding.released.min_persons
     right.subheader(
-        say("After") if least is None else say("After, at least {number} alike", number=thin(least))
+        say("After")
+        if least is None
+        else say("After, at least {number} alike", number=thin(least))
+        if persons is None
+        else say("After, at least {number} people alike", number=thin(persons))
     )
     right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records

@@ -23,6 +23,7 @@ from kanon.studio.exposed import exposed
 from kanon.studio.frame import head
 from kanon.studio.numbers import of_table
 from kanon.studio.opening import place_tab, table_tabs
+from kanon.studio.persons import person_choice
 from kanon.studio.picture import picture
 from kanon.studio.preview import by_role, preview_rows
 from kanon.studio.progress import cancel_button, progress
@@ -336,6 +337,8 @@ for position, (name, role) in listed:
         state.change(column=name)
         st.switch_page("pages/hierarchies.py")
 
+person_choice(work)
+
 st.page_link(
     "pages/anonymise.py", label=say("Anonymise this table"), icon=":material/arrow_forward:"
 )
@@ -359,7 +362,7 @@ with right:
         with st.spinner(say("Counting how exposed the records are")):
             seen = state.remembered(
                 "exposed",
-                (work.digest, version, tuple(work.quasi_identifiers), work.missing),
+                (work.digest, version, tuple(work.quasi_identifiers), work.missing, work.person),
                 lambda: exposed(work),
             )
         numbers = of_table(seen)

@@ -436,7 +436,7 @@ PLANS = [
     Case("A list", PlanFile("[1]"), "The plan is a list; it has to be an object."),
     Case("Nothing", PlanFile("null"), "The plan is null; it has to be an object."),
     Case("A key that nobody knows", changed(("colums", {})),
-         "The plan: the key 'colums' is unknown; known are version, columns, algorithm, privacy, metrics, read, suppression_limit, suppressed."),
+         "The plan: the key 'colums' is unknown; known are version, columns, algorithm, privacy, metrics, read, suppression_limit, suppressed, person."),
     Case("A key of a column that nobody knows", changed(("columns.sex.kind", "x")),
          "Plan key columns.sex: the key 'kind' is unknown; known are role, hierarchy, pseudonym."),
     Case("A key of an algorithm that nobody knows", changed(("algorithm.speed", 1)),
@@ -613,6 +613,7 @@ LACKING = PEOPLE.assign(sex=["F", None, "F", "M", "F", "F"])
 NOBODY = PEOPLE.assign(sex=[None] * 6)
 SAYING = PEOPLE.assign(sex=["F", "(missing)", None, "M", "F", "F"])
 MARKED = PEOPLE.assign(suppressed=0)
+UNNAMED = PEOPLE.assign(name=["Ana", None, "Cyd", "Dan", "Eve", "Ana"])
 
 UNFIT = [
     Case("A column that the table lacks", changed(("columns.height", {"role": "sensitive"})),
@@ -664,7 +665,7 @@ UNFIT = [
     Case("Means of texts", algorithm("mdav", app=at("settings", algorithm="mdav")),
          "MDAV takes means, and 'sex' holds texts; use k-member or Mondrian."),
     Case("MDAV with a model about a sensitive column", algorithm("mdav", ("columns.sex.role", "insensitive"), ("columns.sex.hierarchy", ...), ("privacy", [{"model": "k-anonymity", "k": 2}, {"model": "distinct-l-diversity", "l": 2}]), app=at("settings", roles={"sex": "insensitive"}, algorithm="mdav", models=[("distinct-l-diversity", {"l": 2, "column": "disease"})])),
-         "MDAV looks at no sensitive column, so it cannot meet Distinct l-diversity with l = 2 for 'disease'; use Mondrian or greedy merging."),
+         "MDAV counts records alone, so it cannot meet Distinct l-diversity with l = 2 for 'disease'; use Mondrian or greedy merging."),
     Case("MinGen with a suppression limit", algorithm("mingen", ("suppression_limit", 0.5)),
          "MinGen suppresses nothing, as published; set the suppression limit to 0, or use 'optimal', which suppresses up to the limit.",
          app=Never("a limit is not offered for MinGen")),
@@ -676,6 +677,12 @@ UNFIT = [
          "Plan key algorithm.node: it needs a level for each quasi-identifier ('age', 'sex') and for nothing else."),
     Case("A level above the root", algorithm("levels", node={"age": 9, "sex": 0}),
          "Plan key algorithm.node.age: level 9 is not allowed; the hierarchy has levels 0 to 3."),
+    Case("A person that is no identifier", changed(("person", "age")),
+         "Plan key person: 'age' has the role quasi-identifier; the column that says which records are of one person has to have the role identifier."),
+    Case("A person that is not in the plan", changed(("person", "nobody")),
+         "Plan key person: 'nobody' is not among the columns; the column that says which records are of one person has to have the role identifier."),
+    Case("Records that do not say whom they are about", changed(("person", "name"), table=UNNAMED, app=at("other table", table=UNNAMED, then=at("person", column="name"))),
+         "1 record without a value in 'name', which says which records are of one person: fill them in, or leave those records out of the table."),
     Case("A node for an algorithm that takes none", algorithm("gaa", node={"age": 1, "sex": 1}),
          "Plan key algorithm.node: the algorithm 'gaa' takes no node."),
 ]
@@ -684,6 +691,9 @@ BEYOND = [
     Case("k larger than the table", changed(("privacy.0.k", 7)),
          "k = 7 cannot be reached: the table has 6 records to anonymise, and k can be at most that.",
          app=Never("the field for k ends at the number of records, and of an imported plan curves take every k"),
+         status=3),
+    Case("More persons wanted than there are", changed(("person", "name"), ("privacy", [{"model": "k-anonymity", "k": 6}]), app=at("settings", person="name", k=6)),
+         "k = 6 cannot be reached in persons: the 6 records to anonymise are about 5 persons, and k can be at most that.",
          status=3),
     Case("k larger than what is left of the table", changed(("read.missing", "drop-records"), ("privacy.0.k", 6), table=LACKING, app=at("other table", table=LACKING, then=at("k", k=6))),
          "k = 6 cannot be reached: the table has 5 records to anonymise, and k can be at most that.",

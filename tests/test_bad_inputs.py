@@ -382,6 +382,13 @@ def missing(session):
     return {"missing", "choices", "histories"}
 
 
+def person(session, column):
+    """The column that says who a record is about, and the button on Anonymise."""
+    session.at.session_state[WORK] = replace(work(session.at), person=column)
+    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+    return {"person"}
+
+
 def k_of(session, k):
     """A k in the line at the top, and the button on Anonymise."""
     at = session.on(DATA)
@@ -547,6 +554,7 @@ PLACES = {
     "missing": missing,
     "other table": other_table,
     "path": path,
+    "person": person,
     "population": population,
     "tree file": loaded_tree,
     "tree files": tree_files,

@@ -110,7 +110,29 @@ def test_almost_unique_is_more_than_one_value_per_two_records(distinct, remarked
 
 def test_small_tables_and_identifiers_are_not_remarked_on():
     assert on_table({"a": range(20)}, a="qi") == {}
-    assert on_table({"a": births()}, a="id") == {}
+    assert on_table({"a": range(1000)}, a="id") == {}
+
+
+def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
+    """Of A A B C, A has two records; by pairs of towns each class is of two persons."""
+    (remark,) = on_table({"who": list("AABC")}, who="id").values()
+    assert (remark.kind, remark.share) == ("several-records", 0.5)
+    assert remark.found == (
+        "'who' repeats: 1 value has several records, 2 together. If a value stands for a person, "
+        "k counts them as 2 persons."
+    )
+    roles = {"who": NAMES["id"], "name": NAMES["id"]}
+    table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
+    assert len(table_remarks(table, roles, 2)) == 2
+    assert table_remarks(table, roles, 2, person="who") == ()
+
+
+def test_spellings_of_a_person_are_told():
+    """'Ana' and her name with an invisible sign are two persons to kanon and one to a reader."""
+    frame = pd.DataFrame({"who": ["Ana", "Ana\u200b"], "town": ["Ulm", "Ulm"]})
+    done, _ = released(frame, plan={"person": "who"}, who="id", town="qi")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column) == ("several-spellings", "who")
 
 
 # --- a sensitive column that others know ----------------------------------------------------
@@ -412,8 +434,8 @@ def test_no_remark_holds_a_value(data):
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
-        "linked", "homogeneous", "several-spellings", "passes-through", "almost-unique",
-        "known-outside",
+        "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
+        "almost-unique", "known-outside",
     ]  # fmt: skip
 
 
@@ -466,6 +488,22 @@ def test_an_engine_says_what_is_written_in_several_ways(in_engine):
     (remark,) = table_remarks(table, roles, 2)
     assert (remark.kind, remark.share) == ("several-spellings", 1)
     assert released(table, privacy=TWO, x="qi", ill="s")[0].remarks == (remark,)
+
+
+def test_an_engine_says_that_an_identifier_repeats(in_engine, monkeypatch):
+    table = in_engine(VISITS)
+    done, _ = released(table, **{**SHORT, "patient": "id"})
+    assert [one.found for one in done.remarks if one.kind == "several-records"] == [
+        "'patient' repeats: 1 value has several records, 2 together. If a value stands for a "
+        "person, k counts them as 2 persons. How few a class has was not counted in the engine."
+    ]
+
+    def fails(*_):
+        raise TableError("It needs more memory.")
+
+    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    again, _ = released(table, **{**SHORT, "patient": "id"})
+    assert all(one.column != "patient" for one in again.remarks), "it leaves the release"
 
 
 def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):

@@ -27,6 +27,7 @@ from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.lessons import attacks, presets
 from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
+from kanon.privacy.persons import IN_PERSONS
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.report.words import ASKED
 from kanon.reverse import WAYS
@@ -84,7 +85,7 @@ def cards() -> Iterator[Card]:
     yield from DISTRIBUTIONS.values()
     yield from release_context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
-    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES)
+    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES, IN_PERSONS)
 
 
 def elsewhere() -> Iterator[tuple[str, str]]:

@@ -130,13 +130,12 @@ def joined_one_by_one(
 def _meet(task: Task, members: np.ndarray) -> bool:
     """Whether some classes, as one, meet the models beside k-anonymity."""
     classes, as_one = task.classes, np.zeros(len(members), dtype=np.int64)
-    whole = replace(
-        classes,
-        nodes=classes.nodes[members[:1]],
-        counts=classes.counts[members].sum(keepdims=True),
-        sensitive=tuple(
+    whole = classes.regrouped(
+        classes.nodes[members[:1]],
+        classes.counts[members].sum(keepdims=True),
+        (
             replace(each.only(members).grouped(as_one, 1), total=each.total)
-            for each in classes.sensitive
+            for each in classes.histograms
         ),
     )
     return not broken(task.others, whole)[0]

@@ -240,14 +240,13 @@ def _refuse(task: Task, walk: Walk, table: Grouping, groups: int) -> None:
     members = np.flatnonzero(place[of] >= 0)
     group = place[of[members]]
     _, first = np.unique(group, return_index=True)
-    seen = replace(
-        task.classes,
-        nodes=task.classes.nodes[live[members[first]]],
-        counts=sizes[asked],
-        sensitive=tuple(
+    seen = task.classes.regrouped(
+        task.classes.nodes[live[members[first]]],
+        sizes[asked],
+        (
             # Shares are compared with those of the whole table.
             replace(each.only(live[members]).grouped(group, len(asked)), total=each.total)
-            for each in task.classes.sensitive
+            for each in task.classes.histograms
         ),
     )
     sizes[asked[broken(task.others, seen)]] = 0

@@ -129,7 +129,7 @@ def check(task: Task) -> None:
             )
     if task.others:
         raise PlanError(
-            f"MDAV looks at no sensitive column, so it cannot meet {task.others[0].sentence}; use "
+            f"MDAV counts records alone, so it cannot meet {task.others[0].sentence}; use "
             "Mondrian or greedy merging."
         )
     task.check()

@@ -400,14 +400,14 @@ def _allowed(
     chosen, size = order[places], int(parts.sum())
     counts = np.zeros(size, dtype=np.int64)
     np.add.at(counts, group, task.classes.counts[chosen])
-    sensitive = tuple(
+    histograms = (
         # Against the whole table, not against the regions that are looked at.
         replace(each.only(chosen).grouped(group, size), total=each.total)
-        for each in task.classes.sensitive
+        for each in task.classes.histograms
     )
     # Models look at the records of a class, not at its tuple: the parts have none yet.
     nodes = np.zeros((size, 0), dtype=np.int32)
-    seen = replace(task.classes, nodes=nodes, counts=counts, sensitive=sensitive)
+    seen = task.classes.regrouped(nodes, counts, histograms)
     return ~np.logical_or.reduceat(broken(models, seen), before)
 
 

@@ -106,7 +106,7 @@ def continued(
 
     def seen(each: int) -> list[Sensitive]:
         if each < size:
-            return [one.only(np.array([each])) for one in before.sensitive]
+            return [one.only(np.array([each])) for one in before.histograms]
         return histograms.pop(each)
 
     def waiting(each: int) -> tuple[int, int, tuple[int, ...], int]:
@@ -123,12 +123,8 @@ def continued(
         made = int(merge_chosen(work, rules, looking, chosen))
         parts = [int(part) for part in work.parts[merges] if part >= 0]
         histograms[made] = [_joined(each) for each in zip(*map(seen, parts), strict=True)]
-        now = replace(
-            before,
-            nodes=work.nodes[made : made + 1],
-            counts=work.counts[made : made + 1],
-            sensitive=tuple(histograms[made]),
-        )
+        alone = slice(made, made + 1)
+        now = before.regrouped(work.nodes[alone], work.counts[alone], histograms[made])
         if broken(task.models, now)[0]:
             heapq.heappush(heap, waiting(made))
         merges += 1

@@ -21,6 +21,7 @@ from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
+from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
 
 __all__ = [
@@ -257,7 +258,8 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
     unsound = [
         model
         for model in task.others
-        if tags or (isinstance(model, SensitiveModel) and model.of_table)
+        if (tags and not isinstance(model, KInPersons))
+        or (isinstance(model, SensitiveModel) and model.of_table)
     ]
     if unsound and limit > 0:
         why = (

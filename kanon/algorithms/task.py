@@ -77,9 +77,13 @@ class Task:
         return self.options.get(parameter.name, parameter.default)
 
     def for_k(self, k: int) -> Task:
-        """The same task with another k; all other models stay, with the k that they ask for."""
-        least = max([k, *(getattr(model, "k", 1) for model in self.others)])
-        return replace(self, k=least, models=self.others)
+        """The same task with another k, in persons too if k is counted so.
+
+        All other models stay, with the k that they ask for.
+        """
+        moved = [model.for_k(k) for model in self.others]
+        least = max([k, *(getattr(model, "k", 1) for model in moved)])
+        return replace(self, k=least, models=tuple(model.for_k(least) for model in moved))
 
     def check(self) -> None:
         """Check that some release can meet k and the models.

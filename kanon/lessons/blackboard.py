@@ -188,14 +188,13 @@ class Blackboard:
         classes = self.task.classes
         chosen = np.array(sorted(members), dtype=np.int64)
         group = np.zeros(len(chosen), dtype=np.int64)
-        one = replace(
-            classes,
-            nodes=classes.nodes[chosen[:1]],
-            counts=classes.counts[chosen].sum(keepdims=True),
-            sensitive=tuple(
+        one = classes.regrouped(
+            classes.nodes[chosen[:1]],
+            classes.counts[chosen].sum(keepdims=True),
+            (
                 # Shares are compared with those of the whole table.
                 replace(each.only(chosen).grouped(group, 1), total=each.total)
-                for each in classes.sensitive
+                for each in classes.histograms
             ),
         )
         return bool(broken(self.task.others, one)[0])

@@ -343,14 +343,10 @@ def projected(classes: EquivalenceClasses, places: Sequence[int]) -> Equivalence
     nodes, counts, group = group_tuples(
         classes.nodes[:, list(places)], classes.counts, [tree.n_nodes for tree in trees]
     )
-    return replace(
-        classes,
-        attributes=tuple(classes.attributes[place] for place in places),
-        hierarchies=trees,
-        nodes=nodes,
-        counts=counts,
-        sensitive=tuple(each.grouped(group, len(counts)) for each in classes.sensitive),
-    )
+    named = tuple(classes.attributes[place] for place in places)
+    found = replace(classes, attributes=named, hierarchies=trees)
+    histograms = (each.grouped(group, len(counts)) for each in classes.histograms)
+    return found.regrouped(nodes, counts, histograms)
 
 
 def _covers(tree: Hierarchy, node: int) -> np.ndarray:
@@ -408,13 +404,12 @@ def _with_rows(
     """
     order = np.lexsort([published.nodes[:, place] for place in reversed(places)])
     trees = tuple(published.hierarchies[place] for place in places)
-    classes = replace(
-        published,
-        attributes=tuple(published.attributes[place] for place in places),
-        hierarchies=trees,
-        nodes=published.nodes[order][:, list(places)],
-        counts=published.counts[order],
-        sensitive=tuple(each.only(order) for each in published.sensitive),
+    named = tuple(published.attributes[place] for place in places)
+    found = replace(published, attributes=named, hierarchies=trees)
+    classes = found.regrouped(
+        published.nodes[order][:, list(places)],
+        published.counts[order],
+        (each.only(order) for each in published.histograms),
     )
     widths = [tree.root + 1 for tree in published.hierarchies]
     first = np.concatenate([[0], np.cumsum(widths[:-1])]).astype(np.int64)[list(places)]

@@ -50,6 +50,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
             for name, module in found.items()
             if module not in _OF_THEIR_OWN
         },
+        **({} if released.persons is None else {"min_persons": released.min_persons}),
         "c_avg": c_avg.value(recoding, k),
         **risk_summary(released),
         **privacy_summary(released, as_labels),

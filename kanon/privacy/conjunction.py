@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -38,9 +37,8 @@ def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
 def one_class(classes: EquivalenceClasses) -> EquivalenceClasses:
     """The table as one class: every quasi-identifier at its root."""
     roots = np.array([[tree.root for tree in classes.hierarchies]], dtype=np.int32)
-    sensitive = tuple(each.whole() for each in classes.sensitive)
     counts = np.array([classes.n_records], dtype=np.int64)
-    return replace(classes, nodes=roots, counts=counts, sensitive=sensitive)
+    return classes.regrouped(roots, counts, (each.whole() for each in classes.histograms))
 
 
 def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> None:

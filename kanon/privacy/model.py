@@ -108,6 +108,10 @@ class Model(ABC):
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, given the table as one class, which does not."""
 
+    def for_k(self, k: int) -> Model:
+        """The model where a release is wanted for another k: itself, unless it is about that k."""
+        return self
+
     def level(self, classes: EquivalenceClasses) -> float | int | None:
         """The level of the worst class: what a whole table has; None without classes."""
         found = self.levels(classes)

@@ -65,7 +65,8 @@ def check_threshold(threshold: float) -> None:
 def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Risk | None:
     """The risk of a person who is known to be in the table: 1 / f for a class of f records.
 
-    Highest 1 / min f; on average classes / records, since each class gives one right guess.
+    Highest 1 / min f; on average classes / records, since each class gives one right guess. Where
+    the persons of each class are known, f is their number: records of one person hide nobody.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     check_threshold(threshold)
     if not classes.n_classes:
         return None
-    mean = classes.n_classes / classes.n_records
-    return _risk(classes, classes.counts, mean, threshold)
+    mean = float((classes.counts / classes.hiding).sum()) / classes.n_records
+    return _risk(classes, classes.hiding, mean, threshold)
 
 
 def journalist(
@@ -169,11 +170,12 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     >>> marketer(five, np.array([8, 2]))
     0.2
     """
-    lacking = int((population < classes.counts).sum())
+    lacking = int((population < classes.hiding).sum())
     if lacking:
+        who = "records" if classes.persons is None else "persons"
         raise TableError(
             f"{counted(lacking, 'class', 'classes')} of the table "
-            f"{'has' if lacking == 1 else 'have'} fewer people in the population than records in "
+            f"{'has' if lacking == 1 else 'have'} fewer people in the population than {who} in "
             "the table; the population has to contain everybody, in the same labels."
         )
     if not classes.n_classes:

@@ -93,13 +93,13 @@ class Curve:
     chosen: int
 
 
-def near(k: int, n_records: int, most: int) -> list[int]:
+def near(k: int, highest: int, most: int) -> list[int]:
     """The chosen k and others near it by ratio, rising.
 
     >>> near(5, 1000, 3), near(5, 6, 9)
     ([4, 5, 7], [2, 3, 4, 5])
     """
-    others = [other for other in FINISHED_K if other <= n_records and other != k]
+    others = [other for other in FINISHED_K if other <= highest and other != k]
     others.sort(key=lambda other: (abs(math.log(other / k)), other))
     return sorted([k, *others[: most - 1]])
 
@@ -114,14 +114,14 @@ def found_by(prepared: Prepared, progress: Progress) -> Found:
     KanonError
         See :meth:`kanon.run.Prepared.check`.
     """
-    plan, n_records = prepared.plan, prepared.classes.n_records
+    plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
     metrics = measured_metrics(plan, [plan.metric.name])
     started = time.perf_counter()
     if serves_every_k(name):
-        path = module.merge_path(replace(task, k=n_records), progress)
-        ks = near(task.k, n_records, _SEVERAL)
+        path = module.merge_path(replace(task, k=prepared.classes.n_records), progress)
+        ks = near(task.k, highest, _SEVERAL)
         done = finished_at(path, task, ks, progress)
         seconds = time.perf_counter() - started
         if not done:
@@ -138,7 +138,7 @@ def found_by(prepared: Prepared, progress: Progress) -> Found:
     if said := too_long(prepared):
         return Found(recoding, seconds, None, f"{once}; other k were not run: {said}.")
     done = {}
-    for k in near(task.k, n_records, _FEW):
+    for k in near(task.k, highest, _FEW):
         try:
             done[k] = recoding if k == task.k else module.anonymise(task.for_k(k), progress)
         except Unsatisfiable:  # such as levels that were chosen for a smaller k
@@ -161,7 +161,7 @@ def curves_of(prepared: Prepared, found: Found) -> tuple[Curve, ...]:
     if curves is None or not found.recoding.n_classes:
         return ()
     if isinstance(curves, Curves):
-        numbers = curves.at(near(k, prepared.classes.n_records, _SEVERAL))
+        numbers = curves.at(near(k, prepared.classes.highest_k, _SEVERAL))
     else:
         numbers = dict(curves.numbers)
     columns = [each.name for each in prepared.classes.sensitive]

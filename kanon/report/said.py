@@ -90,9 +90,12 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
     free = [each.name for each in done.recoding.released.sensitive if each.name not in asked]
     nothing = f"nothing was required of {_listed(free)}, so " if free else ""
     whole = "a whole class may share one value there; " if free else ""
+    # Persons cannot be counted in rows that no longer name them.
+    whom = ", and from the table whom each of them is about"
+    rows = f"the released rows{whom if done.prepared.plan.person is not None else ' alone'}"
     return (
-        f"Counted again from the released rows alone, every class meets {met}; {nothing}{whole}not "
-        f"considered were {NOT_CONSIDERED}."
+        f"Counted again from {rows}, every class meets {met}; {nothing}{whole}not considered were "
+        f"{NOT_CONSIDERED}."
     )
 
 
@@ -104,7 +107,8 @@ def in_plain_words(done: Run) -> tuple[str, ...]:
     recoding, metric = done.recoding, done.prepared.plan.metric
     if recoding.min_k is None:
         return (smallest_class(None),)
-    said = [smallest_class(recoding.min_k), chance(1 / recoding.min_k, recoding.min_k)]
+    least = int(recoding.released.hiding.min())
+    said = [smallest_class(least), chance(1 / least, least)]
     for each in recoding.released.sensitive:
         share = sensitive_measures(each)["alpha"]
         assert share is not None  # some value is the most frequent one

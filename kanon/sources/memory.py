@@ -31,6 +31,7 @@ __all__ = [
     "alphabetical",
     "as_table",
     "check_covered",
+    "check_persons",
     "classes_of_columns",
     "counted_column",
     "counted_values",
@@ -38,6 +39,7 @@ __all__ = [
     "histograms",
     "lacking_values",
     "missing_records",
+    "persons_of",
     "require_records",
     "sensitive_values",
     "whole_histogram",
@@ -48,7 +50,10 @@ __all__ = [
 
 
 def classes_of_columns(
-    table: pd.DataFrame, columns: Sequence[str], sensitive: Sequence[str] = ()
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
 ) -> EquivalenceClasses:
     """The classes of a table by some columns, as it is; a missing cell counts as a value.
 
@@ -63,11 +68,13 @@ def classes_of_columns(
         The quasi-identifiers.
     sensitive
         The sensitive columns, whose histograms are wanted.
+    person
+        The column that says which records are of one person, if the classes are to know it.
 
     Raises
     ------
     PlanError
-        No column is named, or the table lacks one.
+        No column is named, the table lacks one, or a record does not say whom it is about.
     TableError
         The table has no records.
 
@@ -78,7 +85,8 @@ def classes_of_columns(
     """
     if not columns:
         raise PlanError("Name at least one column to measure the exposure by.")
-    check_columns(list(table.columns), [*columns, *sensitive])
+    who = [] if person is None else [person]
+    check_columns(list(table.columns), [*columns, *sensitive, *who])
     require_records(len(table))
     places, sizes = [], []
     for column in columns:
@@ -90,6 +98,7 @@ def classes_of_columns(
     return EquivalenceClasses(
         tuple(columns), (), nodes, counts,
         tuple(histograms(column, table[column], group, len(counts)) for column in sensitive),
+        None if person is None else persons_of(person, table[person], group, len(counts)),
     )  # fmt: skip
 
 
@@ -332,10 +341,10 @@ class MemoryTable:
         return MemoryTable(without_missing(self.frame, columns))
 
     def classes_of(
-        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+        self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         """The classes by some columns as they are; see :func:`classes_of_columns`."""
-        return classes_of_columns(self.frame, columns, sensitive)
+        return classes_of_columns(self.frame, columns, sensitive, person)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
         """How many classes by some columns have how many records."""
@@ -352,9 +361,10 @@ class MemoryTable:
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
+        person: str | None = None,
     ) -> MemorySource:
         """The table with its roles and hierarchies; see :class:`MemorySource`."""
-        return MemorySource(self.frame, schema, hierarchies, pseudonyms, keep_suppressed)
+        return MemorySource(self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person)
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
@@ -390,11 +400,13 @@ class MemorySource:
     keep_suppressed
         Whether suppressed records keep their rows in a release, blanked and marked; otherwise
         they leave it.
+    person
+        The column that says which records are of one person, if the classes are to know it.
 
     Raises
     ------
     PlanError
-        A column or a hierarchy is missing.
+        A column or a hierarchy is missing, or a record does not say whom it is about.
     CoverageError
         A column holds values that its hierarchy lacks; they are named with their records.
     TableError
@@ -408,9 +420,11 @@ class MemorySource:
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
+        person: str | None = None,
     ) -> None:
         schema.check(list(table.columns))
         require_records(len(table))
+        self.person = person
         self._table = table
         self._schema = schema
         self._keep_suppressed = keep_suppressed
@@ -435,7 +449,13 @@ class MemorySource:
             histograms(column, table[column], self._row_class, len(counts))
             for column in schema.columns(Role.SENSITIVE)
         )
-        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
+        persons = None
+        if person is not None:
+            check_columns(list(table.columns), [person])
+            persons = persons_of(person, table[person], self._row_class, len(counts))
+        self.classes = EquivalenceClasses(
+            tuple(columns), tuple(trees), nodes, counts, sensitive, persons
+        )
 
     @property
     def row_class(self) -> np.ndarray:
@@ -473,6 +493,12 @@ class MemorySource:
         nullable type of the same width.
         """
         return self.release_rows(recoding, np.arange(len(self._table)))
+
+    def persons_released(self, recoding: Recoding) -> pd.Series | None:
+        """Whom each row of :meth:`release` is about, as the table says it; None if nobody asked."""
+        if self.person is None:
+            return None
+        return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
         """The given rows of the release, for a preview; see :meth:`release`."""
@@ -555,6 +581,18 @@ class MemorySource:
         _, combination, persons = np.unique(sums, return_inverse=True, return_counts=True)
         return np.bincount(person, minlength=len(sums)), persons[combination]
 
+    def values_in(self, column: str, recoding: Recoding) -> np.ndarray:
+        """How many different values of a column each released class holds. Shape (R,), int64.
+
+        A missing cell counts as a value of its own: it may stand for anybody.
+        """
+        released = recoding.assigned[self._row_class]
+        codes, texts = canonical_texts(self._table[column])
+        codes = np.where(codes < 0, len(texts) + np.arange(len(codes)), codes)
+        width = len(texts) + len(codes)
+        found = np.unique((released * width + codes)[released >= 0])
+        return np.bincount(found // width, minlength=recoding.n_classes)
+
     def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
         """The sizes of the released classes for one who knows a column too, as its cells are.
 
@@ -602,6 +640,53 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
     codes, texts = canonical_texts(values)
     ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()))
     return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
+
+
+def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+    """How many records each person has in each class; persons are numbered, not named.
+
+    Parameters
+    ----------
+    column, values
+        The column that says which records are of one person.
+    row_class, size
+        See :func:`histograms`.
+
+    Raises
+    ------
+    PlanError
+        Records lack a value in it.
+
+    >>> who = pd.Series(["Ana", "Ben", "Ana", "Ana"])
+    >>> persons_of("who", who, np.array([0, 0, 1, 1]), 2).dense().tolist()
+    [[1, 1], [2, 0]]
+    """
+    codes, texts = canonical_texts(values)
+    check_persons(column, int((codes < 0).sum()))
+    numbers = tuple(map(str, range(len(texts))))
+    return Sensitive.from_records(column, numbers, False, row_class, codes, size)
+
+
+def check_persons(column: str, lacking: int) -> None:
+    """Check that every record says whom it is about.
+
+    Parameters
+    ----------
+    column
+        The column that says it.
+    lacking
+        The records without a value in it.
+
+    Raises
+    ------
+    PlanError
+        There are such records.
+    """
+    if lacking:
+        raise PlanError(
+            f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "
+            "records are of one person: fill them in, or leave those records out of the table."
+        )
 
 
 def sensitive_values(

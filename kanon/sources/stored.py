@@ -24,7 +24,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
-from kanon.sources.memory import require_records, sensitive_values
+from kanon.sources.memory import check_persons, require_records, sensitive_values
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
@@ -328,24 +328,28 @@ class StoredTable:
         return self._some[leaving]
 
     def classes_of(
-        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+        self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         """The classes by some columns as they are; a missing cell counts as a value.
 
         Raises
         ------
         PlanError
-            No column is named, or the table lacks one.
+            No column is named, the table lacks one, or a record does not say whom it is about.
         TableError
             The table has no records.
         """
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
-        check_columns(self.columns, [*columns, *sensitive])
+        who = [] if person is None else [person]
+        check_columns(self.columns, [*columns, *sensitive, *who])
         codes, counts = self.coded(columns)
         require_records(len(counts))
+        for column in who:
+            check_persons(column, self.incomplete([column]))
         histograms = tuple(self.histogram(column, columns, codes) for column in sensitive)
-        return EquivalenceClasses(tuple(columns), (), codes, counts, histograms)
+        persons = None if person is None else self.histogram(person, columns, codes)
+        return EquivalenceClasses(tuple(columns), (), codes, counts, histograms, persons)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
         """How many classes by some columns have how many records; no group comes here.
@@ -433,8 +437,20 @@ class StoredTable:
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
+        person: str | None = None,
     ) -> StoredSource:
-        """The table with its roles and hierarchies."""
+        """The table with its roles and hierarchies.
+
+        Raises
+        ------
+        PlanError
+            A person is asked for: nobody could check the release without the rows beside it.
+        """
+        if person is not None:
+            raise PlanError(
+                f"k is counted in persons (plan key person: {quoted(person)}) for a table in "
+                "memory alone; add --engine memory, or load the table as a file."
+            )
         return StoredSource(self, schema, hierarchies, pseudonyms, keep_suppressed)
 
 

@@ -99,9 +99,15 @@ class Table(Protocol):
         """
 
     def classes_of(
-        self, columns: Sequence[str], sensitive: Sequence[str] = ()
+        self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        """The classes by some columns as they are; a missing cell counts as a value."""
+        """The classes by some columns as they are; a missing cell counts as a value.
+
+        Raises
+        ------
+        PlanError
+            Some records do not say whom they are about.
+        """
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
         """How many classes by some columns have how many records; a missing cell is a value.
@@ -127,5 +133,12 @@ class Table(Protocol):
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
+        person: str | None = None,
     ) -> Source:
-        """The table with its roles and hierarchies; see :class:`kanon.sources.memory`."""
+        """The table with its roles and hierarchies; see :class:`kanon.sources.memory`.
+
+        Raises
+        ------
+        PlanError
+            A person is asked for, and an engine has the rows.
+        """

@@ -254,6 +254,12 @@ def incomparable(work: Work, each: Pinned) -> str:
             more=listing(more),
             less=listing(less),
         )
+    if each.plan.person != work.person:
+        return (
+            say("its k counts records")
+            if each.plan.person is None
+            else say("its k counts persons by {column}", column=quoted(each.plan.person))
+        )
     if each.plan.read.missing != work.missing and incomplete_records(work):
         return say("it treats records with missing values differently, so its records are others")
     return ""
@@ -530,8 +536,8 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
             ready[id(ground)] = prepare(ground.plan, work.table)
         return ready[id(ground)]
 
-    n_records = min(prepared_for(run.line.ground).classes.n_records for run in todo)
-    ks = _ks(lines, n_records, work.k)
+    highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
+    ks = _ks(lines, highest, work.k)
     runs, written = [], []
     for run in todo:
         line = run.line
@@ -559,7 +565,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
         identities = frozenset(_identity(metric, line.measured_by) for metric in metrics.values())
         # The numbers come later.
         empty = Points({})
-        written.append(Known(empty, identities, ground.classes.n_records, best))
+        written.append(Known(empty, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
@@ -638,6 +644,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> _Ground:
                 columns,
                 plan.roles.columns(Role.SENSITIVE),
                 plan.read.missing,
+                plan.person,
                 plan.algorithm.cost,
                 [weights.get(column, 1.0) for column in columns],
             )

@@ -31,6 +31,7 @@ from kanon.sentences import (
     different_values,
     found_with,
     mean_chance,
+    mean_chance_in_persons,
 )
 from kanon.studio.numbers import Number, worst
 from kanon.studio.text import percent, plain, shortened
@@ -358,12 +359,14 @@ def of_risk(
         Number(
             say("Highest risk ↓ better"),
             percent(100 * risk.highest),
-            chance(risk.highest, int(released.counts.min())),
+            chance(risk.highest, int(released.hiding.min())),
         ),
         Number(
             say("Mean risk ↓ better"),
             percent(100 * risk.mean),
-            mean_chance(risk.mean, released.n_classes, released.n_records),
+            mean_chance(risk.mean, released.n_classes, released.n_records)
+            if released.persons is None
+            else mean_chance_in_persons(risk.mean),
         ),
         Number(
             say("Risk above {limit} ↓ better", limit=limit),

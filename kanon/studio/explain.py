@@ -14,6 +14,7 @@ from kanon.metrics import INTERMEDIATES, Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
+from kanon.privacy.persons import KInPersons
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
@@ -114,7 +115,7 @@ def how_algorithm(plan: Plan) -> str:
         sources.append(STRATEGIES[chosen.strategy].source)
     elif uses(chosen.name, "tie_seed"):
         parts.append(_how_tied(plan))
-    others = others_of(plan)
+    others = [model for model in plan.models if not isinstance(model, KAnonymity)]
     if others:
         parts.append(say("**Also required.** {how}", how=_MEETING[module.FAMILY]))
         parts.append("\n".join(_item(one.card) for one in others))
@@ -357,6 +358,15 @@ def what_was_checked(done: Run) -> str:
         elif isinstance(model, KAnonymity):
             checked.append(
                 say("k ≥ {k} (reached {level})", k=thin(model.k), level=thin(level or 0))
+            )
+        elif isinstance(model, KInPersons):
+            checked.append(
+                say(
+                    "k ≥ {k} in persons, told apart by {column} (reached {level})",
+                    k=thin(model.k),
+                    column=model.column,
+                    level=thin(level or 0),
+                )
             )
     asked = {model.column for model in others_of(done.prepared.plan)}
     free = [each.name for each in released.sensitive if each.name not in asked]

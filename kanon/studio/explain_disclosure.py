@@ -97,20 +97,36 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
     risk = prosecutor(released, threshold)
     if risk is None:
         return ""
-    smallest, n = int(released.counts.min()), released.n_records
+    smallest, n = int(released.hiding.min()), released.n_records
+    mean = (
+        say(
+            "classes / records = {classes_by_records} = {mean}",
+            classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
+            mean=f"{risk.mean:.4f}",
+        )
+        if released.persons is None
+        else say(
+            "Σ records / persons of the classes, over {records} records, = {mean}",
+            records=thin(n),
+            mean=f"{risk.mean:.4f}",
+        )
+    )
     how = say(
         """\
 **Risk of being found.** The prosecutor knows that somebody is in the table and which
 class that is; each of its records is equally likely, so the risk is 1 / size of the class. Highest:
-{highest}. Mean: classes / records = {classes_by_records} =
-{mean}. The journalist does not know who is in the table: 1 / F, with F the people of the
-population whose values all lie at or below the nodes of the class. The marketer: Σ f/F / records,
-over classes of f records. Which threshold is acceptable is for whoever publishes the table to
-say; a fifth is a round number and no norm.""",
+{highest}. Mean: {mean}. The journalist does not know who is in the table: 1 / F, with F the people
+of the population whose values all lie at or below the nodes of the class. The marketer: Σ f/F /
+records, over classes of f records. Which threshold is acceptable is for whoever publishes the table
+to say; a fifth is a round number and no norm.""",
         highest=f"1/{thin(smallest)} = {risk.highest:.4f}",
-        classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
-        mean=f"{risk.mean:.4f}",
+        mean=mean,
     )
+    if released.persons is not None:
+        how += " " + say(
+            "The size of a class is the number of its persons here: records of one person hide "
+            "nobody."
+        )
     source = say("Source: {source}.", source=plain(_source(reidentification.__doc__ or "")))
     return f"{how}\n\n{source}"
 

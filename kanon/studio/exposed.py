@@ -13,13 +13,20 @@ __all__ = ["Exposed", "exposed"]
 
 @dataclass(frozen=True)
 class Exposed:
-    """The class sizes by all quasi-identifiers, and the unique records without each of them."""
+    """The class sizes by all quasi-identifiers, and the unique records without each of them.
+
+    Beside them the fewest persons of a class, where it is known whom each record is about.
+    """
 
     exposure: Exposure
     unique_without: Mapping[str, int]
+    min_persons: int | None = None
 
 
 def exposed(work: Work) -> Exposed:
     """Measure the table as it is, without the records that a run would drop."""
-    classes = work.kept.classes_of(work.quasi_identifiers)
-    return Exposed(exposure(classes), unique_without_each(classes))
+    kept, person = work.kept, work.person_known
+    if person is not None and kept.incomplete([person]):  # said beside the choice of the column
+        person = None
+    classes = kept.classes_of(work.quasi_identifiers, person=person)
+    return Exposed(exposure(classes), unique_without_each(classes), classes.min_persons)

@@ -184,6 +184,8 @@ def _line(work: Work) -> None:
         about.append(say("sensitive: none"))
     elif len(sensitive) == 1:
         about.append(say("sensitive: {column}", column=plain(sensitive[0])))
+    if work.person is not None:
+        about.append(say("k counts persons"))
     if work.models:
         about.append(
             say_counted(len(work.models), "k and {count} more model", "k and {count} more models")
@@ -230,7 +232,9 @@ def _line(work: Work) -> None:
             most = max(2, work.table.n_records)
             key = f"frame-k-{work.k}"
             st.number_input(
-                say("k, records per class at least"),
+                say("k, records per class at least")
+                if work.person is None
+                else say("k, persons per class at least"),
                 min_value=2,
                 max_value=most,
                 key=state.seeded(key, min(work.k, most)),

@@ -209,7 +209,7 @@ def lesson_of(work: Work, ground: Ground) -> Lesson:
         It cannot be run; the message says why.
     """
     view = work.utility.learning
-    ks = ks_typed(view.ks, ground.prepared.classes.n_records)
+    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
     about = (ground.settings, ks, view.classifier, view.trained)
     key = hashlib.sha256(repr(about).encode()).hexdigest()
@@ -459,7 +459,7 @@ Bertino 2009.""",
         share=percent(100 * view.share),
         algorithm=plain(say_of(short_title(plan.algorithm.name))),
         metric=plain(say_of(metric_called(work, plan.algorithm.metric).card.title)),
-        k=thin(trained_k(ground.prepared.classes.n_records)),
+        k=thin(trained_k(ground.prepared.classes.highest_k)),
         representations="\n".join(
             f"- *{say_of(one.title)}.* {plain(say_of(one.summary))}"
             for one in REPRESENTATIONS.values()

@@ -113,8 +113,12 @@ def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Tol
         A hierarchy lacks values.
     """
     view, own = work.lessons.steps, table_of(work.lessons.steps) == OWN
-    inside = replace(
-        work, algorithm=view.algorithm, k=largest_k(work, view)[1], **_guided(work, view)
+    inside = replace(  # a lesson counts records: each of a handful is shown by itself
+        work,
+        algorithm=view.algorithm,
+        k=largest_k(work, view)[1],
+        person=None,
+        **_guided(work, view),
     )
     content = plan_content(inside, trees=False) if own else _content(work, view)
     trees = tuple(work.trees.items()) if own else ()

@@ -49,7 +49,7 @@ def of_release(done: Run) -> list[Number]:
     """What a release lost and what it reached."""
     found, metric = done.measures, done.prepared.plan.metric
     raised, roots = found[generalised.CARD.name], found[at_root.CARD.name]
-    least = found[minimum_k.CARD.name]
+    least, persons = found[minimum_k.CARD.name], found.get("min_persons")
     gone, records = found["suppressed"], found["records"]
     suppressed = Number(
         say("Suppressed") + " " + say_of("↓ better"),
@@ -74,8 +74,10 @@ def of_release(done: Run) -> list[Number]:
             minimum_k.CARD,
             say("no class")
             if least is None
+            else say_counted(persons, "{count} person", "{count} persons")
+            if persons is not None
             else say_counted(least, "{count} record", "{count} records"),
-            smallest_class(least),
+            smallest_class(least if persons is None else persons),
         ),
         Number(
             say("Classes") + " " + say_of("↑ better"),
@@ -115,13 +117,15 @@ def worst(done: Run, column: str | None) -> list[Number]:
 
 def of_table(seen: Exposed) -> list[Number]:
     """How exposed a table is before anything is done."""
-    exposure = seen.exposure
+    exposure, persons = seen.exposure, seen.min_persons
+    told = "" if persons is None else smallest_class(persons)
     return [
         Number(
             say("k ↑ better"),
             thin(exposure.min_k),
             smallest_class(exposure.min_k),
         ),
+        *([] if persons is None else [Number(say("k in persons ↑ better"), thin(persons), told)]),
         Number(
             say("Unique ↓ better"),
             percent(100 * exposure.unique_records / exposure.n_records),

@@ -123,7 +123,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
         raise PlanError(say("Choose at least one algorithm and one classifier."))
-    ks = ks_typed(view.ks, ground.prepared.classes.n_records)
+    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     plans = [_plan_for(work, name) for name in names]
     prediction = Prediction(
         tuple(_candidate(ground.prepared, plan) for plan in plans),

@@ -21,9 +21,11 @@ _AT_ONCE = 8
 
 def remarked_table(work: Work) -> None:
     """The remarks on the table and its roles, where roles are chosen."""
-    key = (work.digest, work.version, tuple(work.roles.items()), work.k)
+    key = (work.digest, work.version, tuple(work.roles.items()), work.k, work.person)
     remarks = state.remembered(
-        "table-remarks", key, lambda: table_remarks(work.table, work.roles, work.k)
+        "table-remarks",
+        key,
+        lambda: table_remarks(work.table, work.roles, work.k, person=work.person),
     )
     _show(remarks, released=False)
 

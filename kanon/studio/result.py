@@ -96,6 +96,8 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     if known is not None:
         wanted = min(work.k, n)
         why = say("With other models beside k, the release for each k is finished by itself")
+        if result.prepared.plan.person is not None:
+            why = say("As k counts persons, the release for each k is finished by itself")
         if result.solution.path is None:
             why = say(
                 "{algorithm} runs once per k, and as many as three seconds allow", algorithm=title

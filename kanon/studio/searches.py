@@ -39,14 +39,16 @@ __all__ = [
 
 
 def plan_of_searches(work: Work) -> Plan:
-    """The plan of the experiment: Samarati's, as only it looks at the metric; k-anonymity alone.
+    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records alone.
 
     Raises
     ------
     PlanError
         See :func:`kanon.studio.work.plan_of`.
     """
-    return plan_of(replace(work, algorithm="samarati", models=(), keep_suppressed=False))
+    return plan_of(
+        replace(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
+    )
 
 
 def settings_of_searches(work: Work) -> str:

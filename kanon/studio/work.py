@@ -16,7 +16,7 @@ import numpy as np
 from kanon.charts.layout import Layout
 from kanon.combined import Combined
 from kanon.comparison import PAPER_K, Comparison
-from kanon.errors import PlanError, listing
+from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.language import say, say_counted
 from kanon.learning.experiments import Outcome
@@ -187,7 +187,7 @@ class Known:
     measured
         What each metric was that its releases were measured in.
     n_records
-        n.
+        n; the number of persons, where k counts them.
     best_l
         See :class:`kanon.comparison.Line`.
     """
@@ -288,6 +288,9 @@ class Work:
         The sensitive column that strategies and numbers look at; see :attr:`focus`.
     models
         What every class has to meet beside k.
+    person
+        The identifier that says which records are of one person, so that k counts persons; None
+        where k counts records.
     compared, algorithms, strategies, scopes, bands
         The metrics to compare, the algorithms (none: the one that is chosen), the strategies and
         whose l and t they look at; and whether under several tie seeds each.
@@ -389,6 +392,7 @@ class Work:
     node: Mapping[str, int] | None = None
     sensitive: str | None = None
     models: tuple[SensitiveModel, ...] = ()
+    person: str | None = None
     compared: tuple[str, ...] = PUBLISHED
     algorithms: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ("s1",)
@@ -475,6 +479,11 @@ class Work:
         if self.sensitive in columns:
             return self.sensitive
         return columns[0] if columns else None
+
+    @property
+    def person_known(self) -> str | None:
+        """The column that was chosen for the person, while it is an identifier of the table."""
+        return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
 
     @property
     def strategy_used(self) -> str:
@@ -627,7 +636,7 @@ def plan_of(work: Work) -> Plan:
     ------
     PlanError
         No quasi-identifier is chosen, or one of them has no usable hierarchy; or a model is about
-        a column that is not sensitive.
+        a column that is not sensitive, or k about persons whom no identifier tells apart.
     """
     unfit = [
         column
@@ -651,6 +660,14 @@ def plan_of(work: Work) -> Plan:
                 "{model} is required, and that column is not sensitive any more; make it sensitive "
                 "on the page Data, or no longer require it on the page Anonymise.",
                 model=model.sentence,
+            )
+        )
+    if work.person is not None and work.person_known is None:
+        raise PlanError(
+            say(
+                "{column} says which records are of one person, and it is no identifier any more; "
+                "make it one on the page Data, or choose there that k counts records.",
+                column=quoted(work.person),
             )
         )
     return Plan.from_content(plan_content(work))
@@ -713,6 +730,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "suppressed": (
             "keep" if work.keep_suppressed and uses(work.algorithm, "suppression") else "leave-out"
         ),
+        "person": work.person,
     }
 
 

@@ -1,0 +1,103 @@
+"""k-anonymity counted in persons, for tables in which a person may have several records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.model import Model, Range
+from kanon.words import counted
+
+__all__ = ["IN_PERSONS", "KInPersons"]
+
+# No model of its own in a plan, so not named as one: a plan's k becomes this where it says which
+# column tells persons apart.
+IN_PERSONS = Card(
+    name="k-in-persons",
+    title="k-anonymity in persons",
+    summary="Every class holds records of at least k different persons, however many records each "
+    "of them has.",
+    source="Wang, Fung 2006, as (X, Y)-anonymity with the quasi-identifiers as X and the person as "
+    "Y",
+    unit="persons",
+    direction="higher",
+    lowest="1: some class is of one person alone",
+    highest="the number of persons: everybody has a record in every class",
+)
+
+
+@dataclass(frozen=True)
+class KInPersons(Model):
+    """The model "every class holds records of at least k different persons".
+
+    A person with records in several classes counts once in each of them. Where every person has
+    one record this is k-anonymity; else it asks for more, as a class of five records may be of one
+    person. Merging classes never lowers the number of persons of the smallest one, which is not
+    the sum of those merged: who has records in both counts once.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 1.
+    column
+        The column that says which records are of one person.
+
+    Raises
+    ------
+    PlanError
+        k is anything else.
+
+    Notes
+    -----
+    Source: Wang, Fung 2006, "Anonymizing sequential releases", KDD, (X, Y)-anonymity: every value
+    of X is linked to at least k different values of Y. It counts as distinct l-diversity does.
+
+    Examples
+    --------
+    A class of five records of one person, and one of two records of two.
+
+    >>> from kanon.sensitive import Sensitive
+    >>> who = Sensitive.from_records("who", "abc", False, [0] * 5 + [1] * 2, [0] * 5 + [1, 2], 2)
+    >>> nodes = np.zeros((2, 0), dtype=np.int32)
+    >>> classes = EquivalenceClasses((), (), nodes, np.array([5, 2]), persons=who)
+    >>> model = KInPersons(2, "who")
+    >>> model.levels(classes).tolist(), model.level(classes), model.holds(classes)
+    ([1, 2], 1, False)
+    """
+
+    k: Annotated[int, Range(1, whole=True)]
+    column: str
+    card: ClassVar[Card] = IN_PERSONS
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The number of different persons of each class. Shape (R,).
+
+        Raises
+        ------
+        ValueError
+            The classes were counted without persons: k in records would pass for more than it is.
+        """
+        if classes.persons is None:
+            raise ValueError("the classes were counted without persons")
+        return classes.hiding
+
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """Which classes hold records of k persons. Shape (R,), bool."""
+        return self.levels(classes) >= self.k
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model: the table is about fewer than k persons."""
+        persons = counted(int(self.levels(whole)[0]), "person")
+        return (
+            f"k = {self.k} cannot be reached in persons: the "
+            f"{counted(whole.n_records, 'record')} to anonymise are about {persons}, and k can be "
+            "at most that."
+        )
+
+    def for_k(self, k: int) -> KInPersons:
+        """The same with another k."""
+        return replace(self, k=k)

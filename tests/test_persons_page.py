@@ -1,0 +1,133 @@
+"""Which column says who a record is about: on the pages, from the warning to the release."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from dashboard import (
+    COMPARE,
+    DATA,
+    WORK,
+    anonymised,
+    as_bytes,
+    captions,
+    choose,
+    give_role,
+    go,
+    line,
+    numbers,
+    press,
+    problems,
+    settled,
+    upload,
+    warnings,
+    work,
+)
+
+from kanon.schema import Role
+from kanon.studio.configurations import incomparable
+from kanon.studio.kept import imported
+from kanon.studio.project import opened_project, saved_project
+from kanon.studio.starting import uploaded_work
+from kanon.studio.work import plan_of
+
+VISITS = pd.DataFrame(
+    {
+        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
+        "town": ["Ulm"] * 5 + ["Horb"] * 5,
+        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
+    }
+)
+PRIVACY = "pages/privacy.py"
+
+
+@pytest.fixture
+def visits(start):
+    return upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
+
+
+def asked(at):
+    """The box that asks for the column; None if it is not there."""
+    return next((box for box in at.selectbox if box.label.startswith("Which column says")), None)
+
+
+def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
+    at = visits
+    assert any("1 value of patient has several records: 5, 50.0 %" in one for one in warnings(at))
+    assert numbers(at)["k"] == "5" and "k in persons" not in numbers(at)
+    assert asked(at).options == ["none: every record is of another person", "patient"]
+    choose(at, asked(at).key, "patient")
+    assert not [one for one in warnings(at) if "several records" in one]
+    assert (numbers(at)["k"], numbers(at)["k in persons"]) == ("5", "1")
+    assert "k counts people: 6 persons have 10 records." in captions(at)
+    assert "k counts persons" in line(at)
+
+    anonymised(at)
+    assert numbers(at)["Minimum k"] == "6 persons" and not at.error and not at.warning
+    said = " ".join(one.value for one in at.markdown)
+    assert "k ≥ 5 in persons, told apart by patient (reached 6)" in said.replace("\\", "")
+    assert any("After, at least 6 people alike" in one.value for one in at.subheader)
+    assert plan_of(work(at)).person == "patient"
+
+    go(at, PRIVACY)
+    assert numbers(at)["Highest risk"] == "16.7 %"
+    assert any("the number of its persons here" in one.value for one in at.markdown)
+
+
+def test_a_column_that_is_no_identifier_any_more_is_never_dropped_in_silence(visits):
+    at = choose(visits, asked(visits).key, "patient")
+    give_role(at, "patient", "insensitive")
+    assert "patient is no identifier any more" in problems(at)[0]
+    press(go(at, "pages/anonymise.py"), "Anonymise")
+    assert any("is no identifier any more" in one for one in problems(at))
+    go(at, DATA)
+    choose(at, asked(at).key, None)
+    assert problems(at) == [] and asked(at) is None
+
+
+def test_records_of_nobody_are_said_at_once(start):
+    lacking = VISITS.assign(patient=[None, *VISITS["patient"][1:]])
+    at = upload(start(DATA), "visits.csv", as_bytes(lacking, "csv"))
+    choose(at, asked(at).key, "patient")
+    assert "1 record has no value in patient" in problems(at)[0]
+    assert "k in persons" not in numbers(at)
+
+
+def test_nothing_is_asked_where_no_column_is_an_identifier(start):
+    at = upload(start(DATA), "visits.csv", as_bytes(VISITS.drop(columns="patient"), "csv"))
+    assert asked(at) is None
+
+
+# --- what holds it ----------------------------------------------------------------------------
+def known():
+    return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
+
+
+def test_plans_and_projects_hold_the_person():
+    assert json.loads(plan_of(known()).to_json())["person"] == "patient"
+    opened = opened_project(replace(known(), person=None), saved_project(known()).encode())
+    assert opened.person == "patient" and plan_of(opened) == plan_of(known())
+    without = uploaded_work(as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
+    gone = opened_project(without, saved_project(known()).encode())
+    assert (gone.person, gone.person_known) == ("patient", None)
+
+
+def test_a_line_in_persons_is_not_compared_with_one_in_records():
+    work = known()
+    kept = imported(replace(work, person=None), plan_of(work).to_json().encode(), "mine")
+    (pinned,) = kept.pinned
+    assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
+    assert incomparable(replace(kept, person="patient"), pinned) == ""
+    assert work.roles["patient"] is Role.IDENTIFIER
+
+
+def test_the_comparison_runs_up_to_the_number_of_persons(visits):
+    at = visits
+    at.session_state[WORK] = replace(work(at), person="patient", k=2)
+    go(at, COMPARE)
+    settled(press(at, "Compare"))
+    assert problems(at) == []
+    assert max(work(at).comparison.comparison.ks) <= 6
