@@ -51,7 +51,12 @@ from kanon.studio.lattice_view import FoundLattice
 from kanon.studio.learning import ground_of, lesson_of, with_outcomes
 from kanon.studio.places import Destination, Written, checked_destination
 from kanon.studio.predicting import trials_of, with_found
-from kanon.studio.reporting import make_report, origin_of, plan_of_report
+from kanon.studio.reporting import (
+    context_of_report,
+    make_report,
+    origin_of,
+    plan_of_report,
+)
 from kanon.studio.reversing import greatest_k, plan_of_reverse, settings_of_reverse
 from kanon.studio.searches import plan_of_searches, settings_of_searches
 from kanon.studio.shared import jobs
@@ -408,8 +413,10 @@ def report() -> None:
     except KanonError as error:
         state.change(problem=error.sentence)
         return
+    context, people = context_of_report(work)
     given = (content, work.table, work.file.name, origin_of(work), datetime.date.today())
-    _submit("reporting", _with_report, make_report, *given)
+    purpose = None if context is None else context.content
+    _submit("reporting", _with_report, make_report, *given, purpose, people)
 
 
 def _with_report(work: Work, found: Report) -> Work:
