@@ -235,7 +235,7 @@ def advise(
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.n_records)
+    tried = tried_k(ks, prepared.classes.highest_k)
     end = AGAIN if steady else 1.0
     found = solve_sweep(stretch(progress, 0.0, end), runs, tried, MEASURED, workers)
     weighed = weigh(compared(prepared, wanted, found, tried), ks, weights, limits)
