@@ -13,9 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from kanon.advisor.advice import advise
 from kanon.algorithms.task import Progress, no_progress
 from kanon.combined import combine
+from kanon.decision import decide, levels_reached
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -35,6 +38,7 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
 from kanon.next_table import check_levels, check_next, same_levels
 from kanon.plan import Plan, ReadPlan
+from kanon.release_context import Context
 from kanon.reverse import reverse
 from kanon.run import Run, algorithm_named, prepare, run
 from kanon.schema import SUPPRESSED, Role
@@ -176,12 +180,24 @@ def _parser() -> argparse.ArgumentParser:
         "--words", type=Path, metavar="WORDS.json",
         help="purpose, responsible person, recipient, legal basis and such, in your own words",
     )  # fmt: skip
+    _takes_context(file, required=False)
     file.add_argument(
         "--public", action="store_true", help="the form for publication: no values of the table"
     )
     file.add_argument("--seed", type=int, help="the seed, instead of the plan's")
     file.add_argument("--progress", action="store_true", help="show a bar")
     file.set_defaults(command=_report)
+
+    purpose = commands.add_parser(
+        "decide", help="whether a release has what is asked of it by what it is for"
+    )
+    purpose.add_argument("plan", type=Path, metavar="PLAN.json")
+    _takes_table(purpose)
+    _takes_context(purpose, required=True)
+    purpose.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    purpose.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    purpose.add_argument("--progress", action="store_true", help="show a bar")
+    purpose.set_defaults(command=_decide)
 
     measure = commands.add_parser("measure", help="measure a table as it is")
     _takes_table(measure)
@@ -271,6 +287,17 @@ def _takes_table(parser: argparse.ArgumentParser, name: str = "--table") -> None
         help="what reads it; by default memory for small files, else what fits",
     )  # fmt: skip
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
+
+
+def _takes_context(parser: argparse.ArgumentParser, required: bool) -> None:
+    parser.add_argument(
+        "--context", type=Path, required=required, metavar="CONTEXT.json",
+        help="what the release is for; see docs/release-context.md",
+    )  # fmt: skip
+    parser.add_argument(
+        "--population", type=Path, metavar="P",
+        help="everybody who might be in the table, with its original values",
+    )  # fmt: skip
 
 
 def _run(given: argparse.Namespace) -> None:
@@ -468,14 +495,40 @@ def _report(given: argparse.Namespace) -> None:
     plan = _plan(given)
     _check_files(given, plan, given.out)
     words = None if given.words is None else read_words(given.words)
+    context = None if given.context is None else Context.load(given.context)
+    people = _people(given, context)
     table = _records(given, plan)
     origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
     report = gather(
         plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        progress=_told(given),
+        context=context, people=people, progress=_told(given),
     )  # fmt: skip
     write_whole(rendered(for_publication(report) if given.public else report), given.out)
     print(report.verdict)
+
+
+def _decide(given: argparse.Namespace) -> None:
+    """Say whether a release has what is asked of it; the status is 3 if it has not."""
+    plan, context = _plan(given), Context.load(given.context)
+    people = _people(given, context)
+    done = run(plan, _records(given, plan), given.plan.parent, _told(given))
+    found = decide(context, levels_reached(done, context.known, people))
+    print(json.dumps(found.numbers) if given.json else found.sentence)
+    if not found.holds:
+        raise ReleaseError("The release does not have all that is asked of it in this context.")
+
+
+def _people(given: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
+    """The population, where it counts: for who does not know who is in the table."""
+    if given.population is None:
+        return None
+    if context is None or context.attacker != "journalist":
+        raise PlanError(
+            '--population counts in a context with "attacker": "journalist" alone, who does not '
+            "know who is in the table."
+        )
+    settings = ReadSettings(separator=given.sep)
+    return open_table(given.population, given.population.name, settings).table
 
 
 def _plan(given: argparse.Namespace) -> Plan:
@@ -700,8 +753,9 @@ def _check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -
     hierarchies = [given.plan.parent / name for name in named]  # columns may share one
     tables = [] if given.table.is_url else [given.table.path]
     what = "the plan, the table, hierarchies and what is written"
-    words = [given.words] if getattr(given, "words", None) is not None else []
-    _check_different([given.plan, *tables, *words, *outputs], hierarchies, what)
+    also = [getattr(given, name, None) for name in ("words", "context", "population")]
+    read = [path for path in also if path is not None]
+    _check_different([given.plan, *tables, *read, *outputs], hierarchies, what)
 
 
 def _check_written(outputs: Sequence[Path]) -> None:

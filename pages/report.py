@@ -119,6 +119,12 @@ def choices(work, fresh):
         )
         cancel_button()
     st.caption(ABOUT_FORM[work.report.public])
+    st.checkbox(
+        say("Say whether the release has what its purpose asks for"),
+        key=state.seeded("report-in-context", work.report.in_context),
+        on_change=lambda: change(in_context=state.typed("report-in-context")),
+        help=say("Who gets it, the thresholds and their sources are chosen on the page Decide."),
+    )
 
 
 def notice(work, stale):
@@ -157,6 +163,8 @@ def verdict(report):
         }
     )
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
+    if report.decision:
+        st.markdown(plain(report.decision.sentence))
     st.caption(plain(what_is_in_it(report)))
 
 
@@ -181,6 +189,10 @@ def downloads(work, report, words, stale):
     plan, typed = work.reported.plan, words_file(words)
     plan_name = file_name("plan", "json", plan)
     words_name = file_name("words", "json", typed) if typed else ""
+    told = work.reported.decision
+    context = told.context.to_json() if told else ""
+    context_name = file_name("context", "json", context) if told else ""
+    people = work.looking.population.name if told and told.reached.population else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
             say("Report of the old settings") if stale else say("Report"),
@@ -222,8 +234,21 @@ def downloads(work, report, words, stale):
                 "description",
                 help=say("WORDS.json for the command line."),
             )
+        if told:
+            file_button(
+                say("What it is for"),
+                context_name,
+                context,
+                "context",
+                "description",
+                help=say("CONTEXT.json for the command line."),
+            )
     st.caption(say("The same report from the command line, beside these files:"))
-    st.code(command(plan_name, work.file.name, words_name, report.public), "bash", wrap_lines=True)
+    st.code(
+        command(plan_name, work.file.name, words_name, report.public, context_name, people),
+        "bash",
+        wrap_lines=True,
+    )
 
 
 def preview(work, report, about):

@@ -77,6 +77,13 @@ class ExerciseFile:
 
 
 @dataclass(frozen=True)
+class ContextFile:
+    """What a release of the people is for. None: the file is not there."""
+
+    text: str | None
+
+
+@dataclass(frozen=True)
 class StudyFile:
     """A file of a simulated study on the people, to go on with."""
 
@@ -943,6 +950,48 @@ STUDIES = [
          "what it began with alone, so choose that again, or begin a new one."),
 ]
 
+def context(**keys: Any) -> ContextFile:
+    """A good context with some keys set."""
+    return ContextFile(json.dumps({"context": 1, "release": "public"} | keys))
+
+
+def asked(name: str, wanted: Any) -> ContextFile:
+    """The same with a threshold of one's own."""
+    return context(thresholds={name: {"wanted": wanted}})
+
+
+CONTEXTS = [
+    Case("No file", ContextFile(None), "The context 'absent.json' cannot be read.", app=PICKED),
+    Case("No JSON", ContextFile("{"), "The context is not valid JSON: see line 1, character 2."),
+    Case("A key twice", ContextFile('{"context": 1, "release": "public", "release": "internal"}'),
+         "The context names 'release' twice in one place; each key, and so each column's role, stands once."),
+    Case("A list", ContextFile("[]"), "The context is a list; it has to be an object."),
+    Case("Another file", ContextFile('{"release": "public"}'), 'This is no context of kanon: it lacks "context": 1.'),
+    Case("Another version", context(context=2), "Context key context: '2' is not allowed; it has to be at most 1."),
+    Case("Nobody gets it", ContextFile('{"context": 1}'), "The context lacks the key release."),
+    Case("Somebody else gets it", context(release="everybody"),
+         "Context key release: 'everybody' is not allowed; it has to be 'public', 'research' or 'internal'."),
+    Case("An unknown key", context(atacker="journalist"),
+         "The context: the key 'atacker' is unknown; known are context, release, attacker, known, thresholds."),
+    Case("Nothing is known", context(known=0), "Context key known: '0' is not allowed; it has to be at least 1."),
+    Case("Text in place of a number", context(known="two"), "Context key known: 'two' is text; it has to be a whole number."),
+    Case("A threshold that nobody knows", asked("m", 2),
+         "Context key thresholds: the key 'm' is unknown; known are k, highest_risk, mean_risk, l, t."),
+    Case("A bare number", context(thresholds={"k": 5}), "Context key thresholds.k: '5' is not allowed; it has to be an object."),
+    Case("A threshold without a number", context(thresholds={"k": {"source": "x"}}),
+         "The context lacks the key thresholds.k.wanted."),
+    Case("A threshold as text", asked("k", "5"), "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
+    Case("A k with a fraction", asked("k", 5.5),
+         "Context key thresholds.k.wanted has to be a whole number of at least 2, not 5.5."),
+    Case("A k of 1", asked("k", 1), "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1."),
+    Case("A t above 1", asked("t", 1.5),
+         "Context key thresholds.t.wanted has to be a number of at least 0 and at most 1, not 1.5."),
+    Case("A risk that is no 1 in so many", asked("highest_risk", 0.09),
+         "Context key thresholds.highest_risk.wanted has to be a number of at least 1, not 0.09."),
+    Case("A source that is too long", context(thresholds={"l": {"wanted": 2, "source": "x" * 501}}),
+         f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most 500 characters."),
+]
+
 OPTION = Never("it is an option of the command line")
 
 CALLS = [
@@ -994,6 +1043,10 @@ CALLS = [
          OPTION,
          command="The file of words is not valid JSON: see line 1, character 1.",
          app=Never("each text has a field")),
+    Case("A population that does not count", Call("decide plan.json --table people.csv --context context.json --population people.csv"),
+         OPTION,
+         command="--population counts in a context with \"attacker\": \"journalist\" alone, who does not know who is in the table.",
+         app=Never("it is loaded for whoever reckons with it")),
     Case("A report that is no page", Call("report plan.json --table people.csv --out report.docx"),
          OPTION,
          command="--out: a report is a page; end its name in .html.",
@@ -1116,6 +1169,11 @@ SECTIONS = [
         SWEEPS,
     ),
     Section("Columns to count by", "`measure --qi`, and `--sensitive`.", COUNTS),
+    Section(
+        "What a release is for",
+        "The library reads the file, `decide --context` does, in the app it is loaded on *Decide*.",
+        CONTEXTS,
+    ),
     Section("Columns that single out together", "`quasi-identifiers`.", FINDS),
     Section(
         "Exercise sets",

@@ -14,6 +14,7 @@ from bad_inputs import (
     PLAN,
     SECTIONS,
     Call,
+    ContextFile,
     ExerciseFile,
     Find,
     Measure,
@@ -57,6 +58,7 @@ from kanon.errors import KanonError
 from kanon.hierarchy.files import read_hierarchy
 from kanon.lessons.exercises import read_exercises
 from kanon.plan import Plan
+from kanon.release_context import Context
 from kanon.reverse import reverse
 from kanon.run import prepare, run
 from kanon.schema import Role
@@ -73,6 +75,7 @@ from kanon.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
+DECIDED = ("decide", "plan.json", "--table", "people.csv", "--context")
 DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
 PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
@@ -108,6 +111,7 @@ def folder(tmp_path, monkeypatch):
     Path("plan.json").write_text(GOOD.text, "utf-8")
     Path("sex.csv").write_text("F;*\nM;*\n", "utf-8")
     Path("men.csv").write_text("M;*\nX;*\n", "utf-8")
+    Path("context.json").write_text('{"context": 1, "release": "public"}', "utf-8")
     Path("full").mkdir()
     Path("full/file").write_text("x", "utf-8")
     return tmp_path
@@ -135,6 +139,10 @@ def in_library(given, folder):
             read_exercises(Path("absent.json"))
         case ExerciseFile():
             read_exercises(given.text.encode())
+        case ContextFile(text=None):
+            Context.load(Path("absent.json"))
+        case ContextFile():
+            Context.from_json(given.text)
         case StudyFile():
             made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
             read_study(given.text.encode(), made)
@@ -199,6 +207,11 @@ def call_of(given, folder):
         case ExerciseFile():
             (folder / "set.json").write_text(given.text, "utf-8")
             return ["exercises", "score", "set.json", "answers.json", "--out", "scores.csv"]
+        case ContextFile(text=None):
+            return [*DECIDED, "absent.json"]
+        case ContextFile():
+            (folder / "context.json").write_text(given.text, "utf-8")
+            return [*DECIDED, "context.json"]
         case StudyFile():
             (folder / "study.json").write_text(given.text, "utf-8")
             return [
@@ -500,6 +513,14 @@ def text_of_report(session, name, text):
     return {"report"}
 
 
+def context_file(session, text):
+    """A context, on the page Decide; the one that holds stays."""
+    at = session.on(DECIDE)
+    key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
+    at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
+    go(at)
+
+
 def exercise_set(session, text):
     """An exercise set, on the page Learn; the one that was open stays."""
     at = session.on(LEARN)
@@ -552,6 +573,8 @@ def in_app(given, session):
             return tree_files(session, given.name, given.content)
         case PlanFile(app=None):
             return plan(session, given.text)
+        case ContextFile():
+            return context_file(session, given.text)
         case ExerciseFile():
             return exercise_set(session, given.text)
         case StudyFile():

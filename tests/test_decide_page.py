@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from dataclasses import replace
 
 import pandas as pd
@@ -21,10 +23,16 @@ from dashboard import (
     work,
 )
 
-from kanon.release_context import Context
+from kanon.__main__ import main
+from kanon.errors import PlanError
+from kanon.release_context import Context, Own, with_own
 from kanon.sources.opening import open_table
+from kanon.studio.deciding import with_context
+from kanon.studio.project import opened_project, saved_project
+from kanon.studio.starting import sample_work
 
 DECIDE = "pages/decide.py"
+MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 
 
 @pytest.fixture
@@ -185,3 +193,46 @@ def test_the_purpose_is_not_carried_to_another_table(hospital):
     want(hospital, "k", 7)
     choose(hospital, "frame-sample", "voters")
     assert context(hospital) == Context(release="public")
+
+
+# --- the report and the project -----------------------------------------------------------------
+def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
+    start, downloads, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    at = want(go(anonymised(start()), DECIDE), "k", 2)
+    go(at, "pages/report.py")
+    at.checkbox(key="report-in-context").set_value(True)
+    at = settled(press(go(at), "Make the report"))
+    decided = work(at).reported.decision
+    assert decided.context == context(at) and decided.sentence in texts(at)
+    (name, make), (page, made) = downloads["report-context"], downloads["report-html"]
+    assert make() == context(at).to_json()
+    for file, content in ((name, make()), (downloads["report-plan"][0], work(at).reported.plan)):
+        (tmp_path / file).write_text(content, "utf-8")
+    (tmp_path / "hospital.csv").write_bytes(work(at).content)
+    monkeypatch.chdir(tmp_path)
+    given = shlex.split(at.code[0].value)[3:]
+    assert main(given) == 0
+    written = (tmp_path / "report.html").read_bytes()
+    assert MADE.sub(b"", written) == MADE.sub(b"", made()) and page.startswith("report-")
+    assert b"What is asked of a release for this purpose" in written
+    go(at, DECIDE)
+    at.button_group(key="decide-release").set_value("internal")
+    go(at)
+    go(at, "pages/report.py")
+    assert any("Settings have changed since this report" in one for one in warnings(at))
+
+
+def test_a_project_brings_the_purpose_back():
+    asked = with_own(Context(release="research", known=2), "t", Own(wanted=None, source="Board"))
+    before = with_context(sample_work("hospital"), asked)
+    saved = saved_project(before)
+    after = opened_project(sample_work("hospital"), saved.encode())
+    assert after.deciding.context == asked
+    older = json.loads(saved)
+    del older["context"]
+    assert opened_project(before, json.dumps(older).encode()).deciding.context == asked
+    wrong = json.dumps(json.loads(saved) | {"context": {"context": 1}}).encode()
+    with pytest.raises(PlanError, match=r"^The project file: The context lacks the key release\.$"):
+        opened_project(before, wrong)

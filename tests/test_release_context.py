@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from kanon.errors import PlanError
 from kanon.release_context import (
     ASKED,
     ATTACKERS,
-    LONGEST,
     NO_SOURCE,
     RELEASES,
     SOURCES,
@@ -148,51 +146,6 @@ def test_the_file_of_the_page_can_be_read():
     block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
     asked = thresholds(Context.from_json(block))
     assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)
-
-
-WRONG = [
-    ({"context": 1}, "The context lacks the key release."),
-    ({"release": "public"}, 'This is no context of kanon: it lacks "context": 1.'),
-    ({"context": 2, "release": "public"},
-     "Context key context: '2' is not allowed; it has to be at most 1."),
-    ({"context": 1, "release": "everybody"},
-     "Context key release: 'everybody' is not allowed; it has to be 'public', 'research' or "
-     "'internal'."),
-    ({"context": 1, "release": "public", "atacker": "x"},
-     "The context: the key 'atacker' is unknown; known are context, release, attacker, known, "
-     "thresholds."),
-    ({"context": 1, "release": "public", "known": 0},
-     "Context key known: '0' is not allowed; it has to be at least 1."),
-    ({"context": 1, "release": "public", "known": "two"},
-     "Context key known: 'two' is text; it has to be a whole number."),
-    ({"context": 1, "release": "public", "thresholds": {"m": {"wanted": 1}}},
-     "Context key thresholds: the key 'm' is unknown; known are k, highest_risk, mean_risk, l, t."),
-    ({"context": 1, "release": "public", "thresholds": {"k": 5}},
-     "Context key thresholds.k: '5' is not allowed; it has to be an object."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"source": "x"}}},
-     "The context lacks the key thresholds.k.wanted."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": "5"}}},
-     "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 5.5}}},
-     "Context key thresholds.k.wanted has to be a whole number of at least 2, not 5.5."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 1}}},
-     "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1."),
-    ({"context": 1, "release": "public", "thresholds": {"t": {"wanted": 1.5}}},
-     "Context key thresholds.t.wanted has to be a number of at least 0 and at most 1, not 1.5."),
-    ({"context": 1, "release": "public", "thresholds": {"highest_risk": {"wanted": 0.09}}},
-     "Context key thresholds.highest_risk.wanted has to be a number of at least 1, not 0.09."),
-    ({"context": 1, "release": "public", "thresholds": {"l": {"wanted": 2, "source": "x" * 501}}},
-     f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most "
-     f"{LONGEST} characters."),
-    ([], "The context is a list; it has to be an object."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=range(len(WRONG)))
-def test_what_is_wrong_in_a_file_is_said_in_a_sentence(content, sentence):
-    with pytest.raises(PlanError) as caught:
-        Context.from_json(json.dumps(content))
-    assert caught.value.sentence == sentence
 
 
 def test_a_file_that_cannot_be_read_is_said(tmp_path):

@@ -99,6 +99,7 @@ def test_what_is_too_much_is_left_out_by_whole_sizes():
     assert (found.size, found.asked, found.complete, found.sets) == (1, 4, False, ())
     assert found.together == 16
     assert "Larger sets were asked for, up to 4 columns, and not looked at" in " ".join(found.said)
+    assert found_in(frame, share=1, size=4, most=0).size == 1, "single columns are always counted"
     assert found_in(frame, share=1, size=4, most=10).size == 2
     whole = found_in(frame, share=1, size=4, most=15)
     assert whole.complete and sets(whole) == {("w", "x", "y", "z"): 16}
@@ -313,6 +314,7 @@ def test_the_command_says_what_was_found(capsys):
         "  'disease': 4 records, 50.0 %, in 2 sets",
         "  'gender': 2 records, 25.0 %, in 1 set",
         "  'race': 2 records, 25.0 %, in 1 set",
+        "Quasi-identifiers by this: 'gender', 'race', 'disease'.",
         "Every record is singled out by one column alone, as by a name: 'name'.",
         "All columns that do not reach it alone single out together: 4 records, 50.0 %.",
     ]

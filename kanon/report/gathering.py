@@ -13,12 +13,14 @@ import pandas as pd
 
 from kanon.algorithms.task import Progress, no_progress
 from kanon.charts.trees import TreeDrawing, tree_drawing
+from kanon.decision import Decision, decide, levels_reached
 from kanon.errors import TableError, on_one_line
 from kanon.measures.overview import Measured
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.plan import Plan
 from kanon.progress import stretch
 from kanon.release_check import require
+from kanon.release_context import Context
 from kanon.remarks import Remark
 from kanon.report.along import Curve, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
@@ -187,6 +189,8 @@ class Report:
         Some records before and after; None in the form for publication.
     public
         Whether this is that form: see :func:`kanon.report.public.for_publication`.
+    decision
+        What is asked of the release by what it is for, and what it reached; None if nobody said.
     """
 
     words: Words
@@ -214,6 +218,7 @@ class Report:
     name: str
     example: Example | None
     public: bool = False
+    decision: Decision | None = None
 
     @property
     def title(self) -> str:
@@ -233,6 +238,8 @@ def gather(
     date: datetime.date,
     words: Words | None = None,
     origin: Origin | None = None,
+    context: Context | None = None,
+    people: pd.DataFrame | None = None,
     progress: Progress = no_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather all that its report says.
@@ -250,6 +257,9 @@ def gather(
         What the people behind the release say.
     origin
         Where the table came from; by default its cells are its fingerprint.
+    context, people
+        What the release is for, and the population behind the table; see
+        :func:`kanon.decision.levels_reached`.
     progress
         Told how far the work is.
 
@@ -291,6 +301,9 @@ def gather(
     others = alternatives(done, stretch(progress, 0.6, 0.95))
     reached = guarantees(done)
     origin = origin or origin_of_table(original)
+    decision = None
+    if context is not None:
+        decision = decide(context, levels_reached(done, context.known, people))
     nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
     report = Report(
         words=words or Words(),
@@ -317,6 +330,7 @@ def gather(
         hashes=hashes_of(done, origin),
         name=origin.name,
         example=_example(done),
+        decision=decision,
     )
     progress(1.0, "done")
     return report

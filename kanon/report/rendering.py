@@ -64,6 +64,7 @@ def numbers(report: Report) -> dict[str, Any]:
         "dropped": report.dropped,
         "measures": report.measures,
         "guarantees": [asdict(one) for one in report.guarantees],
+        "decision": report.decision and report.decision.numbers,
         "profile": [asdict(one) for one in report.profile],
         "curves": [
             {"title": one.title, "head": one.head, "rows": one.rows} for one in report.curves

@@ -188,6 +188,8 @@ class SinglingOut:
         for each in self.contributions:
             sets = counted(each.sets, "set")
             lines.append(f"  {quoted(each.column)}: {self._of_all(each.records)}, in {sets}")
+        if self.proposed:
+            lines.append(f"Quasi-identifiers by this: {self._named(self.proposed)}.")
         if self.identifier_like:
             names = self._named(self.identifier_like)
             lines.append(f"Every record is singled out by one column alone, as by a name: {names}.")
@@ -254,8 +256,8 @@ def singling_out(
     size
         How many columns a set may have, at least 1.
     most
-        So many sets are counted at most. Before a size of which there are more, the search stops
-        and says so: it never looks at some sets of a size alone.
+        So many sets are counted at most, and every single column. Before a size of which there
+        are more, the search stops and says so: it never looks at some sets of a size alone.
     progress
         Told how far it is.
 
@@ -284,6 +286,7 @@ def singling_out(
     _check(table, columns, share, k, size)
     singled = _counting(table, columns, k)
 
+    most = max(most, len(columns))
     found: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
     smallest: list[tuple[int, ...]] = []
     below: list[tuple[int, ...]] = [()]
@@ -295,7 +298,7 @@ def singling_out(
             break
         below = []
         for one in candidates:
-            progress(len(found) / expected, _told(level, len(candidates)))
+            progress(len(found) / min(expected, most), _told(level, len(candidates)))
             found[one] = singled(one)
             (smallest if found[one] / n >= share else below).append(one)
         done = level
@@ -401,7 +404,7 @@ class _InMemory:
 
     def __init__(self, classes: EquivalenceClasses, k: int) -> None:
         self._counts, self._k = classes.counts, k
-        self._values = np.ascontiguousarray(classes.nodes.T.astype(np.int64))
+        self._values = np.ascontiguousarray(classes.nodes.T)
         everybody = np.arange(classes.n_classes)
         self._path = [_Parted(everybody, np.zeros_like(everybody), 0)]
         self._chosen: tuple[int, ...] = ()

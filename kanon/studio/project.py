@@ -18,6 +18,7 @@ from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_node
 from kanon.language import say
 from kanon.metrics import METRICS
 from kanon.plan import Plan
+from kanon.release_context import Context
 from kanon.report.words import parse_words
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
@@ -87,6 +88,7 @@ def saved_project(work: Work) -> str:
             for each in work.pinned
         ],
         "words": words_given(work.report.words()),
+        "context": work.deciding.context.content,
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -132,6 +134,12 @@ def opened_project(work: Work, content: bytes) -> Work:
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], say("The project file: the key words"))
         work = replace(work, report=replace(work.report, texts=words_given(words)))
+    if "context" in given:
+        try:
+            context = Context.from_content(given["context"])
+        except PlanError as error:
+            raise error.within(say("The project file")) from None
+        work = replace(work, deciding=replace(work.deciding, context=context))
     work = _read_as(replace(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:
@@ -299,6 +307,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         result=None,
         comparison=None,
         searched=None,
+        advised=None,
         greatest=None,
         reported=None,
         what_if=None,

@@ -32,11 +32,15 @@ class ReportView:
         Whether the form for publication is wanted.
     preview
         Whether the report is shown on the page.
+    in_context
+        Whether the report says what is asked of the release by what it is for, as on the page
+        Decide.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
     preview: bool = False
+    in_context: bool = False
 
     def words(self) -> Words:
         """The texts as a report takes them.

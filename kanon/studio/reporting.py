@@ -10,21 +10,26 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from kanon.errors import KanonError, TableError
 from kanon.language import say, say_counted
 from kanon.plan import Plan
 from kanon.progress import Progress
+from kanon.release_context import Context
 from kanon.report.gathering import Report, gather
 from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
 from kanon.report.public import for_publication
 from kanon.report.words import Words
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
+from kanon.studio.deciding import population_used
 from kanon.studio.work import Work, plan_of
 
 __all__ = [
     "IN_ENGINE",
     "command",
+    "context_of_report",
     "form_of",
     "make_report",
     "origin_of",
@@ -70,6 +75,8 @@ def make_report(
     name: str,
     origin: Origin | None,
     date: datetime.date,
+    context: Mapping[str, Any] | None = None,
+    people: pd.DataFrame | None = None,
 ) -> Report:
     """Gather a report, in a worker; the texts of people are added where it is shown.
 
@@ -85,6 +92,8 @@ def make_report(
         The fingerprint of its file; by default of its cells.
     date
         The day of the report.
+    context, people
+        What the release is for, if the report says so, and the population that counts then.
 
     Raises
     ------
@@ -93,18 +102,32 @@ def make_report(
     """
     origin = origin or origin_of_table(table, name)
     return gather(
-        Plan.from_content(content), table, Path(), date=date, origin=origin, progress=progress
-    )
+        Plan.from_content(content), table, Path(), date=date, origin=origin,
+        context=None if context is None else Context.from_content(context), people=people,
+        progress=progress,
+    )  # fmt: skip
 
 
 def outdated_report(work: Work) -> bool:
-    """Whether the report on screen is of another plan than the one that is chosen now."""
+    """Whether the report on screen is of another plan or purpose than what is chosen now."""
     if work.reported is None:
         return False
     try:
-        return canonical_plan(plan_of_report(work)) != work.reported.plan
+        if canonical_plan(plan_of_report(work)) != work.reported.plan:
+            return True
     except KanonError:
         return True
+    told = work.reported.decision
+    counted = told is not None and told.reached.population
+    context, people = context_of_report(work)
+    return (told and told.context, counted) != (context, people is not None)
+
+
+def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
+    """What the report says the release is for, if it does, and the population that counts."""
+    if not work.report.in_context:
+        return None, None
+    return work.deciding.context, population_used(work)
 
 
 def form_of(report: Report, words: Words, public: bool) -> Report:
@@ -147,7 +170,9 @@ def what_is_in_it(report: Report) -> str:
     )
 
 
-def command(plan: str, table: str, words: str, public: bool) -> str:
+def command(
+    plan: str, table: str, words: str, public: bool, context: str = "", people: str = ""
+) -> str:
     """The command that makes the same report again.
 
     Parameters
@@ -158,6 +183,8 @@ def command(plan: str, table: str, words: str, public: bool) -> str:
         The name of the file of texts; empty without any.
     public
         Whether it makes the form for publication.
+    context, people
+        The names of the files of the context and of the population; empty without.
 
     >>> command("plan.json", "my table.csv", "", public=True)
     "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"
@@ -166,5 +193,7 @@ def command(plan: str, table: str, words: str, public: bool) -> str:
         table = f"./{table}"
     parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
     parts += ["--words", words] if words else []
+    parts += ["--context", context] if context else []
+    parts += ["--population", people] if people else []
     parts += ["--public"] if public else []
     return shlex.join(parts)
