@@ -17,7 +17,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -199,12 +198,6 @@ def question_of(k: int, concerns: str) -> str:
     return f"k={near} {concerns}"
 
 
-@cache
-def _known() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(KNOWN.read_text("utf-8"))
-    return found
-
-
 def guess(
     classes: EquivalenceClasses,
     sensitive: str | None,
@@ -230,7 +223,7 @@ def guess(
         The weights are not allowed.
     """
     question = question_of(k, asked_like(weights, sensitive is not None))
-    known = _known()
+    known: dict[str, Any] = json.loads(KNOWN.read_text("utf-8"))
     tables = [table for table in known["tables"] if question in table["best"]]
     place = most_alike(shape_of(classes, sensitive), [table["shape"] for table in tables])
     right, tried = known["right"][question]
