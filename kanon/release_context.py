@@ -42,6 +42,7 @@ __all__ = [
     "Release",
     "Threshold",
     "Thresholds",
+    "check_wanted",
     "least_k",
     "models_wanted",
     "thresholds",
@@ -294,10 +295,10 @@ class Context(Strict):
             first = error.errors(include_url=False)[0]
             path = ".".join(str(part) for part in first["loc"])
             raise problem(first, path, "context", PlanError) from None
-        for name, allowed in _ALLOWED.items():
+        for name in _ALLOWED:
             own = getattr(found.thresholds, name)
             if own is not None and own.wanted is not None:
-                allowed.check(f"Context key thresholds.{name}.wanted", _whole(own.wanted))
+                check_wanted(name, own.wanted, f"Context key thresholds.{name}.wanted")
         return found
 
     @classmethod
@@ -326,6 +327,30 @@ class Context(Strict):
         found = self.model_dump(mode="json")
         chosen = {name: own for name, own in found.pop("thresholds").items() if own is not None}
         return {**found, "thresholds": chosen}
+
+
+def check_wanted(name: str, wanted: float, called: str) -> None:
+    """Check what is asked for in a threshold.
+
+    Parameters
+    ----------
+    name
+        The threshold, by its key in a context file.
+    wanted
+        The number.
+    called
+        What it is called where it was given.
+
+    Raises
+    ------
+    PlanError
+        It is not allowed.
+
+    >>> check_wanted("k", 0, "k")
+    Traceback (most recent call last):
+    kanon.errors.PlanError: k has to be a whole number of at least 2, not 0.
+    """
+    _ALLOWED[name].check(called, _whole(float(wanted)))
 
 
 def _whole(number: float) -> float | int:

@@ -99,6 +99,8 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
     assert title.startswith("k = 3: ") and title.endswith(" has the least score")
     assert len(at.dataframe[0].value) == 95
+    meant = [one.help for one in at.markdown if one.value.startswith("**1 ·")]
+    assert "merge" in meant[0], "what its names stand for"
 
 
 def test_other_weights_rank_anew_without_a_run_and_ask_for_what_was_not_run_again(opened):

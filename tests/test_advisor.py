@@ -241,6 +241,16 @@ def test_the_cheapest_says_what_it_loses_and_who_raises_everything_says_so():
     assert root.reason.endswith("root: such a release shows nothing of them.")
 
 
+def test_an_alternative_that_misses_the_limits_says_so():
+    lost = [[100, 0, 0], [10, 80, 60]]
+    root, other = propose(weigh(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3}))
+    assert (root.place, other.place) == (0, 1) and "It does not have" not in root.reason
+    assert other.reason.endswith(" It does not have what is asked of l and t.")
+    for limits in ({}, {"l": 4000.0}):  # nothing is asked, or no way has it
+        found = propose(weigh(board(lost), [5], {"utility": 1}, limits))
+        assert not [one for one in found if "It does not have" in one.reason]
+
+
 @pytest.mark.parametrize(
     ("limits", "order", "said"),
     [

@@ -115,10 +115,14 @@ def test_a_threshold_of_ones_own_has_a_source_and_a_way_back(hospital):
 @pytest.mark.parametrize(
     ("name", "number", "sentence"),
     [
-        ("k", 1.0, "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1"),
-        ("t", 2.0, "thresholds.t.wanted has to be a number of at least 0 and at most 1, not 2."),
+        (
+            "k", 1.0,
+            "What is asked for in 'Records that look alike (k-anonymity)' has to be a whole number "
+            "of at least 2, not 1.",
+        ),
+        ("t", 2.0, "(t-closeness)' has to be a number of at least 0 and at most 1, not 2."),
     ],
-)
+)  # fmt: skip
 def test_a_number_that_is_not_allowed_changes_nothing(hospital, name, number, sentence):
     want(hospital, name, number)
     (said,) = problems(hospital)
@@ -134,6 +138,10 @@ def test_an_empty_field_asks_for_nothing(hospital):
 def test_what_no_release_reaches_is_said_beside_the_field(hospital):
     want(hospital, "l", 50.0)
     assert "No release reaches that of disease: at most" in texts(hospital)
+    want(hospital, "k", 11.0)
+    assert "No release reaches that: the table has 10 records." in texts(hospital)
+    want(hospital, "k", 10.0)
+    assert "the table has 10 records" not in texts(hospital)
 
 
 def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):

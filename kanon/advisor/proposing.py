@@ -49,7 +49,8 @@ def propose(weighed: Weighed) -> tuple[Proposal, ...]:
     together, or, where that changes nothing, alone; but none that raises everything to the roots,
     as that is known without any run. It is at least one point better in this concern than the first
     proposal; the largest gains come first. All are on the front of the ways that meet the limits,
-    or of all ways where none does.
+    or of all ways where none does; but where all that meet them raise everything to the roots, an
+    alternative misses the limits, which its reason says.
 
     Parameters
     ----------
@@ -103,8 +104,12 @@ def _because(weighed: Weighed, place: int, first: int) -> str:
             for which, name in (("least mixed", "l"), ("most unusual", "t"))
         ]
     whole = "; ".join(said)
-    empty = " Every quasi-identifier is at its root: such a release shows nothing of them."
-    return f"{whole[0].upper()}{whole[1:]}.{empty if own['mean_alteration'] >= _EVERYTHING else ''}"
+    more = ""
+    if own["mean_alteration"] >= _EVERYTHING:
+        more = " Every quasi-identifier is at its root: such a release shows nothing of them."
+    if weighed.limits and weighed.meets.any() and not weighed.meets[place]:
+        more += f" It does not have what is asked of {' and '.join(sorted(weighed.limits))}."
+    return f"{whole[0].upper()}{whole[1:]}.{more}"
 
 
 def _points(more: float) -> str:

@@ -11,10 +11,12 @@ import streamlit as st
 from kanon.advisor.advice import Advice
 from kanon.advisor.proposing import Proposal, about_limits
 from kanon.charts.advised import advised_chart
+from kanon.comparison import COSTLESS, Line
 from kanon.errors import KanonError
-from kanon.language import say, say_counted
+from kanon.language import say, say_counted, say_of
 from kanon.run import prepare
 from kanon.sources.stored import StoredTable
+from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.advising import (
     advice_of,
@@ -219,7 +221,7 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     """A proposal: what it is, its figures, why, how steady, and the button that takes it."""
     weighed, line = advice.weighed, advice.weighed.ways[one.place]
     own = weighed.figures(one.place)
-    st.markdown(f"**{number} · {plain(line.title)}**  \n{_sake(one)}")
+    st.markdown(f"**{number} · {plain(line.title)}**  \n{_sake(one)}", help=plain(_meant(line)))
     score = percent(float(weighed.scores[one.place]))
     said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
     if weighed.comparison.sensitive:
@@ -242,6 +244,17 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
         disabled=work.busy or in_use,
         on_click=lambda: state.put(with_proposal(state.work(), line.configuration)),
     )
+
+
+def _meant(line: Line) -> str:
+    """What the names of a way stand for."""
+    own = line.configuration
+    cards = [STRATEGIES[own.strategy]]
+    if own.strategy not in COSTLESS:
+        cards.insert(0, line.guide.card)
+    if own.strategy != "s1":
+        cards.append(SCOPES[own.scope])
+    return " ".join(f"{say_of(card.title)}: {say_of(card.summary)}" for card in cards)
 
 
 def _sake(one: Proposal) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from kanon.charts.decision import decision_chart
 from kanon.decision import OF_COLUMNS, Decision, Reached, decide, decision_table, levels_reached
 from kanon.errors import KanonError
-from kanon.language import say, say_of
+from kanon.language import say, say_counted, say_of
 from kanon.release_context import (
     ATTACKERS,
     LONGEST,
@@ -19,6 +19,7 @@ from kanon.release_context import (
     Context,
     Own,
     Threshold,
+    check_wanted,
     models_wanted,
     thresholds,
     with_own,
@@ -228,6 +229,13 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             else:
                 said = say("{sign} reached: {value}", sign=sign, value=value)
             lines.append(said)
+    if name == "k" and asked.wanted is not None and asked.wanted > work.table.n_records:
+        lines.append(
+            say(
+                "No release reaches that: the table has {records}.",
+                records=say_counted(work.table.n_records, "{count} record", "{count} records"),
+            )
+        )
     if name in OF_COLUMNS and asked.wanted is not None:
         lines += _out_of_reach(work, asked)
         if not work.sensitive_columns:
@@ -260,9 +268,12 @@ def _want(name: str, key: str) -> None:
     """Another number; what is not allowed is said and changes nothing."""
     context = state.work().deciding.context
     before = getattr(context.thresholds, name)
-    source = "" if before is None else before.source
+    source, wanted = "" if before is None else before.source, state.typed(key)
+    title = say_of(thresholds(context)[name].card.title)
     try:
-        _put(with_own(context, name, Own(wanted=state.typed(key), source=source)))
+        if wanted is not None:
+            check_wanted(name, wanted, say("What is asked for in '{title}'", title=title))
+        _put(with_own(context, name, Own(wanted=wanted, source=source)))
     except KanonError as error:
         state.change(problem=error.sentence)
 
