@@ -242,7 +242,7 @@ def advise(
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.n_records)
+    tried = tried_k(ks, prepared.classes.highest_k)
     comparison, again = try_ways(
         progress, runs, wanted, tried, ks, weights, limits, workers, steady
     )

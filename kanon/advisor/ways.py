@@ -89,9 +89,9 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
     return tuple(sorted({low, high, *(k for k in PAPER_K if low < k < high)}))
 
 
-def tried_k(asked: Sequence[int], n_records: int) -> tuple[int, ...]:
-    """The k at which every way is looked at: those asked for, and the papers' up to n."""
-    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= n_records)}))
+def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
+    """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
+    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= highest)}))
 
 
 def plan_to_advise(plan: Plan) -> Plan:
@@ -148,8 +148,7 @@ def compared(
         replace(line, title=full_title(line.configuration, line.guide.card.title))
         for line in lines_of(wanted, found, MEASURED, best_l(task.classes))
     )
-    n = task.classes.n_records
-    return Comparison(lines, MEASURED, n, tuple(ks), task.sensitive or "")
+    return Comparison(lines, MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
 
 
 def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:

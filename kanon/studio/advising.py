@@ -132,7 +132,7 @@ def asked_of(work: Work) -> Asked:
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.n_records)
+    tried = tried_k(ks, prepared.classes.highest_k)
     return Asked(runs, wanted, tried, ks, settings_of(work, plan))
 
 
