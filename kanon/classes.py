@@ -44,6 +44,10 @@ class EquivalenceClasses:
     sensitive: tuple[Sensitive, ...] = ()
     persons: Sensitive | None = None
 
+    def __post_init__(self) -> None:
+        if self.persons is not None and self.persons.n_classes != len(self.counts):
+            raise ValueError("the persons are those of other classes")
+
     @property
     def n_records(self) -> int:
         """n, the number of records."""

@@ -341,7 +341,7 @@ class Comparison:
     measured
         The metrics that every release was measured in.
     n_records
-        n.
+        n; the number of persons, where k counts them.
     ks
         The k that can be shown, rising.
     sensitive

@@ -5,11 +5,12 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.language import say
-from kanon.studio import decide_purpose, decide_reverse, decide_study, state
+from kanon.studio import decide_advice, decide_purpose, decide_reverse, decide_study, state
 from kanon.studio.frame import head, unready
 
 PARTS = {
     "purpose": (say("1 What is it for?"), decide_purpose.show),
+    "settings": (say("2 Which settings?"), decide_advice.show),
     "reverse": (say("3 The other way round"), decide_reverse.show),
     "study": (say("4 Which strategy in general?"), decide_study.show),
 }

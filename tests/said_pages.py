@@ -31,15 +31,17 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, Table
 
+from kanon.advisor.proposing import about_limits
 from kanon.decision import decide, levels_reached
 from kanon.lessons.attacked import preset
 from kanon.lessons.attacks import ATTACKS, attack
 from kanon.lessons.exercises import BUILT_IN, read_exercises
 from kanon.lessons.presets import PRESETS, preset_table
 from kanon.metrics import METRICS
-from kanon.run import run
+from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.studio.advising import advice_of, guess_of, plan_of_advice
 from kanon.studio.lessons_told import told
 from kanon.studio.starting import sample_work
 from kanon.studio.utility_view import LearningView, PredictingView
@@ -121,7 +123,7 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
         else [metric.card.title for metric in METRICS.values()]
     )
     remarks = work.result.release(work.k).remarks if work.result else []
-    sentences = [*sentences, *(remark.found for remark in remarks)]
+    sentences = [*advice(work), *sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
         if text in lines or (what == "download_button.label" and PANEL.match(text)):
             continue
@@ -175,6 +177,20 @@ def verdict(work: Work) -> list[str]:
     return [*decision.apart, *(part.sentence for part in decision.parts)]
 
 
+def advice(work: Work) -> list[str]:
+    """What the library says of the ways on the page Decide, while these are shown."""
+    if work.deciding.part != "settings":
+        return []
+    guessed = guess_of(work, prepare(plan_of_advice(work), work.table))
+    if work.advised is None:
+        return [guessed.sentence]
+    found = advice_of(work, work.advised, guessed)
+    said = [guessed.sentence, found.about_ties, found.about_records, about_limits(found.weighed)]
+    for one in found.proposals:
+        said += [one.reason, found.over_k(one), found.title(one)]
+    return said
+
+
 # --- how far a page is taken ----------------------------------------------------------------
 def part_of_learn(part: str, **fields: object) -> Callable[[Work], Work]:
     """Show a part of the page Learn."""
@@ -210,7 +226,12 @@ def quick_to_learn(work: Work) -> Work:
 FURTHER: Mapping[str, Sequence[str | Callable[[Work], Work]]] = {
     "anonymise.py": ["run"],
     "compare.py": ["compare"],
-    "decide.py": [part_of_decide("study"), "simulating-start"],
+    "decide.py": [
+        part_of_decide("settings"),
+        "advice-start",
+        part_of_decide("study"),
+        "simulating-start",
+    ],
     "learn.py": [
         part_of_learn("attacks"),
         part_of_learn("attacks", kind="background", step=4),

@@ -424,8 +424,9 @@ def test_other_models_than_k_are_met_by_every_way(hospital):
     content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
     prepared = prepare(plan_to_advise(Plan.from_content(content)), table)
     some = ways(True)[::12]
-    found = solve_sweep(no_progress, runs_of(prepared, some), [2], MEASURED)
-    weighed = weigh(compared(prepared, some, found, [2]), [2])
+    runs = runs_of(prepared, some)
+    found = solve_sweep(no_progress, runs, [2], MEASURED)
+    weighed = weigh(compared(runs[0].task, some, found, [2]), [2])
     assert all(weighed.worst(place)["l"] > 1 for place in range(len(some)))
 
 

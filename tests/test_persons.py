@@ -6,6 +6,7 @@ import json
 import random
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from random_tables import examples
 from test_command_line import folder, kanon  # noqa: F401
 
+from kanon.advisor.repeating import drawn_again
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.task import no_progress
 from kanon.classes import EquivalenceClasses
@@ -170,7 +172,7 @@ def as_table(records):
 
 
 @given(PATIENTS, st.integers(2, 4), st.sampled_from(["gaa", "gaa-small", "k-member", "mondrian"]))
-@examples(60)
+@examples(30)
 def test_every_class_holds_k_persons_or_the_table_has_too_few(records, k, algorithm):
     table = as_table(records)
     if table["patient"].nunique() < k:
@@ -381,6 +383,16 @@ def test_what_cannot_count_persons_says_so(tmp_path):
         check_release(done.released(), plan(), None, FIVE_OF_ONE["patient"][1:])
     with pytest.raises(ValueError, match="counted without persons"):
         KInPersons(2, "patient").levels(prepare(plan(person=None), FIVE_OF_ONE).classes)
+
+
+def test_persons_of_other_classes_are_never_taken_along():
+    """Whoever regroups classes and forgets the persons is told, not believed."""
+    classes = prepare(plan(), FIVE_OF_ONE).classes
+    with pytest.raises(ValueError, match="of other classes"):
+        replace(classes, nodes=classes.nodes[:1], counts=classes.counts[:1], sensitive=())
+    again = drawn_again(classes, seed=1)
+    assert again.persons.n_classes == again.n_classes
+    assert again.persons.sizes.tolist() == again.counts.tolist()
 
 
 def test_pseudonyms_say_themselves_who_is_who():

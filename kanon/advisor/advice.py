@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.advisor.guessing import Guess, guess
 from kanon.advisor.proposing import Proposal, about_limits, best_over_k, propose
 from kanon.advisor.repeating import Again, Steady, run_again, steadiness
 from kanon.advisor.ways import (
@@ -24,13 +25,14 @@ from kanon.advisor.ways import (
 )
 from kanon.advisor.weighing import USUAL, Weighed, checked_limits, checked_weights, shares_of, weigh
 from kanon.algorithms.task import Progress, no_progress, stretch
+from kanon.comparison import Comparison
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
-from kanon.sweep import solve_sweep
+from kanon.sweep import Configuration, Planned, solve_sweep
 from kanon.words import counted, percent, thin
 
-__all__ = ["AGAIN", "Advice", "advise"]
+__all__ = ["AGAIN", "Advice", "advise", "try_ways"]
 
 AGAIN = 0.7
 """The share of the time after which every way was tried, and the proposals are run again."""
@@ -46,10 +48,13 @@ class Advice:
         Every way with its score.
     again
         Per place of a way what it lost when it was run again; of proposals, if that was asked for.
+    guess
+        What was guessed before anything was run.
     """
 
     weighed: Weighed
     again: Mapping[int, Again]
+    guess: Guess
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -107,7 +112,7 @@ class Advice:
         )
 
     def said(self) -> tuple[str, ...]:
-        """All of it in sentences: the proposals, and how steady they are."""
+        """All of it in sentences: the proposals, how steady they are, what was guessed."""
         weighed = self.weighed
         found = []
         if not weighed.comparison.sensitive:
@@ -125,6 +130,7 @@ class Advice:
             )
         found += [self.about_ties] if self.about_ties else []
         found += [self.about_records] if self.about_records else []
+        found.append(self.guess.sentence)
         return tuple(found)
 
     def table(self) -> pd.DataFrame:
@@ -162,6 +168,7 @@ class Advice:
             "drawn_again": None if steady is None else {
                 "held": steady.held, "drawn": steady.drawn,
             },
+            "guess": self.guess.numbers,
         }  # fmt: skip
 
     def _plan_keys(self, proposal: Proposal) -> dict[str, str]:
@@ -235,14 +242,49 @@ def advise(
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.n_records)
+    tried = tried_k(ks, prepared.classes.highest_k)
+    comparison, again = try_ways(
+        progress, runs, wanted, tried, ks, weights, limits, workers, steady
+    )
+    guessed = guess(prepared.classes, plan.led_by, max(ks), weights)
+    return Advice(weigh(comparison, ks, weights, limits), again, guessed)
+
+
+def try_ways(
+    progress: Progress,
+    runs: Sequence[Planned],
+    wanted: Sequence[Configuration],
+    tried: Sequence[int],
+    ks: Sequence[int],
+    weights: Mapping[str, float] = USUAL,
+    limits: Mapping[str, float] | None = None,
+    workers: int | None = None,
+    steady: bool = True,
+) -> tuple[Comparison, dict[int, Again]]:
+    """Run every way, and the proposals again: what a worker process is given.
+
+    Parameters
+    ----------
+    runs, wanted
+        The ways, as :func:`kanon.advisor.ways.runs_of` gives them, and what each is.
+    tried, ks
+        All k that are looked at, and those that are averaged over.
+    progress, weights, limits, workers, steady
+        See :func:`advise`.
+
+    Returns
+    -------
+    comparison
+        The ways side by side.
+    again
+        Per place of a proposal what it lost when it was run again.
+    """
     end = AGAIN if steady else 1.0
     found = solve_sweep(stretch(progress, 0.0, end), runs, tried, MEASURED, workers)
-    weighed = weigh(compared(prepared, wanted, found, tried), ks, weights, limits)
-    places: Sequence[int] = [one.place for one in propose(weighed)] if steady else []
-    repeated = (
-        run_again(stretch(progress, end, 1.0), [runs[place] for place in places], ks, workers)
-        if places
-        else []
-    )
-    return Advice(weighed, dict(zip(places, repeated, strict=True)))
+    comparison = compared(runs[0].task, wanted, found, tried)
+    if not steady:
+        return comparison, {}
+    places = [one.place for one in propose(weigh(comparison, ks, weights, limits))]
+    proposed = [runs[place] for place in places]
+    repeated = run_again(stretch(progress, end, 1.0), proposed, ks, workers)
+    return comparison, dict(zip(places, repeated, strict=True))

@@ -71,7 +71,7 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
     records = np.random.default_rng(seed).integers(0, n, n)
     of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
     kept, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
-    sensitive = tuple(
+    histograms = (
         Sensitive.from_records(
             each.name,
             each.values,
@@ -80,9 +80,9 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
             np.repeat(each.value, each.count)[records],
             len(kept),
         )
-        for each in classes.sensitive
+        for each in classes.histograms
     )
-    return replace(classes, nodes=classes.nodes[kept], counts=counts, sensitive=sensitive)
+    return classes.regrouped(classes.nodes[kept], counts, histograms)
 
 
 def run_again(
@@ -143,7 +143,7 @@ def _lost(task: Task, made: Curves | Points, ks: Sequence[int]) -> np.ndarray:
     line = Line(
         Configuration(MEASURED[0].name), MEASURED[0], {None: made}, best_l=best_l(task.classes)
     )
-    alone = Comparison((line,), MEASURED, task.classes.n_records, tuple(ks), task.sensitive or "")
+    alone = Comparison((line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
     return losses(alone, ks)[0, 0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.comparison import PAPER_K, Comparison, combined, full_title, lines_of
 from kanon.errors import PlanError
@@ -88,9 +89,9 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
     return tuple(sorted({low, high, *(k for k in PAPER_K if low < k < high)}))
 
 
-def tried_k(asked: Sequence[int], n_records: int) -> tuple[int, ...]:
-    """The k at which every way is looked at: those asked for, and the papers' up to n."""
-    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= n_records)}))
+def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
+    """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
+    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= highest)}))
 
 
 def plan_to_advise(plan: Plan) -> Plan:
@@ -127,7 +128,7 @@ def runs_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Planned
 
 
 def compared(
-    prepared: Prepared,
+    task: Task,
     wanted: Sequence[Configuration],
     found: Sequence[Curves | Points],
     ks: Sequence[int],
@@ -136,20 +137,18 @@ def compared(
 
     Parameters
     ----------
-    prepared
-        The table and the plan.
+    task
+        One of them; they have the table and the sensitive column in common.
     wanted, found
         The ways, and what came of each.
     ks
         The k at which they were looked at.
     """
-    best = best_l(prepared.classes)
-    sensitive = prepared.plan.led_by or ""
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))
-        for line in lines_of(wanted, found, MEASURED, best)
+        for line in lines_of(wanted, found, MEASURED, best_l(task.classes))
     )
-    return Comparison(lines, MEASURED, prepared.classes.n_records, tuple(ks), sensitive)
+    return Comparison(lines, MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
 
 
 def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kanon.privacy.model import SensitiveModel
 from kanon.release_context import Context
+from kanon.studio.advice_view import AdviceView
 
 __all__ = ["DecidePart", "DecideView"]
 
@@ -28,6 +29,8 @@ class DecideView:
     given, most
         The model that the greatest k is looked for with (None: what is usual), and the alteration,
         in percent, that it may cost.
+    advice
+        What the advisor is asked.
     """
 
     part: DecidePart = "purpose"
@@ -35,3 +38,4 @@ class DecideView:
     uploads: int = 0
     given: SensitiveModel | None = None
     most: int = 20
+    advice: AdviceView = field(default_factory=AdviceView)

@@ -26,14 +26,14 @@ def person_choice(work: Work) -> None:
     key = f"person-{work.version}-{'|'.join(identifiers)}-{chosen}"
     st.selectbox(
         say("Which column says who a record is about?"),
-        [None, *identifiers, *lost],
-        key=state.seeded(key, chosen),
-        format_func=lambda name: none if name is None else name,
+        ["", *identifiers, *lost],
+        key=state.seeded(key, chosen or ""),
+        format_func=lambda name: name or none,
         help=say(
             "If somebody has several records, five of them are no group of five people. With the "
             "column named, k counts people."
         ),
-        on_change=lambda: state.change(person=state.typed(key), problem=None),
+        on_change=lambda: state.change(person=state.typed(key) or None, problem=None),
         width=420,
     )
     if lost:

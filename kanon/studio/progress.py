@@ -48,6 +48,7 @@ def _bar() -> None:
         "learning": say("Learning"),
         "predicting": say("Learning"),
         "simulating": say("The study"),
+        "advising": say("The ways"),
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),

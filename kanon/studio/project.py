@@ -307,6 +307,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         result=None,
         comparison=None,
         searched=None,
+        advised=None,
         greatest=None,
         reported=None,
         what_if=None,

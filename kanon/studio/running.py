@@ -8,6 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from kanon.advisor.advice import try_ways
+from kanon.advisor.repeating import run_again
+from kanon.advisor.weighing import checked_weights
 from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
@@ -28,6 +31,7 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio import state
+from kanon.studio.advising import asked_of, limits_of, with_again, with_ways
 from kanon.studio.configurations import (
     Job,
     Wanted,
@@ -84,6 +88,8 @@ from kanon.studio.work import (
 from kanon.sweep import solve_sweep
 
 __all__ = [
+    "advise_again",
+    "advise_ways",
     "cancel",
     "collect",
     "combine_releases",
@@ -364,6 +370,37 @@ def _with_greatest_k(
     model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
 ) -> Work:
     return replace(work, greatest=Greatest(found, model, metric, about))
+
+
+def advise_ways() -> None:
+    """Try every metric, strategy and scope in a worker; what cannot be tried is said."""
+    work = state.work()
+    if work.busy:
+        return
+    view = work.deciding.advice
+    try:
+        asked = asked_of(work)
+        checked_weights(view.weights)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    then = partial(with_ways, asked.settings, asked.ks)
+    given = (asked.runs, asked.wanted, asked.tried, asked.ks, view.weights, limits_of(work))
+    _submit("advising", then, try_ways, *given, limit="study_minutes")
+
+
+def advise_again(places: Sequence[int]) -> None:
+    """Run some proposals again in a worker, in other orders of ties and on other records."""
+    work = state.work()
+    if work.busy:
+        return
+    try:
+        asked = asked_of(work)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    runs, then = [asked.runs[place] for place in places], partial(with_again, asked.ks, places)
+    _submit("advising", then, run_again, runs, asked.ks, limit="study_minutes")
 
 
 def report() -> None:

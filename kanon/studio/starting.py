@@ -110,6 +110,7 @@ def read_again(work: Work, again: Work) -> Work:
             result=None,
             comparison=None,
             searched=None,
+            advised=None,
             greatest=None,
             reported=None,
             what_if=None,

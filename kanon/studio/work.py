@@ -36,6 +36,7 @@ from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope, needs_sensitive
 from kanon.studies import Learned, Measured
+from kanon.studio.advice_view import Advised
 from kanon.studio.attacker import Looking
 from kanon.studio.choices import (
     Choice,
@@ -110,6 +111,7 @@ Doing = Literal[
     "learning",
     "predicting",
     "simulating",
+    "advising",
     "opening",
     "reading",
     "writing",
@@ -311,6 +313,8 @@ class Work:
         a study also the fingerprint that its findings are kept under.
     result, comparison, searched, greatest
         The last finished run, comparison, measurement of the searches, and greatest k with a model.
+    advised
+        Every metric, strategy and scope, as the advisor tried them last.
     problem, notice
         The last thing that went wrong or happened, in a sentence, until something else is tried.
     problem_at
@@ -414,6 +418,7 @@ class Work:
     result: Result | None = None
     comparison: Compared | None = None
     searched: Searched | None = None
+    advised: Advised | None = None
     greatest: Greatest | None = None
     problem: str | None = None
     notice: str | None = None

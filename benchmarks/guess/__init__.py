@@ -1,0 +1,1 @@
+"""How often the advisor's guess before running anything is right."""

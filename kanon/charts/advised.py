@@ -1,0 +1,134 @@
+"""What the advisor tried: alteration against l or t of every way, the front, and the proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kanon.advisor.proposing import Proposal
+from kanon.advisor.weighing import CONCERNS, Weighed
+from kanon.charts.drawn import drawn
+from kanon.charts.looks import Look
+from kanon.charts.measured import titled
+from kanon.charts.scatter import COST, marker_of
+from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
+from kanon.measures.pareto import pareto_front
+from kanon.words import thin
+
+__all__ = ["advised_chart", "on_front"]
+
+_AXES = {
+    "l": "l of the least mixed class (↑ better)",
+    "t": "t of the most unusual class, 0 to 1 (↓ better)",
+}
+
+
+def on_front(weighed: Weighed, concern: str) -> np.ndarray:
+    """Which ways nothing beats in alteration and one other concern. Shape (W,), bool."""
+    lost = weighed.losses[:, [0, CONCERNS.index(concern)]]
+    return pareto_front(lost, ["lower", "lower"])
+
+
+def advised_chart(
+    weighed: Weighed, proposals: Sequence[Proposal], concern: str = "l", height: int = 340
+) -> go.Figure:
+    """A point per way, the front joined, the proposals with their numbers.
+
+    Parameters
+    ----------
+    weighed
+        Every way with its score.
+    proposals
+        What is proposed, the best first.
+    concern
+        What stands against the alteration: ``l`` or ``t``. Without a sensitive column there is
+        neither, and the ways stand below each other.
+    """
+    figures = [weighed.figures(place) for place in range(len(weighed.ways))]
+    x = np.array([each["mean_alteration"] for each in figures])
+    titles = [escaped(line.title) for line in weighed.ways]
+    alone = not weighed.comparison.sensitive
+    y: list[Any] = titles if alone else [each[concern] for each in figures]
+    data: list[dict[str, Any]] = []
+    if not alone:
+        on = np.flatnonzero(on_front(weighed, concern))
+        on = on[np.argsort(x[on], kind="stable")]
+        data.append(
+            {
+                "type": "scatter", "mode": "lines", "hoverinfo": "skip", "name": "nothing beats",
+                "x": x[on], "y": [y[place] for place in on],
+                "line": {"color": INK, "width": 1.5, "dash": "dot", "shape": "hv"},
+            }
+        )  # fmt: skip
+    for strategy, colour in STRATEGY_COLOURS.items():
+        for scope in ("table", "class"):
+            places = [
+                place
+                for place, line in enumerate(weighed.ways)
+                if (line.configuration.strategy, line.configuration.scope) == (strategy, scope)
+            ]
+            if not places:
+                continue
+            look = Look(colour, marker=STRATEGY_MARKERS[strategy], filled=scope == "table")
+            data.append(
+                {
+                    "type": "scatter", "mode": "markers", "meta": "ways",
+                    "name": strategy.upper(), "legendgroup": strategy,
+                    "showlegend": look.filled,
+                    "x": x[places], "y": [y[place] for place in places],
+                    "marker": marker_of(look, 9),
+                    "text": [titles[place] for place in places],
+                    "hovertemplate": "%{text}<br>alteration %{x:.1f} %"
+                    + ("" if alone else f"<br>{concern} = %{{y:.2f}}") + "<extra></extra>",
+                }
+            )  # fmt: skip
+    if not alone:
+        hollow = marker_of(Look(INK, filled=False), 9)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": [None],
+                "y": [None],
+                "name": "open: merged class",
+                "marker": hollow,
+            }
+        )
+    # Numbers stand off their points on different sides, so that near ones can be told apart.
+    offsets = ((0, -52), (34, 32), (56, 34))
+    notes = [
+        {
+            "x": x[one.place], "y": y[one.place], "text": f"<b>{number}</b> {titles[one.place]}",
+            "ax": right, "ay": down, "arrowcolor": INK, "arrowwidth": 1.2, "arrowhead": 0,
+            "bgcolor": "rgba(255,255,255,0.85)", "borderpad": 2,
+            "font": {"size": 14, "color": darkened(_colour(weighed, one.place))},
+        }
+        for number, (one, (right, down)) in enumerate(zip(proposals, offsets, strict=False), 1)
+    ]  # fmt: skip
+    ks = weighed.ks
+    span = f"k = {thin(ks[0])}" + (f" to {thin(ks[-1])}, on average" if len(ks) > 1 else "")
+    best = titles[proposals[0].place]
+    room = max(2.0, 0.08 * float(np.ptp(x)))
+    return drawn(
+        data, f"{span}: {best} has the least score", height,
+        {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},
+        {"title": "" if alone else _AXES[concern], "automargin": True, **_reach(y, alone)},
+        hovermode="closest", showlegend=not alone, annotations=notes,
+        legend={"x": 1.01, "y": 1, "font": {"size": 12}, "tracegroupgap": 0},
+        margin={"l": 60, "r": 20, "t": 48, "b": 52},
+    )  # fmt: skip
+
+
+def _reach(y: list[Any], alone: bool) -> dict[str, Any]:
+    """The ends of the axis, with room for the labels of the proposals."""
+    if alone:
+        return {}
+    room = max(0.1, 0.15 * (max(y) - min(y)))
+    return {"range": [min(y) - room, max(y) + room]}
+
+
+def _colour(weighed: Weighed, place: int) -> str:
+    return STRATEGY_COLOURS[weighed.ways[place].configuration.strategy]

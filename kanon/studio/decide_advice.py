@@ -1,0 +1,285 @@
+"""Which settings? The part of the page Decide that tries every metric, strategy and scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.advisor.advice import Advice
+from kanon.advisor.proposing import Proposal, about_limits
+from kanon.charts.advised import advised_chart
+from kanon.errors import KanonError
+from kanon.language import say, say_counted
+from kanon.run import prepare
+from kanon.sources.stored import StoredTable
+from kanon.studio import running, state
+from kanon.studio.advising import (
+    advice_of,
+    as_before,
+    guess_of,
+    how_advised,
+    ks_of,
+    limits_said,
+    plan_of_advice,
+    settings_of_advice,
+    tried,
+    ways_said,
+    with_proposal,
+)
+from kanon.studio.picture import data_button, picture
+from kanon.studio.progress import progress
+from kanon.studio.text import plain
+from kanon.studio.work import Work
+from kanon.words import percent
+
+__all__ = ["show"]
+
+_CONCERNS: dict[str, Callable[[], str]] = {
+    "utility": lambda: say("Little is lost"),
+    "l": lambda: say("Mixed classes (l)"),
+    "t": lambda: say("Classes like the table (t)"),
+}
+
+
+def show(work: Work) -> None:
+    """Draw what matters, what is guessed, and what came of trying every way."""
+    if isinstance(work.table, StoredTable):
+        st.info(
+            say(
+                "For this the table has to be in memory, and this one stays where it is: load it "
+                "as a file on the page Data, or run python -m kanon advise with --engine memory."
+            )
+        )
+        return
+    try:
+        settings = settings_of_advice(work)
+        prepared = state.remembered(
+            "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table)
+        )
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    _asked(work)
+    advised, advice = work.advised, None
+    try:
+        guessed = guess_of(work, prepared)
+        if advised is not None and advised.settings == settings and tried(work, advised):
+            advice = advice_of(work, advised, guessed)
+    except KanonError as error:  # all weights are 0, or the range of k is empty
+        _buttons(work, None)
+        st.warning(plain(error.sentence), icon=":material/tune:")
+        return
+    _buttons(work, advice)
+    if advice is not None:
+        _found(work, advice)
+    elif advised is not None and work.doing != "advising":
+        st.warning(
+            say("So large a k was not tried yet; try the ways again.")
+            if advised.settings == settings
+            else say("Settings have changed since the ways were tried; try them again."),
+            icon=":material/history:",
+        )
+    else:
+        st.caption(ways_said(work))
+    st.caption(plain(guessed.sentence))
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(how_advised(work))
+
+
+def _take(**fields: Any) -> None:
+    deciding = state.work().deciding
+    state.change(deciding=replace(deciding, advice=replace(deciding.advice, **fields)))
+
+
+def _take_typed(name: str, key: str) -> None:
+    _take(**{name: state.typed(key)})
+
+
+def _take_weight(name: str, key: str) -> None:
+    _take(weights={**state.work().deciding.advice.weights, name: state.typed(key)})
+
+
+# --- what is asked ----------------------------------------------------------------------------
+def _asked(work: Work) -> None:
+    """The k, and how much each concern matters."""
+    view, most = work.deciding.advice, max(2, work.kept.n_records)
+    low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
+    for place, field, label, value in (
+        (low, "low", say("k"), view.low or min(work.k, most)),
+        (high, "high", say("up to k"), view.high),
+    ):
+        key = f"advice-{field}-{work.version}"
+        place.number_input(
+            label,
+            min_value=2,
+            max_value=most,
+            value=None,
+            step=1,
+            placeholder=say("one k") if field == "high" else None,
+            key=state.seeded(key, value),
+            on_change=_take_typed,
+            args=(field, key),
+            help=say("Leave it empty for one k; of a range criteria are averaged over k.")
+            if field == "high"
+            else None,
+        )
+    concerns = ["utility"] if not work.sensitive_columns else list(_CONCERNS)
+    for place, name in zip(weights, concerns, strict=False):
+        key = f"advice-weight-{name}"
+        place.slider(
+            _CONCERNS[name](),
+            0,
+            10,
+            key=state.seeded(key, view.weights[name]),
+            on_change=_take_weight,
+            args=(name, key),
+            help=say("How much does it matter? 0: not at all."),
+        )
+
+
+def _buttons(work: Work, advice: Advice | None) -> None:
+    """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            say("Try every way"),
+            type="primary" if advice is None else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy,
+            on_click=running.advise_ways,
+            key="advice-start",
+        )
+        if work.doing == "advising":
+            st.button(
+                say("Cancel"), icon=":material/stop:", on_click=running.cancel, key="advice-cancel"
+            )
+        if asked := limits_said(work):
+            st.checkbox(
+                say("First what has {limits}, as part 1 asks", limits=plain(asked)),
+                key=state.seeded("advice-limited", work.deciding.advice.limited),
+                on_change=lambda: _take(limited=state.typed("advice-limited")),
+            )
+        if advice is not None and advice.weighed.comparison.sensitive:
+            key = "advice-concern"
+            st.segmented_control(
+                say("Picture"),
+                ["l", "t"],
+                key=state.seeded(key, _concern(work, advice)),
+                on_change=lambda: _take(concern=state.typed(key)),
+                label_visibility="collapsed",
+                format_func=lambda name: say("Alteration against {name}", name=name),
+            )
+    if work.doing == "advising":
+        progress()
+
+
+def _concern(work: Work, advice: Advice) -> str:
+    """What stands against the alteration: what was chosen, or what the ways differ in most."""
+    apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
+    return work.deciding.advice.concern or ("l" if len(apart) == 1 or apart[1] >= apart[2] else "t")
+
+
+# --- what was found ---------------------------------------------------------------------------
+def _found(work: Work, advice: Advice) -> None:
+    """The picture, the proposals, and every alternative."""
+    weighed, about, concern = advice.weighed, _about(work), _concern(work, advice)
+    figure = state.remembered(
+        "advice chart",
+        (about, concern),
+        lambda: advised_chart(weighed, advice.proposals, concern),
+    )
+    picture(figure, advice.table, "advised", about)
+    if not weighed.comparison.sensitive:
+        st.caption(ways_said(work))
+    if said := about_limits(weighed):
+        st.markdown(f"**{plain(said)}**")
+    places = st.columns(len(advice.proposals))
+    for number, (place, one) in enumerate(zip(places, advice.proposals, strict=True), 1):
+        with place, st.container(border=True, height="stretch"):
+            _card(work, advice, number, one)
+    _steady(work, advice)
+    with st.expander(say("All ways"), icon=":material/table_rows:"):
+        table = state.remembered("advice table", about, advice.table)
+        st.dataframe(table.round(2), hide_index=True)
+        data_button(say("Download all ways"), advice.table, "ways", about)
+
+
+def _about(work: Work) -> str:
+    """All that decides what is found."""
+    view = work.deciding.advice
+    assert work.advised is not None
+    limits = limits_said(work) if view.limited else ""
+    weights = ",".join(f"{name}={value}" for name, value in view.weights.items())
+    return f"{work.advised.settings}|{ks_of(work)}|{weights}|{limits}|{work.advised.comparison.ks}"
+
+
+def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
+    """A proposal: what it is, its figures, why, how steady, and the button that takes it."""
+    weighed, line = advice.weighed, advice.weighed.ways[one.place]
+    own = weighed.figures(one.place)
+    st.markdown(f"**{number} · {plain(line.title)}**  \n{_sake(one)}")
+    score = percent(float(weighed.scores[one.place]))
+    said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
+    if weighed.comparison.sensitive:
+        said += [
+            say("l = {number} ↑", number=f"{own['l']:.2f}"),
+            say("t = {number} ↓", number=f"{own['t']:.2f}"),
+        ]
+    st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
+    st.markdown(plain(one.reason))
+    st.caption(plain(advice.over_k(one)))
+    chosen = (work.algorithm, work.strategy_used) == ("gaa", line.configuration.strategy)
+    same = chosen and with_proposal(work, line.configuration).metric == work.metric
+    in_use = same and (
+        line.configuration.strategy == "s1" or work.scope == line.configuration.scope
+    )
+    st.button(
+        say("In use") if in_use else say("Use these settings"),
+        icon=":material/tune:",
+        key=f"advice-use-{number}",
+        disabled=work.busy or in_use,
+        on_click=lambda: state.put(with_proposal(state.work(), line.configuration)),
+    )
+
+
+def _sake(one: Proposal) -> str:
+    return {
+        "all": say("the best by your weights"),
+        "utility": say("if little loss mattered most"),
+        "l": say("if mixed classes mattered most"),
+        "t": say("if classes like the table mattered most"),
+    }[one.sake]
+
+
+def _steady(work: Work, advice: Advice) -> None:
+    """Whether ties or other records turn the choice round; or the button that finds out."""
+    if work.deciding.advice.before is not None:
+        st.button(
+            say("Back to the settings before"),
+            icon=":material/undo:",
+            type="tertiary",
+            key="advice-back",
+            disabled=work.busy,
+            on_click=lambda: state.put(as_before(state.work())),
+        )
+    if len(advice.proposals) == 1:
+        st.markdown(say("No alternative is better by a point in anything that was compared."))
+        return
+    if advice.steady is not None:
+        st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
+        return
+    lacking = [one.place for one in advice.proposals if one.place not in advice.again]
+    st.button(
+        say_counted(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
+        icon=":material/repeat:",
+        key="advice-again",
+        disabled=work.busy,
+        on_click=running.advise_again,
+        args=(lacking,),
+        help=say(
+            "With ten other orders of ties, and on ten tables of records drawn again: whether the "
+            "first stays the first."
+        ),
+    )
