@@ -61,15 +61,15 @@ from kanon.words import counted, percent, thin
 
 __all__ = ["main"]
 
-_MISTAKE, _BAD_INPUT, _UNSATISFIABLE = 1, 2, 3
+_MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
     0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied,
-    the check of the release fails, or releases together do not meet their plans, and 1 for a
-    mistake of kanon's own.
+    the check of the release fails, or releases together do not meet their plans, 1 for a
+    mistake of kanon's own, 130 when it was interrupted, and 141 when nobody reads its output.
     """
     try:
         parsed = _parser().parse_args(arguments)
@@ -77,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             parsed.command(parsed)
+            sys.stdout.flush()
     except (ReleaseError, Unsatisfiable) as error:
         return _fail(error, _UNSATISFIABLE)
     except KanonError as error:
@@ -84,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         print(str(stop) or "Interrupted; nothing was written.", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # who read the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more
+        return _READ_NO_FURTHER
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
@@ -217,7 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     finding = commands.add_parser(
         "quasi-identifiers", help="the smallest sets of columns that single records out"
     )
-    _takes_table(finding, "table")
+    _takes_table(finding)
     finding.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
     finding.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
@@ -276,10 +280,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _takes_table(parser: argparse.ArgumentParser, name: str = "--table") -> None:
-    needed: dict[str, Any] = {"required": True} if name.startswith("-") else {}
+def _takes_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        name, type=Address.parse, metavar="TABLE", **needed,
+        "--table", type=Address.parse, required=True, metavar="TABLE",
         help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
     )  # fmt: skip
     parser.add_argument(

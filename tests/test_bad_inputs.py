@@ -231,7 +231,7 @@ def call_of(given, folder):
             return ["measure", "--table", "people.csv", "--qi", given.columns, *named]
         case Find():
             return [
-                *("quasi-identifiers", "people.csv", "--columns", given.columns),
+                *("quasi-identifiers", "--table", "people.csv", "--columns", given.columns),
                 *("--share", given.share, "--k", str(given.k), "--size", str(given.size)),
             ]
         case Output():

@@ -549,6 +549,16 @@ def test_the_statuses_reach_the_shell(folder):
     check_failure(process(*RUN, cwd=folder), 2, ["privacy.0.k"])
 
 
+def test_who_stops_reading_is_no_mistake(folder, monkeypatch, capsys):
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as stdout, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        patched.chdir(folder)
+        assert main(["measure", "--table", "people.csv", "--qi", "sex,age"]) == 141
+    assert capsys.readouterr().err == ""
+
+
 def test_help_needs_no_plan(folder):
     said = process("--help", cwd=folder)
     assert (said.status, said.err) == (0, "")
