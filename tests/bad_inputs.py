@@ -693,7 +693,7 @@ BEYOND = [
          app=Never("the field for k ends at the number of records, and of an imported plan curves take every k"),
          status=3),
     Case("More persons wanted than there are", changed(("person", "name"), ("privacy", [{"model": "k-anonymity", "k": 6}]), app=at("settings", person="name", k=6)),
-         "k = 6 cannot be reached in persons: the 6 records to anonymise are about 5 persons, and k can be at most that.",
+         "k = 6 cannot be reached in persons: the records to anonymise are about 5 persons, and k can be at most that.",
          status=3),
     Case("k larger than what is left of the table", changed(("read.missing", "drop-records"), ("privacy.0.k", 6), table=LACKING, app=at("other table", table=LACKING, then=at("k", k=6))),
          "k = 6 cannot be reached: the table has 5 records to anonymise, and k can be at most that.",
