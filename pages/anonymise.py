@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kanon.charts.curves import alteration_curve, curves_table
+from kanon.charts.style import K_IN_PERSONS
 from kanon.language import say, say_counted, say_of
 from kanon.next_table import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
@@ -129,10 +130,10 @@ def curve(work, result, k):
     """The curve and the slider under it, or why there is none; and a k that costs less."""
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
-        chart(
-            alteration_curve(curves, plan.metric, k, summary(others_of(plan))),
-            "alteration-curve",
-        )
+        figure = alteration_curve(curves, plan.metric, k, summary(others_of(plan)))
+        if plan.person is not None:
+            figure.update_xaxes(title_text=K_IN_PERSONS)
+        chart(figure, "alteration-curve")
     choose_k(work, result, k, "run-k")
     better = cheaper(curves, plan.metric.name, k)
     if better is not None:

@@ -100,7 +100,9 @@ def choices(work, fresh):
         )
         most = max(2, work.table.n_records)
         st.number_input(
-            say("k, records per class at least"),
+            say("k, records per class at least")
+            if work.person is None
+            else say("k, persons per class at least"),
             min_value=2,
             max_value=most,
             key=state.seeded("report-k", min(work.k, most)),

@@ -86,6 +86,7 @@ def weight(at, name, value):
     return go(at)
 
 
+@pytest.mark.nightly
 def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     at = opened(known=False)
     assert any(text.startswith("95 ways are tried") for text in captions(at))
@@ -101,29 +102,39 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert len(at.dataframe[0].value) == 95
 
 
-def test_other_weights_rank_anew_without_a_run_and_ask_for_what_was_not_run_again(opened):
+def test_other_weights_rank_anew_without_a_run(opened):
     at = opened()
     before = cards(at)
-    assert button(at, f"Run {len(before)} proposals again")
+    assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     weight(at, "utility", 0)
     assert work(at).job is None and cards(at) != before
+
+
+@pytest.mark.nightly
+def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
+    at = opened()
     settled(press(at, f"Run {len(cards(at))} proposals again"))
     assert len(work(at).advised.again) == len(cards(at))
+    first = cards(at)
+    weight(at, "utility", 0)
+    assert [one for one in at.button if "again" in one.label]
     weight(at, "utility", 10)
-    assert cards(at) == before, "and back"
+    assert cards(at) == first and not [one for one in at.button if "again" in one.label]
 
 
 def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
     at = opened()
     before = cards(at)
-    for name in ("utility", "l", "t"):
-        weight(at, name, 0)
+    for name in ("utility", "l"):
+        at.slider(key=f"advice-weight-{name}").set_value(0)
+    weight(at, "t", 0)
     (said,) = warned(at)
     assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
     press(at, RUN)
     assert work(at).job is None and problems(at)[0].startswith("All weights are 0")
-    for name, value in (("utility", 10), ("l", 5), ("t", 5)):
-        weight(at, name, value)
+    for name in ("l", "t"):
+        at.slider(key=f"advice-weight-{name}").set_value(5)
+    weight(at, "utility", 10)
     assert cards(at) == before
 
 
@@ -174,6 +185,7 @@ def test_an_empty_range_is_a_sentence(opened):
     assert warned(at) == ["The range of k from 5 to 3 is empty."] and not problems(at)
 
 
+@pytest.mark.nightly
 def test_a_cancelled_run_changes_nothing(opened):
     at = opened()
     before = cards(at)
@@ -186,6 +198,7 @@ def test_a_cancelled_run_changes_nothing(opened):
     assert work(at).job is None and cards(at) == before
 
 
+@pytest.mark.nightly
 def test_without_a_sensitive_column_there_is_one_slider(opened):
     at = opened(known=False)
     give_role(go(at, DATA), "disease", "insensitive")

@@ -515,7 +515,8 @@ def text_of_report(session, name, text):
 
 def context_file(session, text):
     """A context, on the page Decide; the one that holds stays."""
-    at = session.on(DECIDE)
+    session.begin(deciding=replace(session.before.deciding, part="purpose"))
+    at = go(session.on(DECIDE))
     key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
     at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
     go(at)

@@ -115,7 +115,7 @@ tables = st.lists(
 ).map(lambda rows: pd.DataFrame(rows, columns=["one", "two", "three", "ill"]))
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(tables)
 def test_levels_are_what_pandas_counts_and_knowing_more_never_helps_the_release(table):
     done = released(table)

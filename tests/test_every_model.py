@@ -233,7 +233,7 @@ LIMITS: Mapping[str, dict[str, Any]] = {
 }
 
 WHY = {
-    "N": "looks at no sensitive column",
+    "N": "counts records alone",
     "S": "suppresses nothing",
     "T": "raising values further can break what held before",
     "W": "what the classes are compared with changes",

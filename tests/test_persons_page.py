@@ -58,7 +58,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     at = visits
     assert any("1 value of patient has several records: 5, 50.0 %" in one for one in warnings(at))
     assert numbers(at)["k"] == "5" and "k in persons" not in numbers(at)
-    assert asked(at).options == ["none: every record is of another person", "patient"]
+    assert asked(at).options == ["none: k counts records", "patient"]
     choose(at, asked(at).key, "patient")
     assert not [one for one in warnings(at) if "several records" in one]
     assert (numbers(at)["k"], numbers(at)["k in persons"]) == ("5", "1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ contexts = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(contexts)
 def test_a_file_brings_back_what_was_saved(context):
     text = context.to_json()
@@ -146,6 +147,34 @@ def test_the_file_of_the_page_can_be_read():
     block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
     asked = thresholds(Context.from_json(block))
     assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)
+
+
+# Beside those of tests/bad_inputs.py.
+WRONG = [
+    ([], "The context is a list; it has to be an object."),
+    ({"context": 2, "release": "public"},
+     "Context key context: '2' is not allowed; it has to be at most 1."),
+    ({"context": 1, "release": "public", "known": "two"},
+     "Context key known: 'two' is text; it has to be a whole number."),
+    ({"context": 1, "release": "public", "thresholds": {"k": 5}},
+     "Context key thresholds.k: '5' is not allowed; it has to be an object."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"source": "x"}}},
+     "The context lacks the key thresholds.k.wanted."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": "5"}}},
+     "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 1}}},
+     "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1."),
+    ({"context": 1, "release": "public", "thresholds": {"l": {"wanted": 2, "source": "x" * 501}}},
+     f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most "
+     "500 characters."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_in_a_file_is_said_in_a_sentence(content, sentence):
+    with pytest.raises(PlanError) as caught:
+        Context.from_json(json.dumps(content))
+    assert caught.value.sentence == sentence
 
 
 def test_a_file_that_cannot_be_read_is_said(tmp_path):

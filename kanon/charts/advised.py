@@ -111,9 +111,11 @@ def advised_chart(
     ks = weighed.ks
     span = f"k = {thin(ks[0])}" + (f" to {thin(ks[-1])}, on average" if len(ks) > 1 else "")
     best = titles[proposals[0].place]
+    picked = 0 < weighed.meets.sum() < len(titles)
+    finding = f"{best} has the least score{' of those that meet the limits' if picked else ''}"
     room = max(2.0, 0.08 * float(np.ptp(x)))
     return drawn(
-        data, f"{span}: {best} has the least score", height,
+        data, f"{span}: {finding}", height,
         {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},
         {"title": "" if alone else _AXES[concern], "automargin": True, **_reach(y, alone)},
         hovermode="closest", showlegend=not alone, annotations=notes,

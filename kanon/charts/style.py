@@ -16,6 +16,7 @@ __all__ = [
     "FAMILY_MARKERS",
     "INK",
     "KEPT_COLOURS",
+    "K_IN_PERSONS",
     "K_TICKS",
     "METRIC_COLOURS",
     "ROLE_COLOURS",
@@ -199,6 +200,10 @@ def darkened(colour: str) -> str:
     '#8A5F00'
     """
     return "#" + "".join(f"{int(int(colour[at : at + 2], 16) * 0.6):02X}" for at in (1, 3, 5))
+
+
+K_IN_PERSONS = "k, persons per class at least (log scale)"
+"""The title of an axis for k where it counts persons."""
 
 
 def k_axis(figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS) -> go.Figure:

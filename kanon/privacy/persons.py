@@ -12,7 +12,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 from kanon.words import counted
 
-__all__ = ["IN_PERSONS", "KInPersons"]
+__all__ = ["IN_PERSONS", "KInPersons", "too_few_persons"]
 
 # No model of its own in a plan, so not named as one: a plan's k becomes this where it says which
 # column tells persons apart.
@@ -28,6 +28,14 @@ IN_PERSONS = Card(
     lowest="1: some class is of one person alone",
     highest="the number of persons: everybody has a record in every class",
 )
+
+
+def too_few_persons(k: int, persons: int) -> str:
+    """Why records about fewer than k persons cannot be k-anonymous in persons."""
+    return (
+        f"k = {k} cannot be reached in persons: the records to anonymise are about "
+        f"{counted(persons, 'person')}, and k can be at most that."
+    )
 
 
 @dataclass(frozen=True)
@@ -91,12 +99,7 @@ class KInPersons(Model):
 
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model: the table is about fewer than k persons."""
-        persons = counted(int(self.levels(whole)[0]), "person")
-        return (
-            f"k = {self.k} cannot be reached in persons: the "
-            f"{counted(whole.n_records, 'record')} to anonymise are about {persons}, and k can be "
-            "at most that."
-        )
+        return too_few_persons(self.k, int(self.levels(whole)[0]))
 
     def for_k(self, k: int) -> KInPersons:
         """The same with another k."""

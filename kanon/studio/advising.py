@@ -16,6 +16,7 @@ from kanon.language import say, say_counted
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
+from kanon.privacy.persons import too_few_persons
 from kanon.release_context import thresholds
 from kanon.run import Prepared, prepare
 from kanon.studio.advice_view import Advised, Before
@@ -180,7 +181,8 @@ def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
     """
     ks, comparison = ks_of(work), advised.comparison
     if max(ks) > comparison.n_records:
-        raise Unsatisfiable(too_few_records(max(ks), comparison.n_records))
+        too_few = too_few_records if work.person is None else too_few_persons
+        raise Unsatisfiable(too_few(max(ks), comparison.n_records))
     view = work.deciding.advice
     weighed = weigh(comparison, ks, view.weights, limits_of(work))
     own = {place: one for (known, place), one in advised.again.items() if known == ks}

@@ -22,7 +22,7 @@ def person_choice(work: Work) -> None:
     if chosen is None and (not identifiers or not isinstance(work.table, MemoryTable)):
         return
     lost = [chosen] if chosen is not None and chosen not in identifiers else []
-    none = say("none: every record is of another person")
+    none = say("none: k counts records")
     key = f"person-{work.version}-{'|'.join(identifiers)}-{chosen}"
     st.selectbox(
         say("Which column says who a record is about?"),
