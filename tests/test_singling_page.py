@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 from dashboard import (
     DATA,
+    WORK,
     as_bytes,
     captions,
     choose,
@@ -21,6 +23,7 @@ from dashboard import (
 )
 
 from kanon.schema import Role
+from kanon.studio.starting import reread
 
 # Nobody is alone in a sector or a cohort; in both, everybody but the first two is.
 SECTORS = pd.DataFrame(
@@ -104,3 +107,17 @@ def test_the_search_can_be_cancelled(start):
         settled(go(at))
     assert work(at).singling.found is None and work(at).doing == ""
     assert work(at).notice == "The run was cancelled; nothing was changed."
+
+
+def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
+    rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
+    at = looked(upload(start(DATA), "two.csv", f"a,b;c\n{rows}".encode()))
+    now = work(at)
+    found = now.singling.found
+    other = {",": ";", ";": ","}[now.file.settings.separator]
+    again = reread(replace(now, asked=replace(now.asked, separator=other)))
+    assert not set(found.columns) & set(again.roles), "no column is left"
+    at.session_state[WORK] = again
+    go(at, DATA)
+    assert work(at).singling.found is None
+    assert looked(at) and set(work(at).singling.found.columns) <= set(again.roles)
