@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 from dashboard import (
     DATA,
+    WORK,
     as_bytes,
     captions,
     choose,
@@ -21,6 +23,7 @@ from dashboard import (
 )
 
 from kanon.schema import Role
+from kanon.studio.starting import reread
 
 # Nobody is alone in a sector or a cohort; in both, everybody but the first two is.
 SECTORS = pd.DataFrame(
@@ -104,3 +107,19 @@ def test_the_search_can_be_cancelled(start):
         settled(go(at))
     assert work(at).singling.found is None and work(at).doing == ""
     assert work(at).notice == "The run was cancelled; nothing was changed."
+
+
+def test_a_table_read_in_another_way_has_other_columns_and_no_finding(start):
+    """The columns of a finding are gone: the page once failed at its next look at their roles."""
+    table = SECTORS.astype(str).rename(columns={"sector": "sec;tor"})
+    table["sec;tor"] += ";x"
+    at = upload(start(DATA), "sectors.csv", as_bytes(table, "csv"))
+    give_role(at, "cohort", "insensitive")
+    looked(give_role(at, "sec;tor", "insensitive"))
+    make(at, 0)
+    assert work(at).singling.found is not None and work(at).singling.before
+    asked = replace(work(at).asked, separator=";")
+    at.session_state[WORK] = reread(replace(work(at), asked=asked))
+    go(at)
+    assert list(work(at).roles) == ["number,sec", "tor,cohort,ward,illness"]
+    assert work(at).singling.found is None and not work(at).singling.before

@@ -195,9 +195,11 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
+    in_persons = name == "k" and work.person is not None
+    unit = say("persons") if in_persons else say_of(asked.card.unit)
     with number:
         st.number_input(
-            plain(f"{say_of(asked.card.unit)} {say_of(asked.card.arrow)}"),
+            plain(f"{unit} {say_of(asked.card.arrow)}"),
             value=None,  # else an empty field would be the least number
             step=0.05 if name == "t" else 1.0,
             format="%g",

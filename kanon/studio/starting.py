@@ -112,6 +112,7 @@ def read_again(work: Work, again: Work) -> Work:
             searched=None,
             advised=None,
             greatest=None,
+            singling=replace(work.singling, found=None, about="", before={}),
             reported=None,
             what_if=None,
             # Else what was handed out is of other values.
