@@ -435,7 +435,8 @@ def _named(option: str, text: str) -> dict[str, float]:
 def _range(text: str) -> int | tuple[int, int]:
     """One k, or the ends of a range."""
     low, dash, high = text.partition("-")
-    return (_whole(low.strip()), _whole(high.strip())) if dash else _whole(low.strip())
+    what = "one k such as 5, or a range such as 3-100"
+    return (_whole(low, what), _whole(high, what)) if dash else _whole(low, what)
 
 
 def _reverse(given: argparse.Namespace) -> None:
@@ -469,7 +470,7 @@ def _simulate(given: argparse.Namespace) -> None:
     try:
         run_study(_told(given), study, lacking(found), keep)
     except KeyboardInterrupt:
-        if state is None:
+        if state is None or not found:
             raise
         kept = f"what was found so far is in {quoted(state.name)}"
         raise KeyboardInterrupt(f"Interrupted; {kept}, and the same command goes on.") from None
@@ -564,14 +565,11 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _whole(text: str) -> int:
+def _whole(text: str, what: str = "whole numbers with commas between, such as 3,4,5,10") -> int:
     try:
-        return int(text)
+        return int(text.strip())
     except ValueError:
-        raise PlanError(
-            f"--k: {quoted(text)} is no whole number; give whole numbers with commas between, "
-            "such as 3,4,5,10."
-        ) from None
+        raise PlanError(f"--k: {quoted(text.strip())} is no whole number; give {what}.") from None
 
 
 def _outcome(done: Run) -> str:
@@ -659,7 +657,8 @@ def _share(text: str) -> float:
     """A share as a percentage or as a number: 5% or 0.05."""
     number = text.strip().removesuffix("%")
     try:
-        return float(number) / (100 if number != text.strip() else 1)
+        # 1.1 / 100 is a little more than 0.011, which a set may single out exactly.
+        return round(float(number) / 100, 15) if number != text.strip() else float(number)
     except ValueError:
         raise PlanError(
             f"--share: {quoted(text)} is no share; give a percentage such as 5% or a number such "

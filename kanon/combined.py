@@ -68,7 +68,7 @@ from kanon.ground import Release, check_sizes, ground_of, placed
 from kanon.privacy.model import Model
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
-from kanon.words import counted, thin
+from kanon.words import counted, joined, thin
 
 __all__ = ["Asked", "Combined", "Learnt", "combine"]
 
@@ -117,7 +117,7 @@ class Asked:
         """
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = f"; {counted(self.records, 'record')} in groups {side} it" if self.records else ""
-        asking = _listed([names[number - 1] for number in self.releases])
+        asking = joined([names[number - 1] for number in self.releases])
         return (
             f"{self.model.sentence} ({self.model.card.arrow}), asked of {asking}: "
             f"{_level(self.alone)} in the worst class of a single release, {_level(self.level)} in "
@@ -225,11 +225,11 @@ class Combined:
         names
             What the releases are called.
         """
-        sizes = _listed(["no" if k is None else thin(k) for k in self.alone])
+        sizes = joined(["no" if k is None else thin(k) for k in self.alone])
         least = "no" if self.together.min_k is None else thin(self.together.min_k)
         whole = self.together
         found = [
-            f"The smallest class has {sizes} records in {_listed(names)}, the smallest group that "
+            f"The smallest class has {sizes} records in {joined(names)}, the smallest group that "
             f"looks alike in all of them {least} (↑ better); {thin(whole.unique_records)} of "
             f"{counted(whole.n_records, 'record')} look like no other one (↓ better)"
         ]
@@ -262,11 +262,6 @@ class Combined:
 
 def _finite(level: float | None) -> float | None:
     return None if level is None or math.isinf(level) else level
-
-
-def _listed(items: Sequence[object]) -> str:
-    *others, last = map(str, items)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _level(level: float | None) -> str:

@@ -261,6 +261,11 @@ class Part:
     of: Literal["records", "persons"] = "records"
 
     @property
+    def unit(self) -> str:
+        """What the numbers count, or are of."""
+        return self.of if self.threshold.card.name == "k" else self.threshold.card.unit
+
+    @property
     def met(self) -> bool:
         """Whether that is enough."""
         return self.threshold.met(self.reached)
@@ -393,6 +398,8 @@ class Decision:
                 {
                     "threshold": part.threshold.card.name,
                     "column": part.column or None,
+                    "unit": part.unit,
+                    "direction": part.threshold.card.direction,
                     "wanted": part.threshold.wanted,
                     "reached": part.reached,
                     "met": part.met,
@@ -435,7 +442,7 @@ def decision_table(decision: Decision) -> pd.DataFrame:
             (
                 part.threshold.card.title,
                 part.column,
-                part.of if part.threshold.card.name == "k" else part.threshold.card.unit,
+                part.unit,
                 *reversed(part.shown),
                 "met" if part.met else "not met",
                 part.threshold.source,

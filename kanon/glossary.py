@@ -153,6 +153,28 @@ _TERMS = (
         "Equivalence class; Prosecutor risk",
     ),
     _term(
+        "Singling out",
+        "Some columns single a record out if fewer than k records share its values of them: of k = "
+        "2, if no other one does.",
+        "Data",
+        "Quasi-identifier; Unique record",
+        "Article 29 Working Party, Opinion 05/2014; Motwani, Xu 2007",
+    ),
+    _term(
+        "Purpose of a release",
+        "Who gets it, and what somebody who looks for a person may know; from that follows what is "
+        "asked of it.",
+        "Decide, Report",
+        "Threshold",
+    ),
+    _term(
+        "Threshold",
+        "How much is asked of a release in one respect, such as k or the risk of being found. Each "
+        "has a source and can be replaced; none is a law.",
+        "Decide, Report",
+        "Purpose of a release; Privacy model",
+    ),
+    _term(
         "k",
         "The number of records that every class of a release holds at least, as it was asked for."
         " A larger k hides better and costs more.",

@@ -265,7 +265,7 @@ def release_remarks(
         frequencies[column] = Frequencies.of(records)
     released = (source, recoding)
     if person is not None:
-        texts |= _texts(table, {}, person)
+        texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
     return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "percent", "thin"]
+from collections.abc import Iterable
+
+__all__ = ["counted", "joined", "percent", "thin"]
 
 
 def percent(number: float) -> str:
@@ -34,3 +36,13 @@ def counted(number: int, one: str, more: str = "") -> str:
     ('1 record', '2 classes')
     """
     return f"{thin(number)} {one if number == 1 else more or one + 's'}"
+
+
+def joined(items: Iterable[object]) -> str:
+    """Some things as one says them, as they are; :func:`kanon.errors.listing` quotes names.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined("abc"), joined([])
+    ('a', 'a and b', 'a, b and c', '')
+    """
+    *others, last = [*map(str, items)] or [""]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -214,6 +214,7 @@ def test_what_counts_no_cost_leaves_the_metric(found):
     taken = with_proposal(work, Configuration("ncp", "s3", scope="class"))
     assert (taken.metric, taken.strategy, taken.scope) == ("ncp", "s3", "class")
     assert as_before(taken).metric == "total" and as_before(work) is work
+    assert taken.sensitive == "disease" and as_before(taken).sensitive is None
 
 
 # --- the chart ------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_the_numbers_as_json_and_all_ways_in_a_file(folder, capsys):
         (["--weights", "l=-1"], 2, "The weight of l is '-1.0'"),
         (["--limits", "l=nan"], 2, "The limit of l is 'nan'"),
         (["--k", "4-3"], 2, "The range of k from 4 to 3 is empty."),
-        (["--k", "2-many"], 2, "'many' is no whole number"),
+        (["--k", "2-many"], 2, "'many' is no whole number; give one k such as 5, or a range such"),
         (["--k", "2-99"], 3, "k = 99 cannot be reached"),
         (["--out", "people.csv"], 2, "'people.csv' is named for two things"),
     ],
@@ -75,3 +75,11 @@ def test_what_is_not_allowed_is_said_in_one_line(folder, capsys, more, status, s
     assert found.out == "" and found.err.startswith("kanon: ") and found.err.count("\n") == 1
     assert said in found.err
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
+
+
+def test_a_plan_that_asks_for_no_k_needs_one(folder, capsys):
+    plan = json.loads((folder / "plan.json").read_text("utf-8"))
+    plan["privacy"] = [{"model": "distinct-l-diversity", "l": 2}]
+    (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
+    assert advise() == 2
+    assert "The plan asks for no k, so name the one to advise on" in capsys.readouterr().err

@@ -67,6 +67,7 @@ def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):
     ]  # fmt: skip
     assert by_name["t"]["reached"] == pytest.approx(1 / 12) and by_name["t"]["column"] == "ill"
     assert "EMA/90915/2016" in by_name["highest_risk"]["source"]
+    assert (by_name["k"]["unit"], by_name["t"]["direction"]) == ("records", "lower")
 
 
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(folder, capsys):

@@ -439,5 +439,6 @@ def test_a_verdict_counts_persons_of_those_who_look_alike(suppressed):
     assert reached.levels["highest_risk", ""] == pytest.approx(persons.min())
     (first, *_) = decide(Context(release="public"), reached).parts
     assert first.sentence.startswith(f"at least {persons.min()} persons look alike")
+    assert first.unit == "persons"
     blind = quiet(visited("gaa").model_copy(update={"person": None}), visits())
     assert levels_reached(blind).of == "records"

@@ -381,3 +381,9 @@ def test_the_figures_of_adult_are_those_of_the_page(adult_path):
     for one in found.contributions:
         assert f"| {one.column} | {one.records:,} | {one.sets} |" in text, one.column
     assert f"{found.together:,} of {found.n_records:,}" in text
+
+
+@pytest.mark.parametrize("share", ["1.1%", "0.011"])
+def test_a_percentage_is_the_share_that_it_says(capsys, share):
+    assert main([*FIND, ANIMALS, "--share", share, "--size", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["share"] == 11 / 1000

@@ -109,17 +109,15 @@ def test_the_search_can_be_cancelled(start):
     assert work(at).notice == "The run was cancelled; nothing was changed."
 
 
-def test_a_table_read_in_another_way_has_other_columns_and_no_finding(start):
-    """The columns of a finding are gone: the page once failed at its next look at their roles."""
-    table = SECTORS.astype(str).rename(columns={"sector": "sec;tor"})
-    table["sec;tor"] += ";x"
-    at = upload(start(DATA), "sectors.csv", as_bytes(table, "csv"))
-    give_role(at, "cohort", "insensitive")
-    looked(give_role(at, "sec;tor", "insensitive"))
-    make(at, 0)
-    assert work(at).singling.found is not None and work(at).singling.before
-    asked = replace(work(at).asked, separator=";")
-    at.session_state[WORK] = reread(replace(work(at), asked=asked))
-    go(at)
-    assert list(work(at).roles) == ["number,sec", "tor,cohort,ward,illness"]
-    assert work(at).singling.found is None and not work(at).singling.before
+def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
+    rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
+    at = looked(upload(start(DATA), "two.csv", f"a,b;c\n{rows}".encode()))
+    now = work(at)
+    found = now.singling.found
+    other = {",": ";", ";": ","}[now.file.settings.separator]
+    again = reread(replace(now, asked=replace(now.asked, separator=other)))
+    assert not set(found.columns) & set(again.roles), "no column is left"
+    at.session_state[WORK] = again
+    go(at, DATA)
+    assert work(at).singling.found is None
+    assert looked(at) and set(work(at).singling.found.columns) <= set(again.roles)

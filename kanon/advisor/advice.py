@@ -26,6 +26,7 @@ from kanon.advisor.ways import (
 from kanon.advisor.weighing import USUAL, Weighed, checked_limits, checked_weights, shares_of, weigh
 from kanon.algorithms.task import Progress, no_progress, stretch
 from kanon.comparison import Comparison
+from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
@@ -215,7 +216,7 @@ def advise(
     Raises
     ------
     PlanError
-        A weight, a limit or a k is not allowed.
+        A weight, a limit or a k is not allowed, or neither a k is given nor asked for by the plan.
     Unsatisfiable
         The table has fewer records than a k, or cannot meet a model.
     KanonError
@@ -236,6 +237,8 @@ def advise(
     checked_weights(weights)  # what is wrong with them is said before anything runs
     checked_limits(limits or {})
     plan = plan_to_advise(plan)
+    if k is None and plan.k < 2:
+        raise PlanError("The plan asks for no k, so name the one to advise on, or a range (--k 5).")
     low, high = k if isinstance(k, tuple) else (plan.k if k is None else k, None)
     ks = averaged_k(low, high)
     prepared = prepare(plan, table, folder)

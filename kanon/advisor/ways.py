@@ -153,6 +153,4 @@ def compared(
 
 def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
     """Per sensitive column the entropy l of the table as one class."""
-    return {
-        each.name: float(entropy_l_diversity.each(each.whole())[0]) for each in classes.sensitive
-    }
+    return {each.name: entropy_l_diversity.of_whole(each) for each in classes.sensitive}

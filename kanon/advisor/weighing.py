@@ -26,6 +26,7 @@ from kanon.comparison import L_CARD, T_CARD, Comparison, Line
 from kanon.errors import PlanError, quoted
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
+from kanon.words import joined
 
 __all__ = [
     "CONCERNS",
@@ -108,8 +109,7 @@ def _numbers(
 ) -> dict[str, float]:
     for name, value in given.items():
         if name not in names:
-            known = " and ".join([", ".join(names[:-1]), names[-1]])
-            raise PlanError(f"The {what} {quoted(name)} is unknown; there are {known}.")
+            raise PlanError(f"The {what} {quoted(name)} is unknown; there are {joined(names)}.")
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not math.isfinite(value) or value < 0:
             raise PlanError(

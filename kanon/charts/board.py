@@ -19,7 +19,7 @@ from kanon.charts.style import escaped, lay_out
 from kanon.comparison import Comparison, guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
-from kanon.words import thin
+from kanon.words import joined, thin
 
 __all__ = ["Board", "draw_board", "panel_table"]
 
@@ -307,4 +307,4 @@ def _listed(names: list[str]) -> str:
     ('A', 'A and B', 'A, B and 2 more')
     """
     names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names)

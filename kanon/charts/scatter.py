@@ -21,7 +21,7 @@ from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.comparison import CRITERIA, Comparison
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
-from kanon.words import thin
+from kanon.words import joined, thin
 
 __all__ = [
     "COST",
@@ -79,8 +79,7 @@ def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> st
     names = [title for title, one in zip(titles, on, strict=True) if one]
     if len(names) > 4:
         names = [*names[:3], f"{len(names) - 3} more"]
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    return f"nobody beats {listed} {both}"
+    return f"nobody beats {joined(names)} {both}"
 
 
 def _lowered(title: str) -> str:

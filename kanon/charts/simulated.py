@@ -10,6 +10,7 @@ from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
 from kanon.comparison import L_CARD, T_CARD
 from kanon.measures.alteration import MEAN_CARD
 from kanon.simulated.ranks import OVERALL
+from kanon.words import joined
 
 __all__ = ["finding", "mean_ranks_chart"]
 
@@ -40,9 +41,7 @@ def finding(means: pd.DataFrame) -> str:
         if name != OVERALL:
             shown = means[name].round(2)
             best = [str(one).upper() for one in means.index[shown == shown.min()]]
-            *others, last = best
-            who = f"{', '.join(others)} and {last}" if others else last
-            parts.append(f"{who} in {title[0].lower()}{title[1:]}")
+            parts.append(f"{joined(best)} in {title[0].lower()}{title[1:]}")
     return f"Best mean rank: {', '.join(parts)}"
 
 

@@ -13,7 +13,7 @@ from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "TOLERANCE", "EntropyLDiversity", "each"]
+__all__ = ["CARD", "MODEL", "TOLERANCE", "EntropyLDiversity", "each", "of_whole"]
 
 CARD = Card(
     name="entropy-l-diversity",
@@ -56,6 +56,15 @@ def each(sensitive: Sensitive) -> np.ndarray:
     sizes = sensitive.sizes
     entropy = np.log(sizes) - sensitive.summed(sensitive.count * np.log(sensitive.count)) / sizes
     return np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))
+
+
+def of_whole(sensitive: Sensitive) -> float:
+    """The l of all records as one class: no release has more.
+
+    >>> of_whole(Sensitive.from_records("ill", ["cold", "flu"], False, [0, 1], [0, 1], 2))
+    2.0
+    """
+    return float(each(sensitive.whole())[0])
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def _of_column(
     k: int,
 ) -> Curve:
     """l and t of the worst class of a release, by a sensitive column."""
-    whole = float(entropy_l_diversity.each(each.whole())[0])
+    whole = entropy_l_diversity.of_whole(each)
     diverse, distance = levels_along(curves, each.name, columns)
     at = numbers["k"].tolist().index(k)
     l_near = numbers[privacy_column("entropy_l", each.name, columns)].tolist()

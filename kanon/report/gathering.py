@@ -296,14 +296,14 @@ def gather(
     done = finished(prepared, found.recoding, found.seconds)
     progress(0.4, "checking the release")
     require(done.verdicts)
+    decision = None
+    if context is not None:  # before what takes long: a population may not fit, for one
+        decision = decide(context, levels_reached(done, context.known, people))
     progress(0.45, "measuring what was lost")
     lost = overview_of(done, ends_of(prepared))
     others = alternatives(done, stretch(progress, 0.6, 0.95))
     reached = guarantees(done)
     origin = origin or origin_of_table(original)
-    decision = None
-    if context is not None:
-        decision = decide(context, levels_reached(done, context.known, people))
     nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
     report = Report(
         words=words or Words(),

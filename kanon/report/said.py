@@ -15,7 +15,7 @@ from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.words import counted, percent, thin
+from kanon.words import counted, joined, percent, thin
 
 __all__ = [
     "LEVELS",
@@ -226,8 +226,7 @@ def what_leaves(done: Run) -> str:
 
 
 def _listed(columns: tuple[str, ...] | list[str]) -> str:
-    *most, last = map(quoted, columns)
-    return f"{', '.join(most)} and {last}" if most else last
+    return joined(map(quoted, columns))
 
 
 # --- levels of sensitive columns --------------------------------------------------------------

@@ -24,7 +24,7 @@ from kanon.hierarchy.files import to_nodes
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.simulated.columns import Column, Distribution
 from kanon.simulated.study import CRITERIA, RUNS, Found, Run, Study
-from kanon.words import thin
+from kanon.words import joined, thin
 
 __all__ = ["FORMAT", "MEGABYTES", "MadeWith", "made_with", "read_study", "written_study"]
 
@@ -210,7 +210,7 @@ def read_study(source: Path | bytes, made: MadeWith) -> list[Found]:
     changed = made.changed(file.made_with)
     if changed:
         raise StudyError(
-            f"The {_WHAT} was made with {_and(changed)}; a study goes on with what it began with "
+            f"The {_WHAT} was made with {joined(changed)}; a study goes on with what it began with "
             "alone, so choose that again, or begin a new one."
         )
     found = [each.found for each in file.found]
@@ -222,11 +222,6 @@ def read_study(source: Path | bytes, made: MadeWith) -> list[Found]:
                 f"column of {run.column.values} values; each run stands once."
             )
     return found
-
-
-def _and(parts: list[str]) -> str:
-    *others, last = parts
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _content(source: Path | bytes) -> Any:

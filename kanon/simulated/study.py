@@ -25,7 +25,6 @@ from kanon.measures.comparing import nauc
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared, check_task, uses
-from kanon.sensitive import Sensitive
 from kanon.simulated.columns import COLUMNS, Column, drawn
 from kanon.strategies import LOOKS_AT
 from kanon.sweep import Configuration
@@ -214,14 +213,9 @@ def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress
         Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
         study.metric,
         {task.tie_seed: curves_along(path, study.measured)},
-        best_l={each.name: _best_l(each) for each in every},
+        best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
     )
     return [Found(Run(column, strategy), _areas(study, line, column.name)) for column in columns]
-
-
-def _best_l(sensitive: Sensitive) -> float:
-    """The entropy l of the table as one class."""
-    return float(entropy_l_diversity.each(sensitive.whole())[0])
 
 
 def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ class Before(NamedTuple):
     metric: str
     strategy: str
     scope: Scope
+    sensitive: str | None
     k: int
 
 

@@ -204,7 +204,9 @@ def with_proposal(work: Work, configuration: Configuration) -> Work:
     range it stays if it is inside, and becomes the least if not.
     """
     view, ks = work.deciding.advice, ks_of(work)
-    before = view.before or Before(work.algorithm, work.metric, work.strategy, work.scope, work.k)
+    before = view.before or Before(
+        work.algorithm, work.metric, work.strategy, work.scope, work.sensitive, work.k
+    )
     changed = replace(
         work,
         algorithm="gaa",

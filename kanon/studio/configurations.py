@@ -558,10 +558,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
         runs.append(Planned(plan.algorithm.name, task, measure))
-        best = {
-            each.name: float(entropy_l_diversity.each(each.whole())[0])
-            for each in ground.classes.sensitive
-        }
+        best = {each.name: entropy_l_diversity.of_whole(each) for each in ground.classes.sensitive}
         identities = frozenset(_identity(metric, line.measured_by) for metric in metrics.values())
         # The numbers come later.
         empty = Points({})

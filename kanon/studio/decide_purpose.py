@@ -12,6 +12,7 @@ from kanon.charts.decision import decision_chart
 from kanon.decision import OF_COLUMNS, Decision, Reached, decide, decision_table, levels_reached
 from kanon.errors import KanonError
 from kanon.language import say, say_of
+from kanon.privacy.persons import IN_PERSONS
 from kanon.release_context import (
     ATTACKERS,
     LONGEST,
@@ -195,11 +196,10 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
-    in_persons = name == "k" and work.person is not None
-    unit = say("persons") if in_persons else say_of(asked.card.unit)
+    unit = IN_PERSONS.unit if name == "k" and work.person_known else asked.card.unit
     with number:
         st.number_input(
-            plain(f"{unit} {say_of(asked.card.arrow)}"),
+            plain(f"{say_of(unit)} {say_of(asked.card.arrow)}"),
             value=None,  # else an empty field would be the least number
             step=0.05 if name == "t" else 1.0,
             format="%g",

@@ -10,7 +10,7 @@ import streamlit as st
 from kanon.charts.simulated import mean_ranks_chart
 from kanon.errors import KanonError
 from kanon.language import say, say_of
-from kanon.simulated.files import written_study
+from kanon.simulated.files import MEGABYTES, written_study
 from kanon.simulated.ranks import DIGITS, complete, mean_ranks, results
 from kanon.simulated.study import CRITERIA, STRATEGIES, Found
 from kanon.strategies import SCOPES
@@ -151,7 +151,7 @@ def _files(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None
             )
     key = f"study-upload-{work.version}-{work.simulated.uploads}"
     upload_field(
-        say("Load a study file"), 1, type=["json"], key=key, on_change=_load,
+        say("Load a study file"), MEGABYTES, type=["json"], key=key, on_change=_load,
         args=(key, simulation),
     )  # fmt: skip
 

@@ -97,7 +97,7 @@ def worst(done: Run, column: str | None) -> list[Number]:
     if column is None or not released.n_classes:
         return []
     sensitive, name = released.sensitive_named(column), plain(shortened(column, 16))
-    most = rounded(float(entropy_l_diversity.each(sensitive.whole())[0]), up=False)
+    most = rounded(entropy_l_diversity.of_whole(sensitive), up=False)
     worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
     worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
     guessed, unlike = say("Worst l, {column}", column=name), say("Worst t, {column}", column=name)

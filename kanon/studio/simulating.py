@@ -196,9 +196,13 @@ def best_said(means: pd.DataFrame) -> str:
     ranked = means[list(CRITERIA)].round(DIGITS)
     best = (ranked == ranked.min()).all(axis=1)
     names = [str(name).upper() for name in means.index[best]]
+    if len(names) == 1:
+        return say("{strategy} is ahead in all three criteria.", strategy=names[0])
     if names:
-        listed = f" {say('and')} ".join(names)
-        return say("{strategies} is ahead in all three criteria.", strategies=listed)
+        return say(
+            "Ahead in all three criteria, and level with each other: {strategies}.",
+            strategies=", ".join(names),
+        )
     return say(
         "No strategy is ahead in all three criteria, so there is none that is best in general: "
         "decide what matters more for your purpose, little alteration, or mixed sensitive values."

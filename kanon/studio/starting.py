@@ -112,9 +112,10 @@ def read_again(work: Work, again: Work) -> Work:
             searched=None,
             advised=None,
             greatest=None,
-            singling=replace(work.singling, found=None, about="", before={}),
             reported=None,
             what_if=None,
+            # Its columns may not be there any more.
+            singling=replace(work.singling, found=None, about="", before={}),
             # Else what was handed out is of other values.
             handed=work.handed if again.digest == work.digest else (),
             made=work.made if again.digest == work.digest else [],
