@@ -98,6 +98,15 @@ def test_records_of_nobody_are_said_at_once(start):
     assert asked(at) is None, "no column is an identifier"
 
 
+def test_decide_says_what_k_counts(visits):
+    """The field of the threshold said records, the verdict beside it persons."""
+    at = go(choose(visits, asked(visits).key, "patient"), "pages/decide.py")
+    labels = [one.label for one in at.number_input]
+    assert "persons ↑ better" in labels and "records ↑ better" not in labels
+    at.button_group(key="decide-part").set_value("study")
+    assert "Here k counts records, not persons." in captions(go(at))
+
+
 # --- what holds it ----------------------------------------------------------------------------
 def known():
     return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")

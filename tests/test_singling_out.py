@@ -61,6 +61,14 @@ def test_the_animals(animals):
     assert (found.together, found.complete) == (4, True)
 
 
+def test_a_table_of_one_record_is_refused_without_naming_a_k_that_nobody_chose():
+    with pytest.raises(PlanError) as refused:
+        singling_out(MemoryTable(pd.DataFrame({"age": [1]})))
+    assert str(refused.value) == (
+        "Nobody is singled out from a table of 1 record; it takes at least 2."
+    )
+
+
 def test_groups_of_fewer_than_k_count_too(animals):
     """With k = 3 couples are singled out: by race both cats and both dogs, and nobody by gender."""
     found = found_in(animals, columns=["gender", "race"], share=0.5, k=3)

@@ -326,6 +326,8 @@ def _check(table: Table, columns: Sequence[str], share: float, k: int, size: int
             f"A share of {100 * share:g} % is not allowed; it is above 0 % and at most 100 % of "
             "the records."
         )
+    if table.n_records < 2:
+        raise PlanError("Nobody is singled out from a table of 1 record; it takes at least 2.")
     if not 2 <= k <= table.n_records:
         raise PlanError(
             f"k = {k} is not allowed; it is at least 2 and at most the number of records, "

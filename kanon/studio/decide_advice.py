@@ -107,7 +107,9 @@ def _take_weight(name: str, key: str) -> None:
 # --- what is asked ----------------------------------------------------------------------------
 def _asked(work: Work) -> None:
     """The k, and how much each concern matters."""
-    view, most = work.deciding.advice, max(2, work.kept.n_records)
+    view = work.deciding.advice
+    # What was typed before records were left out stays, and is said to be out of reach.
+    most = max(2, work.kept.n_records, view.low or 0, view.high or 0)
     low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
     for place, field, label, value in (
         (low, "low", say("k"), view.low or min(work.k, most)),

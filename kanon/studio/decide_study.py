@@ -54,6 +54,8 @@ def show(work: Work) -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
+    if work.person is not None:
+        st.caption(say("Here k counts records, not persons."))
     _start(work, simulation)
     found = simulation.known(work)
     if complete(found):
