@@ -518,6 +518,11 @@ def _decide(given: argparse.Namespace) -> None:
     done = run(plan, _records(given, plan), given.plan.parent, _told(given))
     found = decide(context, levels_reached(done, context.known, people))
     print(json.dumps(found.numbers) if given.json else found.sentence)
+    if found.reached.levels and not found.parts:
+        raise PlanError(
+            "The context asks for nothing that can be counted here, so nothing was checked; ask "
+            "for k or a risk, or for l or t of a sensitive column."
+        )
     if not found.holds:
         raise ReleaseError("The release does not have all that is asked of it in this context.")
 

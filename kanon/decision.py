@@ -321,7 +321,7 @@ class Decision:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that is asked is met. With no record left there is nothing to meet."""
+        """Whether everything that is asked is met; so too where nothing is asked, or released."""
         return all(part.met for part in self.parts)
 
     @property
@@ -341,6 +341,8 @@ class Decision:
         and how much is met, what was not asked, what was not considered."""
         if not self.reached.levels:
             return ("Nothing is released: every record is suppressed, so nothing was checked.",)
+        if not self.parts:
+            return ("Nothing is asked for that can be counted here, so nothing was checked.",)
         records = counted(self.reached.records, "released record")
         met, asked = sum(part.met for part in self.parts), len(self.parts)
         first = (

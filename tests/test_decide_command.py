@@ -52,6 +52,17 @@ def test_what_is_met_ends_with_0(folder, capsys):
     ]  # fmt: skip
 
 
+def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
+    context = ASKED
+    for name in ("k", "highest_risk", "mean_risk"):
+        context = with_own(context, name, Own(wanted=None))
+    ask(folder, context)
+    assert main(CALL) == 2
+    said = capsys.readouterr()
+    assert said.out == ("Nothing is asked for that can be counted here, so nothing was checked.\n")
+    assert "nothing was checked; ask for k or a risk" in said.err
+
+
 def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):
     ask(folder, Context(release="public"))
     assert main([*CALL, "--json"]) == 3

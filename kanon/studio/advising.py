@@ -216,7 +216,7 @@ def with_proposal(work: Work, configuration: Configuration) -> Work:
         sensitive=work.focus or None,
         k=work.k if ks[0] <= work.k <= ks[-1] else ks[0],
         problem=None,
-        notice=say("The settings were taken; press Anonymise to see the release."),
+        notice=say("The settings were taken; press Anonymise on the page Anonymise."),
     )
     return _viewed(changed, before)
 

@@ -67,8 +67,8 @@ def with_wishes(work: Work) -> Work:
     k = least_k(context)
     said = say_counted(
         len(wanted),
-        "Required now are k = {k} and {count} more model; press Anonymise.",
-        "Required now are k = {k} and {count} more models; press Anonymise.",
+        "Required now are k = {k} and {count} more model; press Anonymise on the page Anonymise.",
+        "Required now are k = {k} and {count} more models; press Anonymise on the page Anonymise.",
         k=k,
     )
     return replace(work, k=k, models=(*others, *wanted), problem=None, notice=said)

@@ -100,8 +100,8 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
     """The work that requires a model and the k that it was reached with, by least cost."""
     others = [one for one in work.models if (one.card, one.column) != (model.card, model.column)]
     said = say(
-        "Required now are k = {k} and {model}, by greedy merging at least cost; press Anonymise. "
-        "The alteration can be another one than on the curve.",
+        "Required now are k = {k} and {model}, by greedy merging at least cost; press Anonymise on "
+        "the page Anonymise. The alteration can be another one than on the curve.",
         k=thin(k),
         model=short(model),
     )
