@@ -58,6 +58,7 @@ def click(page, number):
     return tuple(map(int, chart.evaluate(CARRIED, number).split()))
 
 
+@pytest.mark.nightly  # in every run: test_lattice_page.py
 def test_a_node_is_clicked_stepped_and_released(server, page):
     by.open_start(page, server)
     by.go(page, "Lattice")

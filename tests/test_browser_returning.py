@@ -78,6 +78,7 @@ def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
     assert word not in page.evaluate("document.cookie + JSON.stringify({...localStorage})")
 
 
+@pytest.mark.nightly  # in every run: test_desks.py, test_project.py
 def test_forgetting_wipes_everything_at_once(open_window, server):
     page = mine(open_window(), server)
     word = page.evaluate(WORD)

@@ -229,11 +229,8 @@ def singling_out(
 ) -> SinglingOut:
     """Find the smallest sets of columns that single out at least a share of the records.
 
-    Of a set S of columns, the share is
-
-    .. math:: \\frac{1}{n} \\sum_{C: |C| < k} |C|
-
-    over the classes C of the records by S. It is between 0 (every class has k records) and 1 (no
+    Of a set S of columns, the share is (1/n) Σ |C|, over the classes C of the records by S that
+    have |C| < k. It is between 0 (every class has k records) and 1 (no
     class has), and never falls when a column is added. A set is *smallest* if it reaches the
     threshold and no set of some of its columns does. A missing cell counts as a value of its own,
     as in :meth:`kanon.sources.tables.Table.classes_of`.
