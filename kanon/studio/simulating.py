@@ -160,9 +160,10 @@ def to_run(work: Work, simulation: Simulation) -> str:
 def nothing_said() -> str:
     """What is there before anything is known."""
     return say(
-        "Nothing was found with these settings yet. The study makes 127 runs: with 20,000 "
+        "Nothing was found with these settings yet. The study makes 127 runs: with {many} "
         "different records about half a minute. What is found stays for this session, and a "
-        "cancelled study goes on where it was."
+        "cancelled study goes on where it was.",
+        many=thin(20_000),
     )
 
 
