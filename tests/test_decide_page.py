@@ -129,10 +129,12 @@ def test_an_empty_field_asks_for_nothing(hospital):
 def test_what_no_release_reaches_is_said_beside_the_field(hospital):
     want(hospital, "l", 50.0)
     assert "No release reaches that of disease: at most" in texts(hospital)
-    want(hospital, "k", 11.0)
-    assert "No release reaches that: the table has 10 records." in texts(hospital)
+    said = "No release reaches that: the table has 10 records."
+    assert texts(hospital).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
     want(hospital, "k", 10.0)
-    assert "the table has 10 records" not in texts(hospital)
+    assert texts(hospital).count(said) == 2
+    hospital.button_group(key="decide-attacker").set_value("journalist")
+    assert said not in texts(go(hospital)), "of a population it may be reached"
 
 
 def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
