@@ -21,12 +21,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictInt, ValidationError
 
 from kanon.cards import Card
-from kanon.checked_json import Strict, check_size, problem, read_json
-from kanon.errors import PlanError, quoted
+from kanon.checked_json import Strict, load_json, problem, read_json
+from kanon.errors import PlanError
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.privacy.t_closeness import TCloseness
-from kanon.settings import bytes_of, read_up_to
 
 __all__ = [
     "ASKED",
@@ -310,12 +309,7 @@ class Context(Strict):
         PlanError
             The file cannot be read, is too large, or is not a context.
         """
-        try:
-            content, size = read_up_to(bytes_of("plan_megabytes"), path)
-            check_size(size, "The context")
-            return cls.from_json(content.decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            raise PlanError(f"The context {quoted(path.name)} cannot be read.") from None
+        return cls.from_content(load_json(path, "The context"))
 
     def to_json(self) -> str:
         """The context as JSON; of the thresholds only those that were replaced."""
