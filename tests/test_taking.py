@@ -107,8 +107,8 @@ def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_h
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
     [
-        ("k", 11, "k = 11 cannot be reached: the table has 10 records to anonymise"),
-        ("highest_risk", 11, "k = 11 cannot be reached"),
+        ("k", 11, "No release reaches k = 11: the table has 10 records."),
+        ("highest_risk", 11, "No release reaches k = 11"),
         ("l", 50, "l = 50 for 'disease' cannot be reached"),
         ("mean_risk", 11, None),
     ],
@@ -126,15 +126,14 @@ def test_k_of_persons_is_at_most_their_number():
     context = with_own(work.deciding.context, "k", Own(wanted=7))
     assert out_of_reach(work, None) is None
     found = out_of_reach(with_context(work, context), None)
-    assert found.startswith("k = 7 cannot be reached in persons: the records to anonymise are abou")
+    assert found == "No release reaches k = 7: the table is about 6 persons."
 
 
 # --- on the page -------------------------------------------------------------------------------
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
     assert button(at, USE).disabled, "11 of 10 records"
-    (said,) = [one for one in captions(at) if "cannot be used as models" in one]
-    assert "k = 11 cannot be reached" in said
+    assert "No release reaches k = 11: the table has 10 records." in captions(at)
     at.button_group(key="decide-release").set_value("research")
     go(at)
     before = chosen(work(at))

@@ -198,10 +198,7 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
             on_click=lambda: state.put(with_wishes(state.work())),
         )
     if refused is not None:
-        st.caption(
-            say("This cannot be used as models: {reason}", reason=plain(refused)),
-            text_alignment="right",
-        )
+        st.caption(plain(refused), text_alignment="right")
     context = work.deciding.context
     for name, asked in thresholds(context).items():
         with st.container(border=True):

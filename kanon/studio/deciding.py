@@ -9,8 +9,6 @@ import pandas as pd
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.language import say, say_counted
-from kanon.privacy.k_anonymity import too_few_records
-from kanon.privacy.persons import too_few_persons
 from kanon.release_context import Context, least_k, models_wanted
 from kanon.studio.requirements import refusal
 from kanon.studio.taking import with_taken
@@ -105,11 +103,20 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
         The table as one class; None if it has none, which is said when it is run.
     """
     context, most = work.deciding.context, most_k(work)
-    if least_k(context) > most:
-        too_few = too_few_records if work.person_known is None else too_few_persons
-        return too_few(least_k(context), most)
-    if table is None:
-        return None
-    return refusal(
-        [one for column in work.sensitive_columns for one in models_wanted(context, column)], table
-    )
+    k = least_k(context)
+    if k > most and work.person_known is None:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table has {count} record.",
+            "No release reaches k = {k}: the table has {count} records.",
+            k=k,
+        )
+    if k > most:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table is about {count} person.",
+            "No release reaches k = {k}: the table is about {count} persons.",
+            k=k,
+        )
+    models = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    return None if table is None else refusal(models, table)
