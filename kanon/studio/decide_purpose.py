@@ -159,9 +159,9 @@ def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
-    # The table of the population itself is the key: its name says nothing of its rows.
-    place = None if people is None else work.looking.population
-    return state.remembered("reached", (*about, known, place), measured)
+    # The name of a population says nothing of its rows.
+    of_people = None if people is None else work.looking.origin
+    return state.remembered("reached", (*about, known, of_people), measured)
 
 
 def _said(decision: Decision) -> None:
