@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -25,10 +26,18 @@ from dashboard import (
 
 from kanon.__main__ import main
 from kanon.errors import PlanError
+from kanon.progress import no_progress
 from kanon.release_context import Context, Own, with_own
-from kanon.sources.opening import open_table
+from kanon.studio.attacker import with_population, without_population
 from kanon.studio.deciding import with_context
 from kanon.studio.project import opened_project, saved_project
+from kanon.studio.reporting import (
+    context_of_report,
+    make_report,
+    outdated_report,
+    people_of_report,
+    plan_of_report,
+)
 from kanon.studio.starting import sample_work
 
 DECIDE = "pages/decide.py"
@@ -89,7 +98,7 @@ def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
     rows = work(hospital).table.frame[work(hospital).quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
-    seen = replace(work(hospital).looking, population=open_table(people, "people.csv"))
+    seen = with_population(work(hospital).looking, people, "people.csv")
     asked = replace(
         work(hospital).deciding, context=Context(release="research", attacker="journalist")
     )
@@ -129,10 +138,12 @@ def test_an_empty_field_asks_for_nothing(hospital):
 def test_what_no_release_reaches_is_said_beside_the_field(hospital):
     want(hospital, "l", 50.0)
     assert "No release reaches that of disease: at most" in texts(hospital)
-    want(hospital, "k", 11.0)
-    assert "No release reaches that: the table has 10 records." in texts(hospital)
+    said = "No release reaches that: the table has 10 records."
+    assert texts(hospital).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
     want(hospital, "k", 10.0)
-    assert "the table has 10 records" not in texts(hospital)
+    assert texts(hospital).count(said) == 2
+    hospital.button_group(key="decide-attacker").set_value("journalist")
+    assert said not in texts(go(hospital)), "of a population it may be reached"
 
 
 def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
@@ -187,6 +198,35 @@ def test_the_purpose_is_not_carried_to_another_table(hospital):
 
 
 # --- the report and the project -----------------------------------------------------------------
+def test_a_report_is_outdated_under_another_population_but_not_under_the_same_file(start):
+    at = start()
+    begun = work(at)
+    rows = begun.table.frame[begun.quasi_identifiers]
+    files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
+
+    def beside(content, work):
+        return replace(work, looking=with_population(work.looking, content, "people.csv"))
+
+    asked = with_context(begun, Context(release="research", attacker="journalist"))
+    asked = beside(files[0], replace(asked, report=replace(asked.report, in_context=True)))
+    purpose, people = context_of_report(asked)
+    report = make_report(
+        no_progress, plan_of_report(asked).model_dump(mode="json"), asked.table, "hospital.csv", None,
+        date(2026, 1, 31), purpose.content, people,
+    )  # fmt: skip
+    made = replace(asked, reported=report, reported_people=people_of_report(asked))
+    assert report.decision.reached.population and not outdated_report(made)
+    assert not outdated_report(beside(files[0], made)), "loaded once more"
+    assert outdated_report(beside(files[1], made))
+    gone = replace(made, looking=without_population(made.looking))
+    assert outdated_report(gone)
+    at.session_state[WORK] = gone
+    go(at, "pages/report.py")
+    assert not at.exception and "--population people.csv" in at.code[0].value
+    known = with_context(made, Context(release="research"))
+    assert outdated_report(known) and people_of_report(known) is None
+
+
 @pytest.mark.nightly
 def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     start, downloads, tmp_path, monkeypatch

@@ -128,6 +128,8 @@ def test_what_was_found_is_required_of_the_next_release(turned):
     assert now.k == 10 and now.models == (now.greatest.model,)
     assert (now.algorithm, now.strategy) == ("gaa", "s1")
     assert "The alteration can be another one" in now.notice
+    press(at, "Back to the settings before")
+    assert not work(at).models and work(at).greatest is now.greatest
 
 
 def test_without_a_sensitive_column_there_is_nothing_to_be_mixed(turned):

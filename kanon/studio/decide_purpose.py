@@ -28,13 +28,21 @@ from kanon.release_context import (
 from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.studio import running, state
-from kanon.studio.deciding import IN_ENGINE, opened_context, population_used, with_wishes
+from kanon.studio.deciding import (
+    IN_ENGINE,
+    most_k,
+    opened_context,
+    out_of_reach,
+    population_used,
+    with_wishes,
+)
 from kanon.studio.files import file_name
 from kanon.studio.models import whole
 from kanon.studio.picture import picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.requirements import best
 from kanon.studio.result import choose_k, notice, release_shown, start_button
+from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
@@ -151,9 +159,9 @@ def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
-    # The table of the population itself is the key: its name says nothing of its rows.
-    place = None if people is None else work.looking.population
-    return state.remembered("reached", (*about, known, place), measured)
+    # The name of a population says nothing of its rows.
+    of_people = None if people is None else work.looking.origin
+    return state.remembered("reached", (*about, known, of_people), measured)
 
 
 def _said(decision: Decision) -> None:
@@ -174,19 +182,23 @@ def _finding(decision: Decision, k: int) -> str:
 # --- what is asked ----------------------------------------------------------------------------
 def _thresholds(work: Work, decision: Decision | None) -> None:
     """A line per threshold: what it means, how much is asked, what is reached, who says so."""
-    head, use = st.columns([3, 1], vertical_alignment="bottom")
-    head.subheader(say("What is asked for"))
-    use.button(
-        say("Use as models"),
-        icon=":material/tune:",
-        key="decide-use",
-        disabled=work.busy,
-        help=say(
-            "Require k, l and t of the next release, as on the page Anonymise. The mean risk is no "
-            "model: it is measured afterwards."
-        ),
-        on_click=lambda: state.put(with_wishes(state.work())),
-    )
+    refused = out_of_reach(work, whole(work))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader(say("What is asked for"), width="stretch")
+        back_button(work, "purpose")
+        st.button(
+            say("Use as models"),
+            icon=":material/tune:",
+            key="decide-use",
+            disabled=work.busy or refused is not None,
+            help=say(
+                "Require k, l and t of the next release, as on the page Anonymise. The mean risk "
+                "is no model: it is measured afterwards."
+            ),
+            on_click=lambda: state.put(with_wishes(state.work())),
+        )
+    if refused is not None:
+        st.caption(plain(refused), text_alignment="right")
     context = work.deciding.context
     for name, asked in thresholds(context).items():
         with st.container(border=True):
@@ -231,11 +243,18 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             else:
                 said = say("{sign} reached: {value}", sign=sign, value=value)
             lines.append(said)
-    if name == "k" and asked.wanted is not None and asked.wanted > work.table.n_records:
+    of_table = name == "k" or work.deciding.context.attacker == "prosecutor"
+    of_table = of_table and name not in OF_COLUMNS
+    if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
         lines.append(
             say(
                 "No release reaches that: the table has {records}.",
-                records=say_counted(work.table.n_records, "{count} record", "{count} records"),
+                records=say_counted(most, "{count} record", "{count} records"),
+            )
+            if work.person_known is None
+            else say(
+                "No release reaches that: the table is about {persons}.",
+                persons=say_counted(most, "{count} person", "{count} persons"),
             )
         )
     if name in OF_COLUMNS and asked.wanted is not None:

@@ -28,6 +28,7 @@ from kanon.studio.reversing import (
     settings_of_reverse,
     with_reached,
 )
+from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.work import Greatest, Work
 from kanon.words import thin
@@ -188,6 +189,7 @@ def _results(work: Work, greatest: Greatest) -> None:
             help=say("Require both of the next release, as on the page Anonymise."),
             on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
         )
+        back_button(work, "reverse")
     with left:
         about = f"{greatest.settings}|{most}"
         asked = short(greatest.model)
