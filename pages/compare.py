@@ -27,6 +27,7 @@ from kanon.studio.configurations import (
 from kanon.studio.explain import how_compared
 from kanon.studio.frame import head, metric_titles, unready
 from kanon.studio.keeping import keeping, kept_aside, kept_chips, yardstick_choice
+from kanon.studio.outdated import outdated_notice
 from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.searches_panel import show_searches
@@ -302,14 +303,7 @@ def said(work, seen):
         )
         st.info(f"{nothing} {new_runs(seen)}")
     elif seen.comparison is None:
-        st.warning(
-            say(
-                "Settings have changed since this comparison was made; press Compare to renew it: "
-                "{runs}",
-                runs=new_runs(seen),
-            ),
-            icon=":material/history:",
-        )
+        outdated_notice(say("Compare"), new_runs(seen))
 
 
 def beside_k(work):

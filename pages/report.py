@@ -12,6 +12,7 @@ from kanon.sources.stored import StoredTable
 from kanon.studio import running, state
 from kanon.studio.files import content, file_name
 from kanon.studio.frame import head, unready
+from kanon.studio.outdated import fade
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.report_view import LABELS
 from kanon.studio.reporting import (
@@ -137,16 +138,7 @@ def notice(work, stale):
             st.info(IN_ENGINE)
         elif work.reported is None and not making:
             st.info(say("There is no report of this table yet; press Make the report."))
-        elif stale and not making:
-            st.warning(
-                say(
-                    "Settings have changed since this report was made; press Make the report to "
-                    "renew it."
-                ),
-                icon=":material/history:",
-            )
-    opacity = 0.45 if stale or making else 1
-    st.html(f"<style>.st-key-report-shown {{ opacity: {opacity}; }}</style>")
+        fade("report-shown", say("Make the report"), stale, making)
 
 
 def verdict(report):

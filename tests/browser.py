@@ -43,7 +43,7 @@ FLAGS = [
 ]
 HERE = ("127.0.0.1", "localhost")
 VIEWPORT = {"width": 1280, "height": 720}
-OUTDATED = "Settings have changed since this result was made"
+OUTDATED = "Settings have changed since this was made; press Anonymise"
 RESULT = "Darker blue"
 
 

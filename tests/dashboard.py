@@ -33,7 +33,7 @@ APP = jobs_module.Path(__file__).parents[1] / "app.py"
 DATA, ANONYMISE, COMPARE = "pages/data.py", "pages/anonymise.py", "pages/compare.py"
 WORK = "kanon-work"
 CANCELLED = "The run was cancelled; nothing was changed."
-OUTDATED = "Settings have changed since this result was made"
+OUTDATED = "Settings have changed since this was made; press Anonymise"
 
 PEOPLE = pd.DataFrame(
     {

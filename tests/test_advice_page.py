@@ -179,7 +179,9 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     assert cards(go(at)) and not warnings(at)
     at.session_state[WORK] = replace(work(at), tie_seed=4)
     go(at)
-    assert warned(at) == ["Settings have changed since the ways were tried; try them again."]
+    assert warned(at) == [
+        "Settings have changed since this was made; press Try every way to renew it."
+    ]
     assert not cards(at)
 
 

@@ -41,7 +41,7 @@ from kanon.studio.work import plan_of
 
 MEANS = [MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY]
 NOTHING_COMPARED = "Nothing has been compared for this table yet"
-COMPARISON_OUTDATED = "Settings have changed since this comparison was made"
+COMPARISON_OUTDATED = "Settings have changed since this was made; press Compare"
 
 
 def compared(at):

@@ -211,8 +211,8 @@ def test_a_report_is_outdated_under_another_population_but_not_under_the_same_fi
     asked = beside(files[0], replace(asked, report=replace(asked.report, in_context=True)))
     purpose, people = context_of_report(asked)
     report = make_report(
-        no_progress, plan_of_report(asked).model_dump(mode="json"), asked.table, "hospital.csv", None,
-        date(2026, 1, 31), purpose.content, people,
+        no_progress, plan_of_report(asked).model_dump(mode="json"), asked.table, "hospital.csv",
+        None, date(2026, 1, 31), purpose.content, people,
     )  # fmt: skip
     made = replace(asked, reported=report, reported_people=people_of_report(asked))
     assert report.decision.reached.population and not outdated_report(made)
@@ -253,7 +253,7 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     at.button_group(key="decide-release").set_value("internal")
     go(at)
     go(at, "pages/report.py")
-    assert any("Settings have changed since this report" in one for one in warnings(at))
+    assert any("press Make the report to renew it" in one for one in warnings(at))
 
 
 def test_a_project_brings_the_purpose_back():

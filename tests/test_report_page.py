@@ -48,7 +48,7 @@ REPORT = "pages/report.py"
 DAY = datetime.date(2026, 1, 31)
 MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 HOSTILE = "<script>window.harmed=1</script> **b** $x$ ![x](http://a.invalid/b.png) {{ 7*7 }}"
-OLD = "Settings have changed since this report was made; press Make the report to renew it."
+OLD = "Settings have changed since this was made; press Make the report to renew it."
 
 
 @pytest.fixture(autouse=True)

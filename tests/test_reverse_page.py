@@ -29,7 +29,11 @@ from kanon.studio.requirements import whole_table
 from kanon.studio.reversing import model_given, plan_of_reverse, settings_of_reverse
 from kanon.studio.work import plan_of
 
-DECIDE, FIND, OUTDATED = "pages/decide.py", "Find the greatest k", "look again to renew"
+DECIDE, FIND, OUTDATED = (
+    "pages/decide.py",
+    "Find the greatest k",
+    "press Find the greatest k to renew",
+)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ from kanon.studio.searches import (
 )
 from kanon.words import thin
 
-NOT_RUN, OUTDATED = "have not been run against each other", "run them again to renew"
+NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three searches to renew"
 
 
 def searches(at):

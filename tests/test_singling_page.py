@@ -64,7 +64,10 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     assert "in one of these sets: number, sector, cohort." in said.replace("\\", "")
     make(at, 0)
     assert work(at).roles["number"] is Role.IDENTIFIER
-    assert any("What is asked has changed since" in one for one in warnings(at))
+    assert any(
+        "Settings have changed since this was made; press Look for them" in one
+        for one in warnings(at)
+    )
     looked(at)
     assert "**sector + cohort**" in texts(at) and "24 records, 92.3 %" in texts(at)
     name, file = downloads["singling-out-sets-data"]

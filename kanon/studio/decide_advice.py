@@ -30,8 +30,9 @@ from kanon.studio.advising import (
     ways_said,
     with_proposal,
 )
+from kanon.studio.outdated import outdated_notice
 from kanon.studio.picture import data_button, picture
-from kanon.studio.progress import progress
+from kanon.studio.progress import progress, start_and_cancel
 from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.work import Work
@@ -78,12 +79,11 @@ def show(work: Work) -> None:
     if advice is not None:
         _found(work, advice)
     elif advised is not None and work.doing != "advising":
-        st.warning(
-            say("So large a k was not tried yet; try the ways again.")
-            if advised.settings == settings
-            else say("Settings have changed since the ways were tried; try them again."),
-            icon=":material/history:",
-        )
+        if advised.settings == settings:
+            said = say("So large a k was not tried yet; try the ways again.")
+            st.warning(said, icon=":material/history:")
+        else:
+            outdated_notice(_start())
     else:
         st.caption(ways_said(work))
     st.caption(plain(guessed.sentence))
@@ -144,21 +144,16 @@ def _asked(work: Work) -> None:
         )
 
 
+def _start() -> str:
+    return say("Try every way")
+
+
 def _buttons(work: Work, advice: Advice | None) -> None:
     """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            say("Try every way"),
-            type="primary" if advice is None else "secondary",
-            icon=":material/play_arrow:",
-            disabled=work.busy,
-            on_click=running.advise_ways,
-            key="advice-start",
+        start_and_cancel(
+            "advising", _start(), running.advise_ways, first=advice is None, key="advice"
         )
-        if work.doing == "advising":
-            st.button(
-                say("Cancel"), icon=":material/stop:", on_click=running.cancel, key="advice-cancel"
-            )
         if asked := limits_said(work):
             st.checkbox(
                 say("First what has {limits}, as part 1 asks", limits=plain(asked)),

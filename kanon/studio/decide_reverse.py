@@ -15,6 +15,7 @@ from kanon.privacy.model import SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio import running, state
 from kanon.studio.models import whole
+from kanon.studio.outdated import fade
 from kanon.studio.picture import picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.requirements import KINDS, best, changed, glossed, not_used, refusal, short
@@ -35,7 +36,9 @@ from kanon.words import thin
 
 __all__ = ["show"]
 
-_OUTDATED = say("Settings have changed since this was found; look again to renew what is below.")
+
+def _start() -> str:
+    return say("Find the greatest k")
 
 
 def show(work: Work) -> None:
@@ -66,10 +69,7 @@ def show(work: Work) -> None:
     if work.greatest is None and work.doing != "reverse":
         st.info(say("Nothing was looked for yet; on large tables it may take minutes."))
     if work.greatest is not None:
-        stale = found is None or work.doing == "reverse"
-        if found is None and work.doing != "reverse":
-            st.warning(_OUTDATED, icon=":material/history:")
-        st.html(f"<style>.st-key-reverse-shown {{ opacity: {0.45 if stale else 1}; }}</style>")
+        fade("reverse-shown", _start(), found is None, work.doing == "reverse")
         with st.container(key="reverse-shown"):
             _results(work, work.greatest)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
@@ -113,7 +113,7 @@ def _given(
                 width=180,
             )
         st.button(
-            say("Find the greatest k"),
+            _start(),
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or refused,

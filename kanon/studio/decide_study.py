@@ -17,6 +17,7 @@ from kanon.strategies import SCOPES
 from kanon.studio import running, state
 from kanon.studio.files import content, file_name
 from kanon.studio.picture import data_button, picture
+from kanon.studio.progress import start_and_cancel
 from kanon.studio.simulating import (
     Simulation,
     best_said,
@@ -33,7 +34,7 @@ from kanon.studio.simulating import (
 from kanon.studio.standings import standing_table
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
-from kanon.studio.utility_learning import study_buttons, study_progress
+from kanon.studio.utility_learning import study_progress
 from kanon.studio.work import Work
 
 __all__ = ["show"]
@@ -98,7 +99,7 @@ def _start(work: Work, simulation: Simulation) -> None:
                 "whole table; the merged class alone takes about four times as long."
             ),
         )
-        study_buttons(work, "simulating", to_run(work, simulation), running.simulate)
+        start_and_cancel("simulating", to_run(work, simulation), running.simulate)
     study_progress(work, "simulating", simulation.key)
 
 

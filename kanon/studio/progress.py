@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from kanon.language import say
 from kanon.studio import running, state
 from kanon.studio.text import plain
+from kanon.studio.work import Doing
 
-__all__ = ["cancel_button", "progress"]
+__all__ = ["cancel_button", "progress", "start_and_cancel"]
 
 
 def cancel_button(key: str = "cancel") -> None:
@@ -26,6 +29,51 @@ def cancel_button(key: str = "cancel") -> None:
         on_click=running.cancel,
         key=key,
     )
+
+
+def start_and_cancel(
+    doing: Doing,
+    label: str,
+    start: Callable[[], None],
+    *,
+    first: bool = True,
+    cancel: str = "",
+    key: str = "",
+) -> None:
+    """The button that starts a calculation, or goes on with it; while it runs, one that stops it.
+
+    Parameters
+    ----------
+    doing
+        The calculation, as in ``work.doing``.
+    label
+        What the first button says; empty if there is nothing to be done.
+    start
+        What it does.
+    first
+        Whether it stands out: there is no result of these settings yet.
+    cancel
+        What the second button says, if not "Cancel".
+    key
+        What the keys of both begin with, if not with the calculation.
+    """
+    work = state.work()
+    if label:
+        st.button(
+            label,
+            type="primary" if first else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy,
+            on_click=start,
+            key=f"{key or doing}-start",
+        )
+    if work.doing == doing:
+        st.button(
+            cancel or say("Cancel"),
+            icon=":material/stop:",
+            on_click=running.cancel,
+            key=f"{key or doing}-cancel",
+        )
 
 
 def progress() -> None:

@@ -14,6 +14,7 @@ from kanon.run import Run, algorithm_named
 from kanon.strategies import LOOKS_AT
 from kanon.studio import running, state
 from kanon.studio.numbers import Number
+from kanon.studio.outdated import fade
 from kanon.studio.requirements import in_file_name, others_of
 from kanon.studio.text import plain
 from kanon.studio.work import Result, Work, k_grid
@@ -42,15 +43,7 @@ def notice(work: Work, stale: bool) -> None:
     with st.container():  # always there, so that the result stays where it is
         if work.result is None and not work.busy:
             st.info(say("There is no result for this table yet; press Anonymise to make one."))
-        if work.result is not None and stale and work.doing != "run":
-            st.warning(
-                say(
-                    "Settings have changed since this result was made; press Anonymise to renew it."
-                ),
-                icon=":material/history:",
-            )
-    opacity = 0.45 if stale or work.doing == "run" else 1
-    st.html(f"<style>.st-key-result {{ opacity: {opacity}; }}</style>")
+        fade("result", say("Anonymise"), stale, work.doing == "run")
 
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:

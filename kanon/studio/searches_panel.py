@@ -15,8 +15,9 @@ from kanon.errors import KanonError
 from kanon.language import say
 from kanon.searches import Searches, check_searches
 from kanon.studio import running, state
+from kanon.studio.outdated import fade
 from kanon.studio.picture import chart, data_button, picture
-from kanon.studio.progress import progress
+from kanon.studio.progress import progress, start_and_cancel
 from kanon.studio.searches import (
     columns_table,
     current_searches,
@@ -30,10 +31,6 @@ from kanon.studio.work import Work
 
 __all__ = ["show_searches"]
 
-_OUTDATED = say(
-    "Settings have changed since the searches were run; run them again to renew what is below."
-)
-
 
 def show_searches(work: Work) -> None:
     """Draw the experiment, or what has to be done before there is one."""
@@ -43,23 +40,15 @@ def show_searches(work: Work) -> None:
     except KanonError as error:
         st.info(plain(error.sentence))
         return
-    found = current_searches(work, settings)
+    found, label = current_searches(work, settings), say("Run the three searches")
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        st.button(
-            say("Run the three searches"),
-            type="primary" if found is None else "secondary",
-            icon=":material/play_arrow:",
-            disabled=work.busy,
-            on_click=running.run_searches,
-            key="searches-start",
+        start_and_cancel(
+            "searches",
+            label,
+            running.run_searches,
+            first=found is None,
+            cancel=say("Cancel the searches"),
         )
-        if work.doing == "searches":
-            st.button(
-                say("Cancel the searches"),
-                icon=":material/stop:",
-                on_click=running.cancel,
-                key="searches-cancel",
-            )
         st.caption(lattice_said(work), width="stretch")
     if work.doing == "searches":
         progress()
@@ -73,10 +62,7 @@ def show_searches(work: Work) -> None:
             )
         )
     if shown is not None:
-        if found is None and work.doing != "searches":
-            st.warning(_OUTDATED, icon=":material/history:")
-        faint = 0.45 if found is None or work.doing == "searches" else 1
-        st.html(f"<style>.st-key-searches-shown {{ opacity: {faint}; }}</style>")
+        fade("searches-shown", label, found is None, work.doing == "searches")
         with st.container(key="searches-shown"):
             assert work.searched is not None
             _results(shown, work.searched.settings)

@@ -17,6 +17,7 @@ from kanon.language import say, say_counted
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet
 from kanon.studio import running, state
+from kanon.studio.outdated import fade
 from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.singling import (
@@ -129,13 +130,7 @@ def _choice(
 
 def _found(work: Work, found: SinglingOut) -> None:
     outdated = work.singling.about != about_search(work)
-    if outdated and work.doing != "singling":
-        st.warning(
-            say("What is asked has changed since; look for them again to renew what is below."),
-            icon=":material/history:",
-        )
-    faint = 0.45 if outdated or work.doing == "singling" else 1
-    st.html(f"<style>.st-key-singling-found {{ opacity: {faint}; }}</style>")
+    fade("singling-found", say("Look for them"), outdated, work.doing == "singling")
     with st.container(key="singling-found"):
         st.markdown(_headline(found))
         if not found.sets:

@@ -41,7 +41,7 @@ from kanon.studio.learning import (
     targets_offered,
 )
 from kanon.studio.picture import picture
-from kanon.studio.progress import progress
+from kanon.studio.progress import progress, start_and_cancel
 from kanon.studio.text import plain
 from kanon.studio.work import Work
 from kanon.words import counted, thin
@@ -52,7 +52,6 @@ __all__ = [
     "no_ground",
     "score_choice",
     "show_learning",
-    "study_buttons",
     "study_progress",
     "target_choice",
 ]
@@ -166,38 +165,6 @@ def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
     )
 
 
-def study_buttons(work: Work, doing: str, label: str, start: Callable[[], None]) -> None:
-    """The button that starts a study, or goes on with it, and the one that cancels it.
-
-    Parameters
-    ----------
-    work
-        The session.
-    doing
-        The study, as in ``work.doing``.
-    label
-        What the first button says; empty if nothing is lacking.
-    start
-        What it does.
-    """
-    if label:
-        st.button(
-            label,
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled=work.busy,
-            on_click=start,
-            key=f"{doing}-start",
-        )
-    if work.doing == doing:
-        st.button(
-            say("Cancel"),
-            icon=":material/stop:",
-            on_click=running.cancel,
-            key=f"{doing}-cancel",
-        )
-
-
 def study_progress(work: Work, doing: str, key: str) -> None:
     """How far a study is, and whether it is one with other settings than those of this key."""
     if work.doing == doing and work.studying != key:
@@ -276,7 +243,7 @@ def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> N
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
         label = remaining(lesson) if lesson is not None and lesson.lacking else ""
-        study_buttons(work, "learning", label, running.learn)
+        start_and_cancel("learning", label, running.learn)
         said = split_said(ground.labels)
         if lesson is not None:
             said = f"{ks_said(lesson.experiment.ks)} {said}"

@@ -31,13 +31,13 @@ from kanon.studio.predicting import (
     to_run,
     trials_of,
 )
+from kanon.studio.progress import start_and_cancel
 from kanon.studio.text import plain
 from kanon.studio.utility_learning import (
     ground_here,
     ks_field,
     no_ground,
     score_choice,
-    study_buttons,
     study_progress,
     target_choice,
 )
@@ -136,7 +136,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
 def _start(work: Work, ground: Ground, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = to_run(trials) if trials.lacking else ""
-        study_buttons(work, "predicting", label, running.predict_utility)
+        start_and_cancel("predicting", label, running.predict_utility)
         said = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
         st.caption(said, width="stretch")
     study_progress(work, "predicting", str(trials.keys))
