@@ -435,8 +435,12 @@ def _named(option: str, text: str) -> dict[str, float]:
 def _range(text: str) -> int | tuple[int, int]:
     """One k, or the ends of a range."""
     low, dash, high = text.partition("-")
-    what = "one k such as 5, or a range such as 3-100"
-    return (_whole(low, what), _whole(high, what)) if dash else _whole(low, what)
+    try:
+        return (int(low), int(high)) if dash else int(low)
+    except ValueError:
+        raise PlanError(
+            f"--k: {quoted(text)} is no k; give one k such as 5, or a range such as 3-100."
+        ) from None
 
 
 def _reverse(given: argparse.Namespace) -> None:
@@ -570,11 +574,14 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _whole(text: str, what: str = "whole numbers with commas between, such as 3,4,5,10") -> int:
+def _whole(text: str) -> int:
     try:
         return int(text.strip())
     except ValueError:
-        raise PlanError(f"--k: {quoted(text.strip())} is no whole number; give {what}.") from None
+        raise PlanError(
+            f"--k: {quoted(text.strip())} is no whole number; give whole numbers with commas "
+            "between, such as 3,4,5,10."
+        ) from None
 
 
 def _outcome(done: Run) -> str:
@@ -661,14 +668,16 @@ def _find(given: argparse.Namespace) -> None:
 def _share(text: str) -> float:
     """A share as a percentage or as a number: 5% or 0.05."""
     number = text.strip().removesuffix("%")
+    what = "give a percentage such as 5% or a number such as 0.05"
     try:
+        given = float(number) / (100 if number != text.strip() else 1)
         # 1.1 / 100 is a little more than 0.011, which a set may single out exactly.
-        return round(float(number) / 100, 15) if number != text.strip() else float(number)
+        share = round(given, 15)
     except ValueError:
-        raise PlanError(
-            f"--share: {quoted(text)} is no share; give a percentage such as 5% or a number such "
-            "as 0.05."
-        ) from None
+        raise PlanError(f"--share: {quoted(text)} is no share; {what}.") from None
+    if given and not share:
+        raise PlanError(f"--share: {quoted(text)} is less than what can be told from 0; {what}.")
+    return share
 
 
 def _combine(given: argparse.Namespace) -> None:

@@ -64,7 +64,11 @@ def test_the_numbers_as_json_and_all_ways_in_a_file(folder, capsys):
         (["--weights", "l=-1"], 2, "The weight of l is '-1.0'"),
         (["--limits", "l=nan"], 2, "The limit of l is 'nan'"),
         (["--k", "4-3"], 2, "The range of k from 4 to 3 is empty."),
-        (["--k", "2-many"], 2, "'many' is no whole number; give one k such as 5, or a range such"),
+        (
+            ["--k", "2-many"],
+            2,
+            "--k: '2-many' is no k; give one k such as 5, or a range such as 3-100.",
+        ),
         (["--k", "2-99"], 3, "k = 99 cannot be reached"),
         (["--out", "people.csv"], 2, "'people.csv' is named for two things"),
     ],

@@ -142,7 +142,10 @@ def test_over_several_k_a_concern_is_its_mean_and_a_limit_holds_at_each():
     [
         ({}, "All weights are 0"),
         ({"utility": 0, "l": 0, "t": 0}, "All weights are 0"),
-        ({"utility": -1}, "The weight of utility is '-1'; it has to be a number of at least 0."),
+        (
+            {"utility": -1},
+            "The weight of utility is '-1'; it has to be a number of at least 0 and at most",
+        ),
         ({"l": float("nan")}, "The weight of l is 'nan'"),
         ({"t": float("inf")}, "The weight of t is 'inf'"),
         ({"t": "1"}, "The weight of t is '1'"),

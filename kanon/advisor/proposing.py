@@ -76,8 +76,9 @@ def propose(weighed: Weighed) -> tuple[Proposal, ...]:
 
 def _best_for(weighed: Weighed, concern: str) -> list[int]:
     """The best if a concern mattered as much as all others together, and if it mattered alone."""
-    own = {name: weighed.weights[name] for name in weighed.concerns}
-    others = sum(own.values()) - own[concern]
+    shares = shares_of(weighed.weights, weighed.concerns).tolist()
+    own = dict(zip(weighed.concerns, shares, strict=True))
+    others = sum(shares) - own[concern]
     tried = [own | {concern: others}] if others > own[concern] else []
     found = []
     for weights in (*tried, {concern: 1.0}):

@@ -24,6 +24,7 @@ import pandas as pd
 
 from kanon.comparison import L_CARD, T_CARD, Comparison, Line
 from kanon.errors import PlanError, quoted
+from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
 from kanon.words import joined
@@ -57,7 +58,8 @@ def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
     Raises
     ------
     PlanError
-        A name is no concern, a weight is no number, negative or infinite, or all are 0.
+        A name is no concern, a weight is no number, negative or above
+        :data:`~kanon.hierarchy.LARGEST_WEIGHT`, or all are 0.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
     kanon.errors.PlanError: All weights are 0, so nothing matters; give at least one of \
 utility, l and t a weight above 0.
     """
-    found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given)
+    found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given, most=LARGEST_WEIGHT)
     if not any(found.values()):
         raise PlanError(
             "All weights are 0, so nothing matters; give at least one of utility, l and t a "
@@ -105,15 +107,16 @@ def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
 
 
 def _numbers(
-    what: str, given: Mapping[str, float], names: Sequence[str] = CONCERNS
+    what: str, given: Mapping[str, float], names: Sequence[str] = CONCERNS, most: float = math.inf
 ) -> dict[str, float]:
+    allowed = "at least 0" if most == math.inf else f"at least 0 and at most {most:g}"
     for name, value in given.items():
         if name not in names:
             raise PlanError(f"The {what} {quoted(name)} is unknown; there are {joined(names)}.")
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < 0:
+        if not number or not math.isfinite(value) or not 0 <= value <= most:
             raise PlanError(
-                f"The {what} of {name} is {quoted(value)}; it has to be a number of at least 0."
+                f"The {what} of {name} is {quoted(value)}; it has to be a number of {allowed}."
             )
     return {name: float(value) for name, value in given.items()}
 
