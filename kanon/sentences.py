@@ -23,6 +23,7 @@ __all__ = [
     "mean_chance_in_persons",
     "nobody_alike",
     "of_quasi_identifiers",
+    "records_said",
     "smallest_class",
     "unlike_the_table",
     "wrong_by",
@@ -192,6 +193,15 @@ of 5 in the smallest class (prosecutor).'
     )
 
 
+def records_said(number: int) -> str:
+    """So many records.
+
+    >>> records_said(1), records_said(0)
+    ('1 record', '0 records')
+    """
+    return say_counted(number, "{count} record", "{count} records")
+
+
 def mean_chance(share: float, classes: int, records: int) -> str:
     """The mean risk of being found, of 1.
 
@@ -203,7 +213,7 @@ def mean_chance(share: float, classes: int, records: int) -> str:
         "/ {records} (prosecutor).",
         share=percent(100 * share),
         classes=say_counted(classes, "{count} class", "{count} classes"),
-        records=say_counted(records, "{count} record", "{count} records"),
+        records=records_said(records),
     )
 
 

@@ -12,6 +12,7 @@ from kanon.charts.exposure import (
 )
 from kanon.language import say, say_counted, say_of
 from kanon.schema import Role
+from kanon.sentences import records_said
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
@@ -198,7 +199,7 @@ with left:
     st.subheader(
         say(
             "{records}, {columns}",
-            records=say_counted(work.table.n_records, "{count} record", "{count} records"),
+            records=records_said(work.table.n_records),
             columns=say_counted(len(work.roles), "{count} column", "{count} columns"),
         )
     )

@@ -7,6 +7,7 @@ from kanon.comparison import before_and_after
 from kanon.errors import listing
 from kanon.hierarchy.tables import level_table
 from kanon.language import say, say_counted
+from kanon.sentences import records_said
 from kanon.studio import drawing, running, state
 from kanon.studio.drafts import table_editor
 from kanon.studio.explain import how_hierarchies
@@ -61,7 +62,7 @@ def coverage_strip(work, column, choice):
         return
     counts = choice.lacking or choice.counts
     values = say_counted(len(counts), "{count} value", "{count} values")
-    records = say_counted(sum(counts.values()), "{count} record", "{count} records")
+    records = records_said(sum(counts.values()))
     if choice.lacking:
         groups = tree.labels[tree.n_leaves :][::-1]  # the root first
         with st.container(border=True):

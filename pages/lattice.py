@@ -17,6 +17,7 @@ from kanon.charts.lattice import (
 from kanon.errors import KanonError
 from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
+from kanon.sentences import records_said
 from kanon.studio import running, state
 from kanon.studio.frame import head, unready
 from kanon.studio.lattice import (
@@ -396,10 +397,7 @@ def tables(one, explored, found, node):
     right.subheader(say("At these levels"))
     right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
     gone = int(found.suppressed[found.places[node]])
-    first, others = (
-        say_counted(number, "{count} record", "{count} records")
-        for number in (len(after.data), gone)
-    )
+    first, others = records_said(len(after.data)), records_said(gone)
     which = (
         say(
             "The first {records} of classes that satisfy ({others} in others).",

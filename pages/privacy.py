@@ -420,12 +420,17 @@ def population(work, result, done, k):
         return
     in_columns(numbers)
     beyond = counted_people.unplaced
-    found = say("{file}: {number} people.", file=plain(people.name), number=thin(len(people.table)))
+    found = say_counted(
+        len(people.table), "{file}: {count} person.", "{file}: {count} people.",
+        file=plain(people.name),
+    )  # fmt: skip
     if beyond:
-        found += " " + say(
-            "{number} of them have a value that no hierarchy holds, or none; they count only where "
+        found += " " + say_counted(
+            beyond,
+            "{count} of them has a value that no hierarchy holds, or none, and counts only where "
             "a release says nothing about that column, so the risk is rather overstated.",
-            number=thin(beyond),
+            "{count} of them have a value that no hierarchy holds, or none; they count only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
         )
     st.caption(found)
     st.button(say("Forget it"), icon=":material/delete:", on_click=forget_population)

@@ -28,6 +28,7 @@ from kanon.plan import (
     SuppressionPlan,
     build_hierarchy,
 )
+from kanon.sentences import records_said
 from kanon.sources.memory import lacking_values, with_missing_leaf
 from kanon.values import MISSING_LABEL, Counted, numbers
 
@@ -260,7 +261,7 @@ def _matched(choice: Choice, tree: Hierarchy) -> Choice:
             "page Hierarchies, or to the file.",
             values=say_counted(len(lacking), "{count} distinct value", "{count} distinct values"),
             listed=listing(lacking),
-            records=say_counted(sum(lacking.values()), "{count} record", "{count} records"),
+            records=records_said(sum(lacking.values())),
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
     plan = choice.plan or NodesPlan(nodes=to_nodes(tree))

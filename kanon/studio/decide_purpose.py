@@ -26,6 +26,7 @@ from kanon.release_context import (
     with_own,
 )
 from kanon.run import Run
+from kanon.sentences import records_said
 from kanon.sources.stored import StoredTable
 from kanon.studio import running, state
 from kanon.studio.deciding import (
@@ -249,7 +250,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
         lines.append(
             say(
                 "No release reaches that: the table has {records}.",
-                records=say_counted(most, "{count} record", "{count} records"),
+                records=records_said(most),
             )
             if work.person_known is None
             else say(

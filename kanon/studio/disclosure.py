@@ -32,6 +32,7 @@ from kanon.sentences import (
     found_with,
     mean_chance,
     mean_chance_in_persons,
+    records_said,
 )
 from kanon.studio.numbers import Number, worst
 from kanon.studio.text import percent, plain, shortened
@@ -270,7 +271,7 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
         where = say(
             "In {classes} with {records} ({share} of all), everybody has the same {column}.",
             classes=say_counted(classes, "{count} class", "{count} classes"),
-            records=say_counted(records, "{count} record", "{count} records"),
+            records=records_said(records),
             share=percent(100 * records / released.n_records),
             column=plain(column),
         )

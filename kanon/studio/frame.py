@@ -9,6 +9,7 @@ import streamlit as st
 from kanon.errors import listing
 from kanon.language import say, say_counted, say_of
 from kanon.run import uses
+from kanon.sentences import records_said
 from kanon.strategies import STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.navigation import chosen_page
@@ -175,7 +176,7 @@ def _line(work: Work) -> None:
     """
     sensitive = work.sensitive_columns
     about = [
-        say_counted(work.table.n_records, "{count} record", "{count} records"),
+        records_said(work.table.n_records),
         say_counted(
             len(work.quasi_identifiers), "{count} quasi-identifier", "{count} quasi-identifiers"
         ),

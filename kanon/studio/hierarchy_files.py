@@ -10,6 +10,7 @@ from kanon.hierarchy import Hierarchy, tables
 from kanon.hierarchy.bundle import safe_name, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
 from kanon.language import say, say_counted
+from kanon.sentences import records_said
 from kanon.studio import drawing, state
 from kanon.studio.choices import Choice, Waiting
 from kanon.studio.files import content, file_name
@@ -190,7 +191,7 @@ def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
             say(
                 "It lacks {values} of {records}: {listed}.",
                 values=say_counted(lacking, "{count} value", "{count} values"),
-                records=say_counted(records, "{count} record", "{count} records"),
+                records=records_said(records),
                 listed=said_values(choice.lacking),
             )
         )

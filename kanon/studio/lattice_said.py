@@ -7,6 +7,7 @@ from kanon.algorithms.search import FULL_DOMAIN
 from kanon.exploration import WALKERS, Assessed, Explored, Step, Walk
 from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
+from kanon.sentences import records_said
 from kanon.studio.lattice import Ready
 from kanon.studio.text import plain, shortened
 from kanon.words import percent, thin
@@ -49,7 +50,7 @@ def _stopped(explored: Explored, one: Step, walk: Walk) -> str:
     values = {
         "loss": percent(float(cost)),
         "nodes": say_counted(walk.evaluated, "{count} node", "{count} nodes"),
-        "records": say_counted(one.suppressed, "{count} record", "{count} records"),
+        "records": records_said(one.suppressed),
         "limit": _limit(explored.limit),
     }
     if one.suppressed > explored.limit:
@@ -156,7 +157,7 @@ def verdict(explored: Explored, found: Assessed, node: Node) -> str:
     place = found.places[node]
     gone, limit = int(found.suppressed[place]), found.limit
     if gone > limit:
-        records = say_counted(gone, "{count} record", "{count} records")
+        records = records_said(gone)
         if explored.others:
             return say(
                 "Does not satisfy: at least {records} would have to be suppressed, and {limit} may "

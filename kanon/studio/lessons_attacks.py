@@ -15,6 +15,7 @@ from kanon.lessons.attacks import ATTACKS, Scene, Target, attack, targets
 from kanon.lessons.case import Case, case_of, texts_of
 from kanon.lessons.small_tables import MOST_RECORDS
 from kanon.schema import Role, Schema
+from kanon.sentences import records_said
 from kanon.sources.memory import MemoryTable
 from kanon.studio import running, state
 from kanon.studio.attack_view import STEPS, AttackView
@@ -231,7 +232,7 @@ def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
     said = say(
         "The release has {records} and is {k}-anonymous: in {columns} each of them looks like at "
         "least {others}.",
-        records=say_counted(len(case.released), "{count} record", "{count} records"),
+        records=records_said(len(case.released)),
         k=case.k,
         columns=listing(case.recoding.classes.attributes, most=12),
         others=say_counted(case.k - 1, "{count} other one", "{count} others"),

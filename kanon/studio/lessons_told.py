@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.errors import TableError
-from kanon.language import say, say_counted
+from kanon.language import say
 from kanon.lessons.building import MOST, lesson_of
 from kanon.lessons.lesson import Lesson
 from kanon.lessons.presets import PRESETS, preset_for, preset_table
@@ -17,6 +17,7 @@ from kanon.metrics import BESIDE, PUBLISHED
 from kanon.plan import Plan
 from kanon.run import Prepared, algorithm_named, uses
 from kanon.schema import Role, Schema
+from kanon.sentences import records_said
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.lessons_steps_view import StepsView
@@ -166,7 +167,7 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
             )
         )
     if kept.n_records < FEWEST:
-        records = say_counted(kept.n_records, "{count} record", "{count} records")
+        records = records_said(kept.n_records)
         if kept.n_records < work.table.n_records:
             records = say("{records} with all quasi-identifiers", records=records)
         raise TableError(

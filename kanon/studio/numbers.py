@@ -18,6 +18,7 @@ from kanon.sentences import (
     lost,
     nobody_alike,
     of_quasi_identifiers,
+    records_said,
     smallest_class,
     unlike_the_table,
 )
@@ -76,7 +77,7 @@ def of_release(done: Run) -> list[Number]:
             if least is None
             else say_counted(persons, "{count} person", "{count} persons")
             if persons is not None
-            else say_counted(least, "{count} record", "{count} records"),
+            else records_said(least),
             smallest_class(least if persons is None else persons),
         ),
         Number(

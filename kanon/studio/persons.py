@@ -6,6 +6,7 @@ import streamlit as st
 
 from kanon.language import say, say_counted
 from kanon.schema import Role
+from kanon.sentences import records_said
 from kanon.sources.memory import MemoryTable
 from kanon.studio import state
 from kanon.studio.text import percent, plain
@@ -103,6 +104,6 @@ def _told(work: Work, column: str) -> None:
             work.kept.distinct_of(column).values,
             "k counts people: {count} person has {records}.",
             "k counts people: {count} persons have {records}.",
-            records=say_counted(work.kept.n_records, "{count} record", "{count} records"),
+            records=records_said(work.kept.n_records),
         )
     )

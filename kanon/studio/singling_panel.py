@@ -15,6 +15,7 @@ from kanon.charts.singling_out import (
 )
 from kanon.language import say, say_counted
 from kanon.schema import Role
+from kanon.sentences import records_said
 from kanon.sources.singling_out import SinglingOut, SmallestSet
 from kanon.studio import running, state
 from kanon.studio.outdated import fade
@@ -84,7 +85,7 @@ def _asked(work: Work) -> None:
             say("Fewer alike than"),
             [one for one in KS if one <= work.table.n_records],
             k_used(work),
-            lambda one: say_counted(one, "{count} record", "{count} records"),
+            records_said,
             say("A record is singled out if fewer share its values; 2: if no other one does."),
         )
     with size:
@@ -203,7 +204,7 @@ def _lines(work: Work, found: SinglingOut) -> None:
         number.markdown(
             say(
                 "{records}, {share}",
-                records=say_counted(one.records, "{count} record", "{count} records"),
+                records=records_said(one.records),
                 share=percent(100 * one.records / found.n_records),
             )
         )

@@ -12,6 +12,7 @@ from kanon.errors import KanonError, listing
 from kanon.ground import Release
 from kanon.language import say, say_counted
 from kanon.run import Run
+from kanon.sentences import records_said
 from kanon.studio import running, state
 from kanon.studio.handed import Handed, at_once, key_of_all, with_handed
 from kanon.studio.numbers import Number
@@ -192,7 +193,7 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
     numbers = [
         Number(
             say("Smallest group ↑ better"),
-            say("no group") if whole.min_k is None else _records(whole.min_k),
+            say("no group") if whole.min_k is None else records_said(whole.min_k),
             say(
                 "The fewest records that look alike in all releases, to one who lines up their "
                 "rows. The smallest class of a single one: {number}.",
@@ -217,7 +218,7 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
         *numbers,
         Number(
             say("Certain, lined up ↓ better"),
-            _records(one.lined_up),
+            records_said(one.lined_up),
             say(
                 "Records whose {column} is certain to who lines up the rows, although no single "
                 "release tells it.",
@@ -226,7 +227,7 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
         ),
         Number(
             say("Certain, by classes ↓ better"),
-            _records(one.certain),
+            records_said(one.certain),
             say(
                 "Records whose {column} is certain to who cannot line up rows, but finds a "
                 "person's class in each release by what is known of that person. Where that tells "
@@ -237,10 +238,6 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
             ),
         ),
     ]
-
-
-def _records(number: int) -> str:
-    return say_counted(number, "{count} record", "{count} records")
 
 
 def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> None:
