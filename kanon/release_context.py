@@ -125,11 +125,14 @@ ASKED: Mapping[str, Card] = {
 }
 """What can be asked of a release, by the keys of a context file; a risk r is written as 1 / r."""
 
+_MOST = 100_000_000
+"""Nobody asks for more, and up to here :func:`least_k` is exact in spite of its tolerance."""
+
 _ALLOWED = {
-    "k": Range(2, whole=True),
-    "highest_risk": Range(1),
-    "mean_risk": Range(1),
-    "l": Range(1),
+    "k": Range(2, _MOST, whole=True),
+    "highest_risk": Range(1, _MOST),
+    "mean_risk": Range(1, _MOST),
+    "l": Range(1, _MOST),
     "t": Range(0, 1),
 }
 
@@ -342,14 +345,14 @@ def check_wanted(name: str, wanted: float, called: str) -> None:
 
     >>> check_wanted("k", 0, "k")
     Traceback (most recent call last):
-    kanon.errors.PlanError: k has to be a whole number of at least 2, not 0.
+    kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
     """
     _ALLOWED[name].check(called, _whole(float(wanted)))
 
 
 def _whole(number: float) -> float | int:
-    """A whole number as one: JSON does not tell 5.0 from 5, but k does."""
-    return int(number) if number.is_integer() else number
+    """A whole number as one: JSON does not tell 5.0 from 5, but k does. 1e308 stays as short."""
+    return int(number) if number.is_integer() and abs(number) <= _MOST else number
 
 
 @dataclass(frozen=True)

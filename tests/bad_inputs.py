@@ -977,11 +977,13 @@ CONTEXTS = [
     Case("A threshold that nobody knows", asked("m", 2),
          "Context key thresholds: the key 'm' is unknown; known are k, highest_risk, mean_risk, l, t."),
     Case("A k with a fraction", asked("k", 5.5),
-         "Context key thresholds.k.wanted has to be a whole number of at least 2, not 5.5."),
+         "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most 100 000 000, not 5.5."),
+    Case("A k beyond all tables", asked("k", 1e308),
+         "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most 100 000 000, not 1e+308."),
     Case("A t above 1", asked("t", 1.5),
          "Context key thresholds.t.wanted has to be a number of at least 0 and at most 1, not 1.5."),
     Case("A risk that is no 1 in so many", asked("highest_risk", 0.09),
-         "Context key thresholds.highest_risk.wanted has to be a number of at least 1, not 0.09."),
+         "Context key thresholds.highest_risk.wanted has to be a number of at least 1 and at most 100 000 000, not 0.09."),
 ]
 
 OPTION = Never("it is an option of the command line")

@@ -58,13 +58,16 @@ def context(at):
     return work(at).deciding.context
 
 
+def field_of(at, name):
+    """The field of a threshold."""
+    start = f"decide-wanted-{work(at).version}-{name}-"
+    (field,) = [one for one in at.number_input if one.key.startswith(start)]
+    return field
+
+
 def want(at, name, number):
     """Type another number for a threshold."""
-    (field,) = [
-        one for one in at.number_input
-        if one.key.startswith(f"decide-wanted-{work(at).version}-{name}-")
-    ]  # fmt: skip
-    field.set_value(number)
+    field_of(at, name).set_value(number)
     return go(at)
 
 
@@ -122,12 +125,22 @@ def test_a_threshold_of_ones_own_has_a_source_and_a_way_back(hospital):
 
 
 def test_a_number_that_is_not_allowed_changes_nothing(hospital):
-    want(hospital, "k", 1.0)
-    assert problems(hospital) == [
+    said = (
         "What is asked for in 'Records that look alike (k-anonymity)' has to be a whole number of "
-        "at least 2, not 1."
-    ]
-    assert context(hospital) == Context(release="public")
+        "at least 2 and at most 100 000 000, not 1. Still asked for: 11."
+    )
+    want(hospital, "k", 1.0)
+    assert problems(hospital) == [said] and context(hospital) == Context(release="public")
+    want(hospital, "t", 0.5)
+    assert problems(hospital) == [said] and field_of(hospital, "k").value == 1, (
+        "what was typed stays"
+    )
+    want(hospital, "k", 7.0)
+    assert not problems(hospital) and context(hospital).thresholds.k.wanted == 7
+    want(hospital, "k", 1e308)
+    hospital.button(key="decide-back-k").click()
+    go(hospital)
+    assert not problems(hospital) and field_of(hospital, "k").value == 11
 
 
 def test_an_empty_field_asks_for_nothing(hospital):
@@ -210,10 +223,9 @@ def test_a_report_is_outdated_under_another_population_but_not_under_the_same_fi
     asked = with_context(begun, Context(release="research", attacker="journalist"))
     asked = beside(files[0], replace(asked, report=replace(asked.report, in_context=True)))
     purpose, people = context_of_report(asked)
-    report = make_report(
-        no_progress, plan_of_report(asked).model_dump(mode="json"), asked.table, "hospital.csv",
-        None, date(2026, 1, 31), purpose.content, people,
-    )  # fmt: skip
+    plan = plan_of_report(asked).model_dump(mode="json")
+    given = (plan, asked.table, "hospital.csv", None, date(2026, 1, 31), purpose.content, people)
+    report = make_report(no_progress, *given)
     made = replace(asked, reported=report, reported_people=people_of_report(asked))
     assert report.decision.reached.population and not outdated_report(made)
     assert not outdated_report(beside(files[0], made)), "loaded once more"

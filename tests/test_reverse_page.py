@@ -104,6 +104,9 @@ def test_a_number_that_is_not_allowed_is_said_and_changes_nothing(turned, typed,
     at.number_input(key=key).set_value(typed)
     go(at)
     assert said in problems(at)[0] and model(at).l == 2
+    assert at.number_input(key=key).value == typed, "it stays"
+    at.number_input(key=key).set_value(2.0)
+    assert not problems(go(at)) and model(at).l == 2
 
 
 def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):

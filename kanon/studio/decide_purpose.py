@@ -210,6 +210,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
+    shown = _refused(work).get((name, asked.wanted), asked.wanted)
     unit = IN_PERSONS.unit if name == "k" and work.person_known else asked.card.unit
     with number:
         st.number_input(
@@ -218,7 +219,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
             step=0.05 if name == "t" else 1.0,
             format="%g",
             placeholder=say("not asked"),
-            key=state.seeded(key, None if asked.wanted is None else float(asked.wanted)),
+            key=state.seeded(key, None if shown is None else float(shown)),
             on_change=_want,
             args=(name, key),
         )
@@ -227,6 +228,8 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
             st.markdown(line)
     with source:
         _source(work, name, asked)
+    if shown != asked.wanted:
+        st.error(plain(_not_used(asked, name, shown)), icon=":material/error:")
 
 
 def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision | None) -> list[str]:
@@ -286,18 +289,47 @@ def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
     ]
 
 
-def _want(name: str, key: str) -> None:
-    """Another number; what is not allowed is said and changes nothing."""
-    context = state.work().deciding.context
-    before = getattr(context.thresholds, name)
-    source, wanted = "" if before is None else before.source, state.typed(key)
-    title = say_of(thresholds(context)[name].card.title)
+def _refused(work: Work) -> dict[tuple[str, float | None], float]:
+    """What was typed and is not allowed, by the threshold and the number that holds instead."""
+    return state.remembered("refused thresholds", work.version, dict)
+
+
+def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
+    """Why what was typed is not used, and what still holds; nothing if it may be."""
+    called = say("What is asked for in '{title}'", title=say_of(asked.card.title))
     try:
-        if wanted is not None:
-            check_wanted(name, wanted, say("What is asked for in '{title}'", title=title))
-        _put(with_own(context, name, Own(wanted=wanted, source=source)))
+        if typed is not None:
+            check_wanted(name, typed, called)
     except KanonError as error:
-        state.change(problem=error.sentence)
+        if asked.wanted is None:
+            return say("{refusal} Still nothing is asked for.", refusal=error.sentence)
+        return say(
+            "{refusal} Still asked for: {wanted}.",
+            refusal=error.sentence,
+            wanted=f"{asked.wanted:.12g}",
+        )
+    return ""
+
+
+def _want(name: str, key: str) -> None:
+    """Another number; what is not allowed is kept for its field, said, and changes nothing."""
+    work, wanted = state.work(), state.typed(key)
+    context = work.deciding.context
+    asked, before = thresholds(context)[name], getattr(context.thresholds, name)
+    refused = _refused(work)
+    refused.pop((name, asked.wanted), None)
+    if _not_used(asked, name, wanted):
+        refused[name, asked.wanted] = wanted
+        return
+    source = "" if before is None else before.source
+    _put(with_own(context, name, Own(wanted=wanted, source=source)))
+
+
+def _as_proposed(name: str) -> None:
+    """Ask for what is proposed again, and let go of what was typed."""
+    for place in [place for place in _refused(state.work()) if place[0] == name]:
+        del _refused(state.work())[place]
+    _put(with_own(state.work().deciding.context, name, None))
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
@@ -322,7 +354,8 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
         icon=":material/undo:",
         type="tertiary",
         key=f"decide-back-{name}",
-        on_click=lambda: _put(with_own(state.work().deciding.context, name, None)),
+        on_click=_as_proposed,
+        args=(name,),
     )
 
 
