@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import ErrorDetails
 
 from kanon.errors import KanonError, PlanError, quoted
-from kanon.settings import MEGABYTE, bytes_of, exceeded
+from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 from kanon.words import counted, thin
 
-__all__ = ["Strict", "check_size", "problem", "read_json"]
+__all__ = ["Strict", "load_json", "problem", "read_json"]
 
 E = TypeVar("E", bound=KanonError)
 
@@ -35,16 +36,29 @@ class Strict(BaseModel):
         return given
 
 
-def check_size(size: int, what: str) -> None:
-    """Check that a file of choices is not too large.
+def load_json(path: Path, what: str) -> Any:
+    """Read a file of choices.
+
+    Parameters
+    ----------
+    path
+        The file.
+    what
+        What it is called at the beginning of a sentence.
 
     Raises
     ------
     PlanError
-        It is.
+        It cannot be read, is too large, or is not what :func:`read_json` takes.
     """
-    if size > bytes_of("plan_megabytes"):
-        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
+    try:
+        content, size = read_up_to(bytes_of("plan_megabytes"), path)
+        _check_size(size, what)
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        named = path.name or str(path)  # a folder such as "." has no name
+        raise PlanError(f"{what} {quoted(named)} cannot be read.") from None
+    return read_json(text, what)
 
 
 def read_json(text: str, what: str = "The plan") -> Any:
@@ -65,7 +79,7 @@ def read_json(text: str, what: str = "The plan") -> Any:
     >>> read_json('{"k": 5}')
     {'k': 5}
     """
-    check_size(len(text), what)
+    _check_size(len(text), what)
 
     def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -88,6 +102,12 @@ def read_json(text: str, what: str = "The plan") -> Any:
     if _HALF.search(text) and _has_half(found):
         raise PlanError(f"{what} is not valid text: half of a character stands alone in it.")
     return found
+
+
+def _check_size(size: int, what: str) -> None:
+    """Raise if a file of choices is too large."""
+    if size > bytes_of("plan_megabytes"):
+        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")

@@ -30,7 +30,7 @@ from pydantic import (
 import kanon.algorithms
 import kanon.privacy
 from kanon.cards import Card, Parameter, parts_of
-from kanon.checked_json import Strict, check_size, problem, read_json
+from kanon.checked_json import Strict, load_json, problem, read_json
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
@@ -39,7 +39,6 @@ from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
 from kanon.privacy.persons import KInPersons
 from kanon.schema import Role, Schema
-from kanon.settings import bytes_of, read_up_to
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
 __all__ = [
@@ -382,12 +381,7 @@ class Plan(Strict):
         PlanError
             The file cannot be read, is too large, or is not a plan.
         """
-        try:
-            content, size = read_up_to(bytes_of("plan_megabytes"), path)
-            check_size(size, "The plan")
-            return cls.from_json(content.decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            raise PlanError(f"The plan {quoted(path.name)} cannot be read.") from None
+        return cls.from_content(load_json(path, "The plan"))
 
     def to_json(self) -> str:
         """The plan as JSON, without keys that were left at nothing."""

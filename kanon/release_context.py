@@ -21,12 +21,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictInt, ValidationError
 
 from kanon.cards import Card
-from kanon.checked_json import Strict, check_size, problem, read_json
-from kanon.errors import PlanError, quoted
+from kanon.checked_json import Strict, load_json, problem, read_json
+from kanon.errors import PlanError
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.privacy.t_closeness import TCloseness
-from kanon.settings import bytes_of, read_up_to
 
 __all__ = [
     "ASKED",
@@ -126,11 +125,14 @@ ASKED: Mapping[str, Card] = {
 }
 """What can be asked of a release, by the keys of a context file; a risk r is written as 1 / r."""
 
+_MOST = 100_000_000
+"""Nobody asks for more, and up to here :func:`least_k` is exact in spite of its tolerance."""
+
 _ALLOWED = {
-    "k": Range(2, whole=True),
-    "highest_risk": Range(1),
-    "mean_risk": Range(1),
-    "l": Range(1),
+    "k": Range(2, _MOST, whole=True),
+    "highest_risk": Range(1, _MOST),
+    "mean_risk": Range(1, _MOST),
+    "l": Range(1, _MOST),
     "t": Range(0, 1),
 }
 
@@ -310,12 +312,7 @@ class Context(Strict):
         PlanError
             The file cannot be read, is too large, or is not a context.
         """
-        try:
-            content, size = read_up_to(bytes_of("plan_megabytes"), path)
-            check_size(size, "The context")
-            return cls.from_json(content.decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            raise PlanError(f"The context {quoted(path.name)} cannot be read.") from None
+        return cls.from_content(load_json(path, "The context"))
 
     def to_json(self) -> str:
         """The context as JSON; of the thresholds only those that were replaced."""
@@ -348,14 +345,14 @@ def check_wanted(name: str, wanted: float, called: str) -> None:
 
     >>> check_wanted("k", 0, "k")
     Traceback (most recent call last):
-    kanon.errors.PlanError: k has to be a whole number of at least 2, not 0.
+    kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
     """
     _ALLOWED[name].check(called, _whole(float(wanted)))
 
 
 def _whole(number: float) -> float | int:
-    """A whole number as one: JSON does not tell 5.0 from 5, but k does."""
-    return int(number) if number.is_integer() else number
+    """A whole number as one: JSON does not tell 5.0 from 5, but k does. 1e308 stays as short."""
+    return int(number) if number.is_integer() and abs(number) <= _MOST else number
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from kanon.language import say, say_counted, say_of
 from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
-from kanon.sources.opening import open_table
 from kanon.sources.population import population_of
 from kanon.studio import running, state
 from kanon.studio.attacker import (
@@ -32,6 +31,8 @@ from kanon.studio.attacker import (
     occurring,
     person_used,
     somebody,
+    with_population,
+    without_population,
 )
 from kanon.studio.disclosure import (
     LEVELS,
@@ -434,7 +435,7 @@ def forget_population():
     """Let go of the population, of what was counted, and of the file."""
     state.forget("population")
     state.forget("people below")
-    look(population=None, uploads=state.work().looking.uploads + 1)
+    state.change(looking=without_population(state.work().looking))
 
 
 def take_population(key):
@@ -444,9 +445,11 @@ def take_population(key):
         forget_population()
         return
     try:
-        look(population=open_table(given.getvalue(), given.name))
+        seen = with_population(state.work().looking, given.getvalue(), given.name)
     except KanonError as error:
         state.change(problem=error.sentence)
+        return
+    state.change(looking=seen)
 
 
 def found_out(work, result):

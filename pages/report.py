@@ -194,7 +194,7 @@ def downloads(work, report, words, stale):
     told = work.reported.decision
     context = told.context.to_json() if told else ""
     context_name = file_name("context", "json", context) if told else ""
-    people = work.looking.population.name if told and told.reached.population else ""
+    people = work.reported_people.name if work.reported_people else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
             say("Report of the old settings") if stale else say("Report"),

@@ -973,11 +973,13 @@ CONTEXTS = [
     Case("A threshold that nobody knows", asked("m", 2),
          "Context key thresholds: the key 'm' is unknown; known are k, highest_risk, mean_risk, l, t."),
     Case("A k with a fraction", asked("k", 5.5),
-         "Context key thresholds.k.wanted has to be a whole number of at least 2, not 5.5."),
+         "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most 100 000 000, not 5.5."),
+    Case("A k beyond all tables", asked("k", 1e308),
+         "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most 100 000 000, not 1e+308."),
     Case("A t above 1", asked("t", 1.5),
          "Context key thresholds.t.wanted has to be a number of at least 0 and at most 1, not 1.5."),
     Case("A risk that is no 1 in so many", asked("highest_risk", 0.09),
-         "Context key thresholds.highest_risk.wanted has to be a number of at least 1, not 0.09."),
+         "Context key thresholds.highest_risk.wanted has to be a number of at least 1 and at most 100 000 000, not 0.09."),
 ]
 
 OPTION = Never("it is an option of the command line")
@@ -1031,6 +1033,10 @@ CALLS = [
          OPTION,
          command="The file of words is not valid JSON: see line 1, character 1.",
          app=Never("each text has a field")),
+    Case("A folder instead of a context", Call("decide plan.json --table people.csv --context ."),
+         OPTION,
+         command="The context '.' cannot be read.",
+         app=Never("a file is picked")),
     Case("A population that does not count", Call("decide plan.json --table people.csv --context context.json --population people.csv"),
          OPTION,
          command="--population counts in a context with \"attacker\": \"journalist\" alone, who does not know who is in the table.",

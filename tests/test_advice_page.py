@@ -28,8 +28,9 @@ from kanon.advisor.weighing import weigh
 from kanon.charts.advised import advised_chart, on_front
 from kanon.progress import no_progress
 from kanon.release_context import Context, Own, with_own
-from kanon.studio.advising import as_before, asked_of, limits_said, with_proposal, with_ways
+from kanon.studio.advising import asked_of, limits_said, with_proposal, with_ways
 from kanon.studio.starting import sample_work
+from kanon.studio.taking import as_before
 from kanon.sweep import Configuration
 
 DECIDE = "pages/decide.py"
@@ -215,8 +216,9 @@ def test_what_counts_no_cost_leaves_the_metric(found):
     assert with_proposal(work, Configuration("distortion", "l")).metric == "total"
     taken = with_proposal(work, Configuration("ncp", "s3", scope="class"))
     assert (taken.metric, taken.strategy, taken.scope) == ("ncp", "s3", "class")
-    assert as_before(taken).metric == "total" and as_before(work) is work
-    assert taken.sensitive == "disease" and as_before(taken).sensitive is None
+    back = as_before(taken, "settings")
+    assert back.metric == "total" and as_before(work, "settings") is work
+    assert taken.sensitive == "disease" and back.sensitive is None
 
 
 # --- the chart ------------------------------------------------------------------------------

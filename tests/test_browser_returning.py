@@ -38,7 +38,7 @@ def loaded(page):
     return page.get_by_text(re.compile("^61 records ·"))
 
 
-def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
+def test_a_reload_loses_nothing_and_tells_nobody(open_window, server):
     page = mine(open_window(), server)
     give_role(page, "zip", "insensitive")
     word = page.evaluate(WORD)
@@ -54,6 +54,16 @@ def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
         page.reload(wait_until="domcontentloaded")  # "commit" breaks a reload that follows
     wait_for_result(page)
     expect(loaded(page)).to_be_visible()
+
+    told = server.log.read_text("utf-8")
+    assert word not in told and word not in page.url
+    assert word not in page.evaluate("document.cookie + JSON.stringify({...localStorage})")
+
+
+@pytest.mark.nightly  # in every run: test_desks.py
+def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, server):
+    page = mine(open_window(), server)
+    word = page.evaluate(WORD)
 
     other = open_window()
     open_data(other, server)
@@ -72,10 +82,7 @@ def test_a_reload_loses_nothing_and_nobody_else_gets_it(open_window, server):
     idle(twin)
     twin.wait_for_function(f"word => {WORD} !== word", arg=word)
     twin.close()
-
-    told = server.log.read_text("utf-8")
-    assert word not in told and word not in page.url
-    assert word not in page.evaluate("document.cookie + JSON.stringify({...localStorage})")
+    assert word not in server.log.read_text("utf-8")
 
 
 @pytest.mark.nightly  # in every run: test_desks.py, test_project.py

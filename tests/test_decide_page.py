@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -25,10 +26,18 @@ from dashboard import (
 
 from kanon.__main__ import main
 from kanon.errors import PlanError
+from kanon.progress import no_progress
 from kanon.release_context import Context, Own, with_own
-from kanon.sources.opening import open_table
+from kanon.studio.attacker import with_population, without_population
 from kanon.studio.deciding import with_context
 from kanon.studio.project import opened_project, saved_project
+from kanon.studio.reporting import (
+    context_of_report,
+    make_report,
+    outdated_report,
+    people_of_report,
+    plan_of_report,
+)
 from kanon.studio.starting import sample_work
 
 DECIDE = "pages/decide.py"
@@ -49,13 +58,16 @@ def context(at):
     return work(at).deciding.context
 
 
+def field_of(at, name):
+    """The field of a threshold."""
+    start = f"decide-wanted-{work(at).version}-{name}-"
+    (field,) = [one for one in at.number_input if one.key.startswith(start)]
+    return field
+
+
 def want(at, name, number):
     """Type another number for a threshold."""
-    (field,) = [
-        one for one in at.number_input
-        if one.key.startswith(f"decide-wanted-{work(at).version}-{name}-")
-    ]  # fmt: skip
-    field.set_value(number)
+    field_of(at, name).set_value(number)
     return go(at)
 
 
@@ -89,7 +101,7 @@ def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
     rows = work(hospital).table.frame[work(hospital).quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
-    seen = replace(work(hospital).looking, population=open_table(people, "people.csv"))
+    seen = with_population(work(hospital).looking, people, "people.csv")
     asked = replace(
         work(hospital).deciding, context=Context(release="research", attacker="journalist")
     )
@@ -113,12 +125,22 @@ def test_a_threshold_of_ones_own_has_a_source_and_a_way_back(hospital):
 
 
 def test_a_number_that_is_not_allowed_changes_nothing(hospital):
-    want(hospital, "k", 1.0)
-    assert problems(hospital) == [
+    said = (
         "What is asked for in 'Records that look alike (k-anonymity)' has to be a whole number of "
-        "at least 2, not 1."
-    ]
-    assert context(hospital) == Context(release="public")
+        "at least 2 and at most 100 000 000, not 1. Still asked for: 11."
+    )
+    want(hospital, "k", 1.0)
+    assert problems(hospital) == [said] and context(hospital) == Context(release="public")
+    want(hospital, "t", 0.5)
+    assert problems(hospital) == [said] and field_of(hospital, "k").value == 1, (
+        "what was typed stays"
+    )
+    want(hospital, "k", 7.0)
+    assert not problems(hospital) and context(hospital).thresholds.k.wanted == 7
+    want(hospital, "k", 1e308)
+    hospital.button(key="decide-back-k").click()
+    go(hospital)
+    assert not problems(hospital) and field_of(hospital, "k").value == 11
 
 
 def test_an_empty_field_asks_for_nothing(hospital):
@@ -129,10 +151,12 @@ def test_an_empty_field_asks_for_nothing(hospital):
 def test_what_no_release_reaches_is_said_beside_the_field(hospital):
     want(hospital, "l", 50.0)
     assert "No release reaches that of disease: at most" in texts(hospital)
-    want(hospital, "k", 11.0)
-    assert "No release reaches that: the table has 10 records." in texts(hospital)
+    said = "No release reaches that: the table has 10 records."
+    assert texts(hospital).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
     want(hospital, "k", 10.0)
-    assert "the table has 10 records" not in texts(hospital)
+    assert texts(hospital).count(said) == 2
+    hospital.button_group(key="decide-attacker").set_value("journalist")
+    assert said not in texts(go(hospital)), "of a population it may be reached"
 
 
 def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
@@ -187,6 +211,34 @@ def test_the_purpose_is_not_carried_to_another_table(hospital):
 
 
 # --- the report and the project -----------------------------------------------------------------
+def test_a_report_is_outdated_under_another_population_but_not_under_the_same_file(start):
+    at = start()
+    begun = work(at)
+    rows = begun.table.frame[begun.quasi_identifiers]
+    files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
+
+    def beside(content, work):
+        return replace(work, looking=with_population(work.looking, content, "people.csv"))
+
+    asked = with_context(begun, Context(release="research", attacker="journalist"))
+    asked = beside(files[0], replace(asked, report=replace(asked.report, in_context=True)))
+    purpose, people = context_of_report(asked)
+    plan = plan_of_report(asked).model_dump(mode="json")
+    given = (plan, asked.table, "hospital.csv", None, date(2026, 1, 31), purpose.content, people)
+    report = make_report(no_progress, *given)
+    made = replace(asked, reported=report, reported_people=people_of_report(asked))
+    assert report.decision.reached.population and not outdated_report(made)
+    assert not outdated_report(beside(files[0], made)), "loaded once more"
+    assert outdated_report(beside(files[1], made))
+    gone = replace(made, looking=without_population(made.looking))
+    assert outdated_report(gone)
+    at.session_state[WORK] = gone
+    go(at, "pages/report.py")
+    assert not at.exception and "--population people.csv" in at.code[0].value
+    known = with_context(made, Context(release="research"))
+    assert outdated_report(known) and people_of_report(known) is None
+
+
 @pytest.mark.nightly
 def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     start, downloads, tmp_path, monkeypatch

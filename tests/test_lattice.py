@@ -242,7 +242,7 @@ def test_many_attributes_are_counted_as_by_hand():
     problem = wide(900, 6, 24)
     plain = PlainLattice(problem, 3, 40)
     nodes = list(plain.nodes())
-    chosen = [nodes[i] for i in np.random.default_rng(1).permutation(len(nodes))[:80]]
+    chosen = [nodes[i] for i in np.random.default_rng(1).permutation(len(nodes))[:40]]
     lattice = engine(problem, 3, 40)
     pairs = [
         math.prod(half.parts(tuple(node[j] for j in half.columns))[2] for half in lattice._halves)

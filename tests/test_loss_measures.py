@@ -172,7 +172,7 @@ def full_domain(draw, leaves: bool = False):
 
 
 # --- the same numbers ---------------------------------------------------------------------------
-@examples(250)
+@examples(120)
 @given(releases(), st.integers(1, 5))
 def test_measures_are_what_is_counted_record_by_record(case, k):
     problem, to, recoding = case

@@ -105,6 +105,8 @@ def test_what_is_asked_as_models():
     assert least_k(larger) == 7
     nothing = with_own(with_own(larger, "highest_risk", Own(wanted=None)), "k", Own(wanted=None))
     assert least_k(nothing) == 2
+    most = with_own(Context(release="internal"), "k", Own(wanted=100_000_000))
+    assert least_k(most) == 100_000_000, "exact up to the most that may be asked"
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -163,7 +165,8 @@ WRONG = [
     ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": "5"}}},
      "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
     ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 1}}},
-     "Context key thresholds.k.wanted has to be a whole number of at least 2, not 1."),
+     "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most "
+     "100\u202f000\u202f000, not 1."),
     ({"context": 1, "release": "public", "thresholds": {"l": {"wanted": 2, "source": "x" * 501}}},
      f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most "
      "500 characters."),

@@ -100,6 +100,9 @@ def test_a_number_that_is_not_allowed_is_said_and_changes_nothing(turned, typed,
     at.number_input(key=key).set_value(typed)
     go(at)
     assert said in problems(at)[0] and model(at).l == 2
+    assert at.number_input(key=key).value == typed, "it stays"
+    at.number_input(key=key).set_value(2.0)
+    assert not problems(go(at)) and model(at).l == 2
 
 
 def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):
@@ -128,6 +131,8 @@ def test_what_was_found_is_required_of_the_next_release(turned):
     assert now.k == 10 and now.models == (now.greatest.model,)
     assert (now.algorithm, now.strategy) == ("gaa", "s1")
     assert "The alteration can be another one" in now.notice
+    press(at, "Back to the settings before")
+    assert not work(at).models and work(at).greatest is now.greatest
 
 
 def test_without_a_sensitive_column_there_is_nothing_to_be_mixed(turned):

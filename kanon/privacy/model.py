@@ -16,6 +16,7 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.sensitive import Sensitive
+from kanon.words import thin
 
 __all__ = ["Model", "Range", "SensitiveModel", "largest", "ranges", "rounded"]
 
@@ -47,7 +48,8 @@ class Range:
         ('a whole number of at least 2', 'a number above 0 and at most 1')
         """
         kind = "a whole number" if self.whole else "a number"
-        below = "" if math.isinf(self.highest) else f" and at most {self.highest:g}"
+        most = thin(self.highest) if self.highest >= 1000 else f"{self.highest:g}"
+        below = "" if math.isinf(self.highest) else f" and at most {most}"
         return f"{kind} {'above' if self.above else 'of at least'} {self.lowest:g}{below}"
 
     def check(self, name: str, given: object) -> None:

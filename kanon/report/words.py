@@ -10,9 +10,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from kanon.checked_json import read_json
+from kanon.checked_json import load_json
 from kanon.errors import PlanError, quoted
-from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 from kanon.words import thin
 
 __all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words"]
@@ -90,15 +89,7 @@ def read_words(path: Path) -> Words:
     PlanError
         The file cannot be read, is too large, or is not what :func:`parse_words` takes.
     """
-    try:
-        content, size = read_up_to(bytes_of("plan_megabytes"), path)
-        text = content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise PlanError(f"The file of words {quoted(path.name)} cannot be read.") from None
-    if size > bytes_of("plan_megabytes"):
-        has = f"The file of words has {thin(size / MEGABYTE)} MB"
-        raise PlanError(exceeded("plan_megabytes", has))
-    return parse_words(read_json(text, "The file of words"))
+    return parse_words(load_json(path, "The file of words"))
 
 
 def parse_words(content: Any, where: str = "The file of words") -> Words:

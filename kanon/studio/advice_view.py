@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from kanon.advisor.repeating import Again
 from kanon.advisor.weighing import USUAL
 from kanon.comparison import Comparison
-from kanon.strategies import Scope
 
-__all__ = ["AdviceView", "Advised", "Before"]
-
-
-class Before(NamedTuple):
-    """The settings before a proposal was taken."""
-
-    algorithm: str
-    metric: str
-    strategy: str
-    scope: Scope
-    sensitive: str | None
-    k: int
+__all__ = ["AdviceView", "Advised"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +27,6 @@ class AdviceView:
         Whether what part 1 asks of l and t puts ways first.
     concern
         What stands against the alteration in the picture; None for what ways differ in most.
-    before
-        The settings before a proposal was taken; None if none was.
     """
 
     low: int | None = None
@@ -50,7 +36,6 @@ class AdviceView:
     )
     limited: bool = True
     concern: Literal["l", "t"] | None = None
-    before: Before | None = None
 
 
 @dataclass(frozen=True, eq=False)

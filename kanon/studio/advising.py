@@ -19,7 +19,8 @@ from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.persons import too_few_persons
 from kanon.release_context import thresholds
 from kanon.run import Prepared, prepare
-from kanon.studio.advice_view import Advised, Before
+from kanon.studio.advice_view import Advised
+from kanon.studio.taking import with_taken
 from kanon.studio.work import Work, plan_of, settings_of
 from kanon.sweep import Configuration, Planned
 from kanon.words import thin
@@ -27,7 +28,6 @@ from kanon.words import thin
 __all__ = [
     "Asked",
     "advice_of",
-    "as_before",
     "asked_of",
     "guess_of",
     "how_advised",
@@ -203,36 +203,18 @@ def with_proposal(work: Work, configuration: Configuration) -> Work:
     A strategy that counts no cost leaves the metric as it is. k becomes the one asked for; of a
     range it stays if it is inside, and becomes the least if not.
     """
-    view, ks = work.deciding.advice, ks_of(work)
-    before = view.before or Before(
-        work.algorithm, work.metric, work.strategy, work.scope, work.sensitive, work.k
-    )
-    changed = replace(
+    ks = ks_of(work)
+    return with_taken(
         work,
+        "settings",
+        say("The settings were taken; press Anonymise on the page Anonymise."),
         algorithm="gaa",
         metric=work.metric if configuration.strategy in COSTLESS else configuration.metric,
         strategy=configuration.strategy,
         scope=configuration.scope,
         sensitive=work.focus or None,
         k=work.k if ks[0] <= work.k <= ks[-1] else ks[0],
-        problem=None,
-        notice=say("The settings were taken; press Anonymise on the page Anonymise."),
     )
-    return _viewed(changed, before)
-
-
-def as_before(work: Work) -> Work:
-    """The work with the settings from before a proposal was taken."""
-    before = work.deciding.advice.before
-    if before is None:
-        return work
-    changed = replace(work, **before._asdict(), problem=None, notice=say("As it was before."))
-    return _viewed(changed, None)
-
-
-def _viewed(work: Work, before: Before | None) -> Work:
-    advice = replace(work.deciding.advice, before=before)
-    return replace(work, deciding=replace(work.deciding, advice=advice))
 
 
 def ways_said(work: Work) -> str:

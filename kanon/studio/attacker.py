@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.language import say, say_counted
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
+from kanon.report.origin import Origin, origin_of_content
 from kanon.sensitive import Sensitive
+from kanon.sources.opening import open_table
 from kanon.sources.reading import TableFile
 from kanon.studio.text import percent, plain, shortened
 from kanon.words import thin
@@ -26,6 +28,8 @@ __all__ = [
     "occurring",
     "person_used",
     "somebody",
+    "with_population",
+    "without_population",
 ]
 
 FIRST_KNOWN = 3
@@ -49,9 +53,9 @@ class Looking:
     person
         The values of the person that is looked for, by quasi-identifier; none for one who stands
         out.
-    population, uploads
-        The table of the population that was uploaded, never written anywhere; and how often one
-        was let go, so that its file goes too.
+    population, origin, uploads
+        The table of the population that was uploaded, never written anywhere; the fingerprint of
+        its file; and how often one was let go, so that its file goes too.
     """
 
     by: str = "l"
@@ -61,7 +65,25 @@ class Looking:
     known: tuple[str, ...] | None = None
     person: Mapping[str, str] = field(default_factory=dict)
     population: TableFile | None = None
+    origin: Origin | None = None
     uploads: int = 0
+
+
+def with_population(looking: Looking, content: bytes, name: str) -> Looking:
+    """What the page looks at, with the population of a file.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read.
+    """
+    people = open_table(content, name)
+    return replace(looking, population=people, origin=origin_of_content(content, name))
+
+
+def without_population(looking: Looking) -> Looking:
+    """What the page looks at, without a population, so that nobody is left who has its rows."""
+    return replace(looking, population=None, origin=None, uploads=looking.uploads + 1)
 
 
 def known_used(looking: Looking, classes: EquivalenceClasses) -> list[str]:

@@ -20,7 +20,6 @@ from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.advising import (
     advice_of,
-    as_before,
     guess_of,
     how_advised,
     ks_of,
@@ -33,6 +32,7 @@ from kanon.studio.advising import (
 )
 from kanon.studio.picture import data_button, picture
 from kanon.studio.progress import progress
+from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.work import Work
 from kanon.words import percent
@@ -270,15 +270,7 @@ def _sake(one: Proposal) -> str:
 
 def _steady(work: Work, advice: Advice) -> None:
     """Whether ties or other records turn the choice round; or the button that finds out."""
-    if work.deciding.advice.before is not None:
-        st.button(
-            say("Back to the settings before"),
-            icon=":material/undo:",
-            type="tertiary",
-            key="advice-back",
-            disabled=work.busy,
-            on_click=lambda: state.put(as_before(state.work())),
-        )
+    back_button(work, "settings")
     if len(advice.proposals) == 1:
         st.markdown(say("No alternative is better by a point in anything that was compared."))
         return

@@ -28,13 +28,21 @@ from kanon.release_context import (
 from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.studio import running, state
-from kanon.studio.deciding import IN_ENGINE, opened_context, population_used, with_wishes
+from kanon.studio.deciding import (
+    IN_ENGINE,
+    most_k,
+    opened_context,
+    out_of_reach,
+    population_used,
+    with_wishes,
+)
 from kanon.studio.files import file_name
 from kanon.studio.models import whole
 from kanon.studio.picture import picture
 from kanon.studio.progress import cancel_button, progress
 from kanon.studio.requirements import best
 from kanon.studio.result import choose_k, notice, release_shown, start_button
+from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.uploads import upload_field
 from kanon.studio.work import Work
@@ -151,9 +159,9 @@ def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
-    # The table of the population itself is the key: its name says nothing of its rows.
-    place = None if people is None else work.looking.population
-    return state.remembered("reached", (*about, known, place), measured)
+    # The name of a population says nothing of its rows.
+    of_people = None if people is None else work.looking.origin
+    return state.remembered("reached", (*about, known, of_people), measured)
 
 
 def _said(decision: Decision) -> None:
@@ -174,19 +182,23 @@ def _finding(decision: Decision, k: int) -> str:
 # --- what is asked ----------------------------------------------------------------------------
 def _thresholds(work: Work, decision: Decision | None) -> None:
     """A line per threshold: what it means, how much is asked, what is reached, who says so."""
-    head, use = st.columns([3, 1], vertical_alignment="bottom")
-    head.subheader(say("What is asked for"))
-    use.button(
-        say("Use as models"),
-        icon=":material/tune:",
-        key="decide-use",
-        disabled=work.busy,
-        help=say(
-            "Require k, l and t of the next release, as on the page Anonymise. The mean risk is no "
-            "model: it is measured afterwards."
-        ),
-        on_click=lambda: state.put(with_wishes(state.work())),
-    )
+    refused = out_of_reach(work, whole(work))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader(say("What is asked for"), width="stretch")
+        back_button(work, "purpose")
+        st.button(
+            say("Use as models"),
+            icon=":material/tune:",
+            key="decide-use",
+            disabled=work.busy or refused is not None,
+            help=say(
+                "Require k, l and t of the next release, as on the page Anonymise. The mean risk "
+                "is no model: it is measured afterwards."
+            ),
+            on_click=lambda: state.put(with_wishes(state.work())),
+        )
+    if refused is not None:
+        st.caption(plain(refused), text_alignment="right")
     context = work.deciding.context
     for name, asked in thresholds(context).items():
         with st.container(border=True):
@@ -197,6 +209,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
+    shown = _refused(work).get((name, asked.wanted), asked.wanted)
     unit = IN_PERSONS.unit if name == "k" and work.person_known else asked.card.unit
     with number:
         st.number_input(
@@ -205,7 +218,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
             step=0.05 if name == "t" else 1.0,
             format="%g",
             placeholder=say("not asked"),
-            key=state.seeded(key, None if asked.wanted is None else float(asked.wanted)),
+            key=state.seeded(key, None if shown is None else float(shown)),
             on_change=_want,
             args=(name, key),
         )
@@ -214,6 +227,8 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
             st.markdown(line)
     with source:
         _source(work, name, asked)
+    if shown != asked.wanted:
+        st.error(plain(_not_used(asked, name, shown)), icon=":material/error:")
 
 
 def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision | None) -> list[str]:
@@ -231,11 +246,18 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             else:
                 said = say("{sign} reached: {value}", sign=sign, value=value)
             lines.append(said)
-    if name == "k" and asked.wanted is not None and asked.wanted > work.table.n_records:
+    of_table = name == "k" or work.deciding.context.attacker == "prosecutor"
+    of_table = of_table and name not in OF_COLUMNS
+    if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
         lines.append(
             say(
                 "No release reaches that: the table has {records}.",
-                records=say_counted(work.table.n_records, "{count} record", "{count} records"),
+                records=say_counted(most, "{count} record", "{count} records"),
+            )
+            if work.person_known is None
+            else say(
+                "No release reaches that: the table is about {persons}.",
+                persons=say_counted(most, "{count} person", "{count} persons"),
             )
         )
     if name in OF_COLUMNS and asked.wanted is not None:
@@ -266,18 +288,47 @@ def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
     ]
 
 
-def _want(name: str, key: str) -> None:
-    """Another number; what is not allowed is said and changes nothing."""
-    context = state.work().deciding.context
-    before = getattr(context.thresholds, name)
-    source, wanted = "" if before is None else before.source, state.typed(key)
-    title = say_of(thresholds(context)[name].card.title)
+def _refused(work: Work) -> dict[tuple[str, float | None], float]:
+    """What was typed and is not allowed, by the threshold and the number that holds instead."""
+    return state.remembered("refused thresholds", work.version, dict)
+
+
+def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
+    """Why what was typed is not used, and what still holds; nothing if it may be."""
+    called = say("What is asked for in '{title}'", title=say_of(asked.card.title))
     try:
-        if wanted is not None:
-            check_wanted(name, wanted, say("What is asked for in '{title}'", title=title))
-        _put(with_own(context, name, Own(wanted=wanted, source=source)))
+        if typed is not None:
+            check_wanted(name, typed, called)
     except KanonError as error:
-        state.change(problem=error.sentence)
+        if asked.wanted is None:
+            return say("{refusal} Still nothing is asked for.", refusal=error.sentence)
+        return say(
+            "{refusal} Still asked for: {wanted}.",
+            refusal=error.sentence,
+            wanted=f"{asked.wanted:.12g}",
+        )
+    return ""
+
+
+def _want(name: str, key: str) -> None:
+    """Another number; what is not allowed is kept for its field, said, and changes nothing."""
+    work, wanted = state.work(), state.typed(key)
+    context = work.deciding.context
+    asked, before = thresholds(context)[name], getattr(context.thresholds, name)
+    refused = _refused(work)
+    refused.pop((name, asked.wanted), None)
+    if _not_used(asked, name, wanted):
+        refused[name, asked.wanted] = wanted
+        return
+    source = "" if before is None else before.source
+    _put(with_own(context, name, Own(wanted=wanted, source=source)))
+
+
+def _as_proposed(name: str) -> None:
+    """Ask for what is proposed again, and let go of what was typed."""
+    for place in [place for place in _refused(state.work()) if place[0] == name]:
+        del _refused(state.work())[place]
+    _put(with_own(state.work().deciding.context, name, None))
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
@@ -302,7 +353,8 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
         icon=":material/undo:",
         type="tertiary",
         key=f"decide-back-{name}",
-        on_click=lambda: _put(with_own(state.work().deciding.context, name, None)),
+        on_click=_as_proposed,
+        args=(name,),
     )
 
 

@@ -28,6 +28,7 @@ from kanon.studio.reversing import (
     settings_of_reverse,
     with_reached,
 )
+from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.work import Greatest, Work
 from kanon.words import thin
@@ -57,7 +58,10 @@ def show(work: Work) -> None:
     refused = refusal([model], table)
     found = _current(work, model)
     _given(work, model, table, found is None, refused is not None)
-    if refused is not None:
+    if model in (mistyped := _mistyped(work)):
+        said = not_used(model, model.symbol, mistyped[model])
+        st.error(plain(said), icon=":material/error:")
+    elif refused is not None:
         st.error(plain(refused), icon=":material/error:")
     else:
         st.caption(plain(f"{model.symbol}: {best(model, table)}."))
@@ -128,12 +132,13 @@ def _number(work: Work, model: SensitiveModel) -> None:
     allowed, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
     kind: Any = int if allowed.whole else float
     key = f"reverse-number-{work.version}-{model.card.name}-{model.column}-{value}"
+    shown = _mistyped(work).get(model, value)
     st.number_input(
         f"{model.symbol} {'≤' if isinstance(model, TCloseness) else '≥'}",
         value=None,  # else an empty field would be the least number
         step=kind(1 if allowed.whole else 0.1),
         format="%d" if allowed.whole else "%g",
-        key=state.seeded(key, kind(value)),
+        key=state.seeded(key, None if shown is None else kind(shown)),
         on_change=lambda: _take(model, **{model.symbol: state.typed(key)}),
         width=130,
     )
@@ -144,13 +149,21 @@ def _give(model: SensitiveModel) -> None:
 
 
 def _take(model: SensitiveModel, **typed: Any) -> None:
-    """Use what was typed; what cannot be used is said and changes nothing."""
+    """Use what was typed; a number that cannot be used stays in its field, and changes nothing."""
     ((part, value),) = typed.items()
     new = None if value is None else changed(model, **typed)
+    mistyped = _mistyped(state.work())
     if new is None:
-        state.change(problem=not_used(model, part, value))
-    else:
-        _give(new)
+        mistyped[model] = value
+        return
+    if part == model.symbol:
+        mistyped.pop(model, None)
+    _give(new)
+
+
+def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
+    """What was typed for the number of a model and cannot be used."""
+    return state.remembered("mistyped given", work.version, dict)
 
 
 # --- what was found ---------------------------------------------------------------------------
@@ -188,6 +201,7 @@ def _results(work: Work, greatest: Greatest) -> None:
             help=say("Require both of the next release, as on the page Anonymise."),
             on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
         )
+        back_button(work, "reverse")
     with left:
         about = f"{greatest.settings}|{most}"
         asked = short(greatest.model)

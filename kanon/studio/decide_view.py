@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from kanon.privacy.model import SensitiveModel
 from kanon.release_context import Context
 from kanon.studio.advice_view import AdviceView
 
-__all__ = ["DecidePart", "DecideView"]
+__all__ = ["DecidePart", "DecideView", "Taken"]
 
 DecidePart = Literal["purpose", "settings", "reverse", "study"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a button of the page changed at the settings last.
+
+    Attributes
+    ----------
+    version
+        That of the work then.
+    changed
+        By the name of a field of the work what it was before and what it became.
+    """
+
+    version: int
+    changed: Mapping[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -31,6 +48,9 @@ class DecideView:
         in percent, that it may cost.
     advice
         What the advisor is asked.
+    taken
+        What each part of the page changed at the settings last, while it can be given back; see
+        :mod:`kanon.studio.taking`.
     """
 
     part: DecidePart = "purpose"
@@ -39,3 +59,4 @@ class DecideView:
     given: SensitiveModel | None = None
     most: int = 20
     advice: AdviceView = field(default_factory=AdviceView)
+    taken: Mapping[DecidePart, Taken] = field(default_factory=dict)

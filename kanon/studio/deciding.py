@@ -6,12 +6,23 @@ from dataclasses import replace
 
 import pandas as pd
 
+from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.language import say, say_counted
 from kanon.release_context import Context, least_k, models_wanted
+from kanon.studio.requirements import refusal
+from kanon.studio.taking import with_taken
 from kanon.studio.work import Work
 
-__all__ = ["IN_ENGINE", "opened_context", "population_used", "with_context", "with_wishes"]
+__all__ = [
+    "IN_ENGINE",
+    "most_k",
+    "opened_context",
+    "out_of_reach",
+    "population_used",
+    "with_context",
+    "with_wishes",
+]
 
 IN_ENGINE = say(
     "A verdict counts the released rows once more, for which the table has to be in memory, and "
@@ -71,4 +82,41 @@ def with_wishes(work: Work) -> Work:
         "Required now are k = {k} and {count} more models; press Anonymise on the page Anonymise.",
         k=k,
     )
-    return replace(work, k=k, models=(*others, *wanted), problem=None, notice=said)
+    return with_taken(work, "purpose", said, k=k, models=(*others, *wanted))
+
+
+def most_k(work: Work) -> int:
+    """The k that merging all records reaches: how many persons there are, or records."""
+    if work.person_known is None:
+        return work.kept.n_records
+    return work.kept.distinct_of(work.person_known).values
+
+
+def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
+    """Why no release can be required to have what is asked for, in a sentence; None if one can.
+
+    Parameters
+    ----------
+    work
+        What is worked on.
+    table
+        The table as one class; None if it has none, which is said when it is run.
+    """
+    context, most = work.deciding.context, most_k(work)
+    k = least_k(context)
+    if k > most and work.person_known is None:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table has {count} record.",
+            "No release reaches k = {k}: the table has {count} records.",
+            k=k,
+        )
+    if k > most:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table is about {count} person.",
+            "No release reaches k = {k}: the table is about {count} persons.",
+            k=k,
+        )
+    models = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    return None if table is None else refusal(models, table)

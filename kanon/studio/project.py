@@ -313,6 +313,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         what_if=None,
         imports=(),
         previews={},
+        singling=replace(work.singling, before={}),
         **settings_said(work, plan),
         **chosen,
     )

@@ -34,6 +34,7 @@ __all__ = [
     "make_report",
     "origin_of",
     "outdated_report",
+    "people_of_report",
     "plan_of_report",
     "what_is_in_it",
     "words_file",
@@ -109,7 +110,7 @@ def make_report(
 
 
 def outdated_report(work: Work) -> bool:
-    """Whether the report on screen is of another plan or purpose than what is chosen now."""
+    """Whether the report on screen is of another plan, purpose or population than those of now."""
     if work.reported is None:
         return False
     try:
@@ -118,9 +119,8 @@ def outdated_report(work: Work) -> bool:
     except KanonError:
         return True
     told = work.reported.decision
-    counted = told is not None and told.reached.population
-    context, people = context_of_report(work)
-    return (told and told.context, counted) != (context, people is not None)
+    context, _ = context_of_report(work)
+    return (told and told.context, work.reported_people) != (context, people_of_report(work))
 
 
 def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
@@ -128,6 +128,12 @@ def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
     if not work.report.in_context:
         return None, None
     return work.deciding.context, population_used(work)
+
+
+def people_of_report(work: Work) -> Origin | None:
+    """The fingerprint of the population that counts in the report; None where none does."""
+    _, people = context_of_report(work)
+    return None if people is None else work.looking.origin
 
 
 def form_of(report: Report, words: Words, public: bool) -> Report:

@@ -15,6 +15,7 @@ from kanon.reverse import WAYS, Reverse, reverse
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.requirements import short, suggested
+from kanon.studio.taking import with_taken
 from kanon.studio.text import percent, plain
 from kanon.studio.work import Greatest, Work, plan_of, settings_of
 from kanon.words import thin
@@ -105,10 +106,9 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
         k=thin(k),
         model=short(model),
     )
-    return replace(
-        work, k=k, models=(*others, model), algorithm="gaa", strategy="s1", problem=None,
-        notice=said,
-    )  # fmt: skip
+    return with_taken(
+        work, "reverse", said, k=k, models=(*others, model), algorithm="gaa", strategy="s1"
+    )
 
 
 def least_said(greatest: Greatest) -> str:

@@ -22,6 +22,7 @@ from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.report.origin import Origin
 from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
 from kanon.searches import Searches, check_searches, measure_searches
@@ -55,6 +56,7 @@ from kanon.studio.reporting import (
     context_of_report,
     make_report,
     origin_of,
+    people_of_report,
     plan_of_report,
 )
 from kanon.studio.reversing import greatest_k, plan_of_reverse, settings_of_reverse
@@ -416,11 +418,12 @@ def report() -> None:
     context, people = context_of_report(work)
     given = (content, work.table, work.file.name, origin_of(work), datetime.date.today())
     purpose = None if context is None else context.content
-    _submit("reporting", _with_report, make_report, *given, purpose, people)
+    then = partial(_with_report, people_of_report(work))
+    _submit("reporting", then, make_report, *given, purpose, people)
 
 
-def _with_report(work: Work, found: Report) -> Work:
-    return replace(work, reported=found)
+def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
+    return replace(work, reported=found, reported_people=people)
 
 
 def learn() -> None:

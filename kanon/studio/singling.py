@@ -78,15 +78,15 @@ def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
     """The work with another role for some columns, as if each had been chosen by hand."""
     before = {name: (work.roles[name], work.reasons[name]) for name in columns}
     work = reduce(lambda work, name: with_role(work, name, role), columns, work)
-    view = replace(work.singling, before=before)
+    view = replace(work.singling, before=before, given=role)
     done = say("{columns}: {role} now.", columns=", ".join(columns), role=say_of(role.value))
     return replace(work, singling=view, notice=done)
 
 
 def can_be_undone(work: Work) -> bool:
     """Whether the roles are still those that the last such change gave."""
-    before = work.singling.before
-    return bool(before) and all(work.roles[name] is not role for name, (role, _) in before.items())
+    before, given = work.singling.before, work.singling.given
+    return bool(before) and all(work.roles[name] is given for name in before)
 
 
 def without_last(work: Work) -> Work:

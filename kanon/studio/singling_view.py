@@ -27,8 +27,9 @@ class SinglingView:
         See :func:`kanon.sources.singling_out.singling_out`.
     found, about
         What was found last, and a fingerprint of what it was asked of.
-    before
-        The columns whose roles were changed by a finding last, with their roles and reasons then.
+    before, given
+        The columns whose roles were changed by a finding last, with their roles and reasons then;
+        and the role that they were given.
     """
 
     share: float = 0.05
@@ -37,3 +38,4 @@ class SinglingView:
     found: SinglingOut | None = None
     about: str = ""
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
+    given: Role | None = None

@@ -26,6 +26,7 @@ from kanon.next_table import Finding
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
+from kanon.report.origin import Origin
 from kanon.reverse import Reverse
 from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
 from kanon.schema import Role, singles_out
@@ -357,8 +358,9 @@ class Work:
         What the page Decide shows, with what the release is for.
     lessons
         What the page Learn shows.
-    report, reported
-        What the page Report shows, with the texts typed for it; and the report made last.
+    report, reported, reported_people
+        What the page Report shows, with the texts typed for it; the report made last; and the
+        fingerprint of the population that it counted, None if it counted none.
     learnt, predicted
         What trained classifiers scored, and what releases were measured and learnt from, by a
         fingerprint of all that it depends on; a cancelled study leaves what it found.
@@ -448,6 +450,7 @@ class Work:
     lessons: LessonsView = field(default_factory=LessonsView)
     report: ReportView = field(default_factory=ReportView)
     reported: Report | None = None
+    reported_people: Origin | None = None
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
