@@ -462,6 +462,8 @@ def _reverse(given: argparse.Namespace) -> None:
 def _simulate(given: argparse.Namespace) -> None:
     plan = _plan(given)
     _check_files(given, plan, given.out, given.state)
+    if plan.person is not None:
+        _show_warning("The study counts k in records, and the plan counts it in persons.")
     study = study_of(prepare(plan, _records(given, plan), given.plan.parent))
     made, state = made_with(study), given.state
     found = read_study(state, made) if state is not None and state.exists() else []

@@ -174,11 +174,12 @@ _MADE = 0.02
 """The share of the time that the releases take, about."""
 
 
-def _up_to_n(ks: Iterable[int], n_records: int) -> tuple[int, ...]:
-    some = tuple(sorted({k for k in ks if 2 <= k <= n_records}))
+def _up_to_n(ks: Iterable[int], most: int) -> tuple[int, ...]:
+    some = tuple(sorted({k for k in ks if 2 <= k <= most}))
     if not some:
         raise PlanError(
-            f"No k is left: choose at least one from 2 to {thin(n_records)}, the number of records."
+            f"No k is left: choose at least one from 2 to {thin(most)}, the largest that this "
+            "table allows."
         )
     return some
 

@@ -727,7 +727,7 @@ SWEEPS = [
     Case("A k twice", Sweep("3,3"), "k = 3 is given twice; give each k once."),
     Case("Only k above the number of records", Sweep("999"),
          "k = 999 cannot be reached: the table has 6 records to anonymise, and k can be at most that.",
-         app="No k is left: all that were given are above the number of records; choose at least one from 2 to 6.",
+         app="No k is left: all that were given are above 6, the largest that this table allows; choose at least one from 2 to 6.",
          status=3),
 ]
 

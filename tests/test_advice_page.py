@@ -22,13 +22,15 @@ from dashboard import (
     work,
 )
 
-from kanon.advisor.advice import try_ways
+from kanon.advisor.advice import Advice, try_ways
 from kanon.advisor.proposing import propose
+from kanon.advisor.repeating import Again
 from kanon.advisor.weighing import weigh
 from kanon.charts.advised import advised_chart, on_front
 from kanon.progress import no_progress
 from kanon.release_context import Context, Own, with_own
 from kanon.studio.advising import asked_of, limits_said, with_proposal, with_ways
+from kanon.studio.progress import under_way
 from kanon.studio.starting import sample_work
 from kanon.studio.taking import as_before
 from kanon.sweep import Configuration
@@ -111,6 +113,11 @@ def test_other_weights_rank_anew_without_a_run(opened):
     assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     weight(at, "utility", 0)
     assert work(at).job is None and cards(at) != before
+    (table,) = at.dataframe
+    assert [*table.value.columns] == [
+        "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "l, % of the table's ↑",
+        "t, 0 to 1 ↓", "Nothing beats it",
+    ]  # fmt: skip
 
 
 @pytest.mark.nightly
@@ -133,6 +140,7 @@ def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
     weight(at, "t", 0)
     (said,) = warned(at)
     assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
+    assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
     press(at, RUN)
     assert work(at).job is None and problems(at)[0].startswith("All weights are 0")
     for name in ("l", "t"):
@@ -168,6 +176,14 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert limits_said(work(at)) == "l ≥ 4.5"
     said = [text for text in texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
+    require = "In part 1, Use as models makes the next release require them."
+    assert require not in captions(at), "the roots have it"
+    asked = with_own(context, "t", Own(wanted=0))
+    asked = with_own(asked, "l", Own(wanted=50))
+    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=asked))
+    assert require in captions(go(at))
+    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=context))
+    go(at)
     at.checkbox(key="advice-limited").uncheck()
     assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]
 
@@ -223,6 +239,33 @@ def test_what_counts_no_cost_leaves_the_metric(found):
     assert taken.sensitive == "disease" and back.sensitive is None
 
 
+def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
+    weighed = weigh(found[0], [3])
+    first, *others = propose(weighed)
+
+    def about(drawn):
+        def again(lost):
+            return Again(np.ones((2, 1, 3)), np.full((3, 1, 3), lost) * drawn[:, None, None])
+
+        known = {one.place: again(2.0) for one in others} | {first.place: again(1.0)}
+        return Advice(weighed, known, None).about_records
+
+    whole = np.ones(3)
+    assert others and about(whole).startswith("On 3 of 3 tables whose records were drawn again")
+    apart = about(np.array([1, np.nan, 1]))
+    assert apart.startswith("On 2 of 2 tables")
+    assert apart.endswith("1 more cannot meet the models that are required.")
+    assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
+
+
+@pytest.mark.parametrize(
+    ("doing", "said"),
+    [("advising", "The advisor"), ("run", "Anonymise"), ("combining", "Another calculation")],
+)
+def test_what_buttons_wait_for_has_a_name(doing, said):
+    assert under_way(doing) == said
+
+
 # --- the chart ------------------------------------------------------------------------------
 @pytest.mark.parametrize("concern", ["l", "t"])
 def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
@@ -244,6 +287,14 @@ def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
         f"<b>{number}</b> {weighed.ways[one.place].title}"
         for number, one in enumerate(proposals, 1)
     ]
+    low, high = figure.layout.yaxis.range
+    assert low >= {"l": 1, "t": 0}[concern] and (concern == "l" or high <= 1)
+    left, right = figure.layout.xaxis.range
+    for note in figure.layout.annotations:  # towards the middle, off the ticks
+        assert (note.ay > 0) == (note.y >= (low + high) / 2) and note.y <= high
+        assert (note.ax > 0, note.xanchor) == (
+            (True, "left") if note.x <= (left + right) / 2 else (False, "right")
+        )
     (front,) = [trace for trace in figure.data if trace.mode == "lines"]
     on = on_front(weighed, concern)
     assert sorted(front.x) == sorted(weighed.losses[on, 0]) and list(front.x) == sorted(front.x)

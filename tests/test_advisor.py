@@ -296,16 +296,17 @@ def again(ties, drawn):
 
 
 @pytest.mark.parametrize(
-    ("mine", "its", "undecided", "held"),
+    ("mine", "its", "undecided", "held", "impossible"),
     [
-        (again([10, 11], [10, 12]), again([12, 13], [11, 11]), False, 1),
-        (again([10, 12.5], [10, 12]), again([12, 13], [10.02, 14]), True, 2),
-        (again([10, 10], [np.nan, 12]), again([10, 10], [np.nan, 14]), False, 1),
+        (again([10, 11], [10, 12]), again([12, 13], [11, 11]), False, 1, 0),
+        (again([10, 12.5], [10, 12]), again([12, 13], [10.02, 14]), True, 2, 0),
+        (again([10, 10], [np.nan, 12]), again([10, 10], [np.nan, 14]), False, 1, 1),
     ],
 )
-def test_bands_that_overlap_are_undecided(mine, its, undecided, held):
+def test_bands_that_overlap_are_undecided(mine, its, undecided, held, impossible):
     found = steadiness([mine, its], np.array([1.0]))
     assert (found.undecided, found.held, found.drawn) == (undecided, held, 2)
+    assert found.impossible == impossible
     assert (found.low[0], found.high[0]) == (10, mine.ties.max())
 
 
@@ -350,7 +351,9 @@ def test_run_again_is_the_ways_run_separately(hospital):
     plan, table = hospital
     prepared = prepare(plan_to_advise(plan), table)
     runs = runs_of(prepared, ways(True)[:30:29])
-    found = run_again(no_progress, runs, [2], tie_seeds=[3], resamples=1)
+    told = []
+    found = run_again(lambda _, text: told.append(text), runs, [2], tie_seeds=[3], resamples=1)
+    assert all(text.startswith("the proposals again, ") for text in told if text) and any(told)
     for run_, one in zip(runs, found, strict=True):
         assert one.ties.shape == (2, 1, 3) and one.drawn.shape == (1, 1, 3)
         (alone,) = run_again(no_progress, [run_], [2], tie_seeds=[3], resamples=1)

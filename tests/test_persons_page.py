@@ -13,6 +13,7 @@ from dashboard import (
     WORK,
     anonymised,
     as_bytes,
+    button,
     captions,
     choose,
     give_role,
@@ -27,6 +28,8 @@ from dashboard import (
     work,
 )
 
+from kanon.__main__ import main
+from kanon.errors import PlanError
 from kanon.schema import Role
 from kanon.studio.configurations import incomparable
 from kanon.studio.kept import imported
@@ -105,6 +108,27 @@ def test_decide_says_what_k_counts(visits):
     assert "persons ↑ better" in labels and "records ↑ better" not in labels
     at.button_group(key="decide-part").set_value("study")
     assert "Here k counts records, not persons." in captions(go(at))
+    at.button_group(key="decide-part").set_value("reverse")
+    go(at)
+    assert button(at, "Find the greatest k").disabled, "it would be refused"
+    assert any("here k counts persons, told apart by patient" in one.value for one in at.info)
+
+
+def test_the_study_on_the_command_line_says_once_that_it_counts_records(
+    tmp_path, capsys, monkeypatch
+):
+    def stopped(*_):
+        raise PlanError("Stopped.")
+
+    monkeypatch.setattr("kanon.__main__.run_study", stopped)
+    table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
+    table.write_bytes(as_bytes(VISITS, "csv"))
+    said = "kanon: warning: The study counts k in records, and the plan counts it in persons."
+    for person, times in (("patient", 1), (None, 0)):
+        plan.write_text(plan_of(replace(known(), person=person)).to_json(), "utf-8")
+        given = (str(plan), "--table", str(table), "--out", str(tmp_path / "found.csv"))
+        assert main(["simulate", *given]) == 2
+        assert capsys.readouterr().err.count(said) == times
 
 
 # --- what holds it ----------------------------------------------------------------------------

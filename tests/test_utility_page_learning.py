@@ -184,7 +184,7 @@ def test_missing_labels_and_a_label_of_one_record(opened):
         ("1", "k = 1 is not allowed"),
         ("999", "No k is left"),
         (" ", "Give at least one k"),
-        ("99999999999999999999", "above the number of records"),
+        ("99999999999999999999", "are above 160, the largest that this table allows"),
         ("²", "'²' is no k"),
     ],
 )

@@ -107,10 +107,19 @@ class Advice:
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
-        return (
-            f"On {thin(steady.held)} of {counted(steady.drawn, 'table')} whose records were drawn "
+        possible, tables = steady.drawn - steady.impossible, counted(steady.drawn, "table")
+        if not possible:
+            return (
+                f"None of {tables} whose records were drawn again from this one can meet the "
+                "models that are required, so nothing is known of other records."
+            )
+        said = (
+            f"On {thin(steady.held)} of {counted(possible, 'table')} whose records were drawn "
             "again from this one the first stays the best of these proposals."
         )
+        if not steady.impossible:
+            return said
+        return f"{said} {thin(steady.impossible)} more cannot meet the models that are required."
 
     def said(self) -> tuple[str, ...]:
         """All of it in sentences: the proposals, how steady they are, what was guessed."""
@@ -168,6 +177,7 @@ class Advice:
             },
             "drawn_again": None if steady is None else {
                 "held": steady.held, "drawn": steady.drawn,
+                "impossible": steady.impossible,
             },
             "guess": self.guess.numbers,
         }  # fmt: skip

@@ -120,8 +120,12 @@ def run_again(
         tasks += [replace(own, tie_seed=seed) for seed in seeds]
         tasks += [replace(own, classes=table) for table in tables]
     possible = [task for task in tasks if _can(task, max(ks))]
+
+    def told(fraction: float, text: str) -> None:
+        progress(fraction, f"the proposals again, {text}" if text else text)
+
     made = solve_sweep(
-        progress, [Planned(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
+        told, [Planned(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
     )
     found = {id(task): _lost(task, one, ks) for task, one in zip(possible, made, strict=True)}
     shape = next(iter(found.values())).shape
@@ -160,6 +164,8 @@ class Steady:
         with others.
     drawn
         How many tables were drawn.
+    impossible
+        How many of them cannot meet the plan's models, so that nothing is known of them.
     low, high
         Per proposal the least and the largest score over all orders of ties.
     """
@@ -167,6 +173,7 @@ class Steady:
     undecided: bool
     held: int
     drawn: int
+    impossible: int
     low: tuple[float, ...]
     high: tuple[float, ...]
 
@@ -189,10 +196,12 @@ def steadiness(proposed: Sequence[Again], shares: np.ndarray) -> Steady:
     found = standing(own, least, most, digits=1)
     assert found.undecided is not None
     on_drawn = np.array([as_shown(scores(averaged(each.drawn), shares), 1) for each in proposed])
+    impossible = np.isnan(on_drawn).any(axis=0)
     return Steady(
         bool(found.undecided.iloc[0, 0]),
         int((on_drawn[0] <= on_drawn.min(axis=0)).sum()),
         on_drawn.shape[1],
+        int(impossible.sum()),
         tuple(low.tolist()),
         tuple(high.tolist()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ _AXES = {
     "l": "l of the least mixed class (↑ better)",
     "t": "t of the most unusual class, 0 to 1 (↓ better)",
 }
+
+_VALUES = {"l": (1.0, math.inf), "t": (0.0, 1.0)}
+"""The least and the largest value of each."""
 
 
 def on_front(weighed: Weighed, concern: str) -> np.ndarray:
@@ -79,7 +83,7 @@ def advised_chart(
                     "name": strategy.upper(), "legendgroup": strategy,
                     "showlegend": look.filled,
                     "x": x[places], "y": [y[place] for place in places],
-                    "marker": marker_of(look, 9),
+                    "marker": marker_of(look, 9), "cliponaxis": False,
                     "text": [titles[place] for place in places],
                     "hovertemplate": "%{text}<br>alteration %{x:.1f} %"
                     + ("" if alone else f"<br>{concern} = %{{y:.2f}}") + "<extra></extra>",
@@ -97,12 +101,19 @@ def advised_chart(
                 "marker": hollow,
             }
         )
-    # Numbers stand off their points on different sides, so that near ones can be told apart.
-    offsets = ((0, -52), (34, 32), (56, 34))
+    room = max(2.0, 0.08 * float(np.ptp(x)))
+    middle = (x.min() + x.max()) / 2
+    reach = {} if alone else _reach(concern, y)
+    # Names stand towards the middle, off all ticks, and at different heights, so that near points
+    # can be told apart.
+    offsets = ((14, 66), (34, 40), (56, 14))
     notes = [
         {
             "x": x[one.place], "y": y[one.place], "text": f"<b>{number}</b> {titles[one.place]}",
-            "ax": right, "ay": down, "arrowcolor": INK, "arrowwidth": 1.2, "arrowhead": 0,
+            "ax": right if x[one.place] <= middle else -right,
+            "xanchor": "left" if x[one.place] <= middle else "right",
+            "ay": down if not alone and y[one.place] >= sum(reach["range"]) / 2 else -down,
+            "arrowcolor": INK, "arrowwidth": 1.2, "arrowhead": 0,
             "bgcolor": "rgba(255,255,255,0.85)", "borderpad": 2,
             "font": {"size": 14, "color": darkened(_colour(weighed, one.place))},
         }
@@ -113,23 +124,21 @@ def advised_chart(
     best = titles[proposals[0].place]
     picked = 0 < weighed.meets.sum() < len(titles)
     finding = f"{best} has the least score{' of those that meet the limits' if picked else ''}"
-    room = max(2.0, 0.08 * float(np.ptp(x)))
     return drawn(
         data, f"{span}: {finding}", height,
         {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},
-        {"title": "" if alone else _AXES[concern], "automargin": True, **_reach(y, alone)},
+        {"title": "" if alone else _AXES[concern], "automargin": True, **reach},
         hovermode="closest", showlegend=not alone, annotations=notes,
         legend={"x": 1.01, "y": 1, "font": {"size": 12}, "tracegroupgap": 0},
         margin={"l": 60, "r": 20, "t": 48, "b": 52},
     )  # fmt: skip
 
 
-def _reach(y: list[Any], alone: bool) -> dict[str, Any]:
-    """The ends of the axis, with room for the labels of the proposals."""
-    if alone:
-        return {}
+def _reach(concern: str, y: list[float]) -> dict[str, Any]:
+    """The ends of the axis, with room around the points but for values that there are none of."""
     room = max(0.1, 0.15 * (max(y) - min(y)))
-    return {"range": [min(y) - room, max(y) + room]}
+    low, high = _VALUES[concern]
+    return {"range": [max(low, min(y) - room), min(high, max(y) + room)]}
 
 
 def _colour(weighed: Weighed, place: int) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import pandas as pd
+
 from kanon.advisor.advice import Advice
 from kanon.advisor.guessing import Guess, guess
 from kanon.advisor.repeating import Again
 from kanon.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.advisor.weighing import weigh
 from kanon.comparison import COSTLESS, Comparison
-from kanon.errors import Unsatisfiable
+from kanon.errors import PlanError, Unsatisfiable
 from kanon.language import say, say_counted
 from kanon.measures.along import Points
 from kanon.plan import Plan
@@ -26,9 +28,13 @@ from kanon.sweep import Configuration, Planned
 from kanon.words import thin
 
 __all__ = [
+    "CONCERNS",
+    "WAY",
     "Asked",
     "advice_of",
     "asked_of",
+    "check_matters",
+    "concerns_of",
     "guess_of",
     "how_advised",
     "ks_of",
@@ -37,10 +43,15 @@ __all__ = [
     "plan_of_advice",
     "settings_of_advice",
     "ways_said",
+    "ways_shown",
     "with_again",
     "with_proposal",
     "with_ways",
 ]
+
+
+WAY = say("Way")
+"""The head of the column that names a way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +148,37 @@ def asked_of(work: Work) -> Asked:
     return Asked(runs, wanted, tried, ks, settings_of(work, plan))
 
 
+CONCERNS: Mapping[str, str] = {
+    "utility": say("Little is lost"),
+    "l": say("Mixed classes (l)"),
+    "t": say("Classes like the table (t)"),
+}
+"""What each concern is called beside its slider."""
+
+
+def concerns_of(work: Work) -> list[str]:
+    """The concerns that can matter here: without a sensitive column, the utility alone."""
+    return list(CONCERNS) if work.sensitive_columns else ["utility"]
+
+
+def check_matters(work: Work) -> None:
+    """Check that something matters.
+
+    Raises
+    ------
+    PlanError
+        All weights are 0.
+    """
+    names = concerns_of(work)
+    if not any(work.deciding.advice.weights[name] for name in names):
+        raise PlanError(
+            say(
+                "All weights are 0, so nothing matters; move at least one above 0: {names}.",
+                names=", ".join(CONCERNS[name] for name in names),
+            )
+        )
+
+
 def guess_of(work: Work, prepared: Prepared) -> Guess:
     """What is guessed before anything is run.
 
@@ -145,6 +187,7 @@ def guess_of(work: Work, prepared: Prepared) -> Guess:
     PlanError
         All weights are 0.
     """
+    check_matters(work)
     weights = work.deciding.advice.weights
     return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
 
@@ -230,6 +273,26 @@ def ways_said(work: Work) -> str:
         "{count} way is tried, once for every k.",
         "{count} ways are tried, each once for every k.",
     )
+
+
+def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Every way as it is shown: columns with units, and which way is better.
+
+    Metric, strategy and scope are in the name; the share of t in per cent says what t says. The
+    file has all of them.
+    """
+    heads = {
+        "rank": say("Rank"),
+        "way": WAY,
+        "score": say("Score, % ↓"),
+        "mean_alteration": say("Alteration, % ↓"),
+        "l": say("l ↑"),
+        "l_percent": say("l, % of the table's ↑"),
+        "t": say("t, 0 to 1 ↓"),
+        "front": say("Nothing beats it"),
+        "meets_limits": say("Has what part 1 asks"),
+    }
+    return table[[name for name in heads if name in table]].rename(columns=heads).round(2)
 
 
 def how_advised(work: Work) -> str:

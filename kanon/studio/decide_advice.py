@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,10 @@ from kanon.sources.stored import StoredTable
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio import running, state
 from kanon.studio.advising import (
+    CONCERNS,
+    WAY,
     advice_of,
+    concerns_of,
     guess_of,
     how_advised,
     ks_of,
@@ -28,23 +30,18 @@ from kanon.studio.advising import (
     settings_of_advice,
     tried,
     ways_said,
+    ways_shown,
     with_proposal,
 )
 from kanon.studio.outdated import outdated_notice
 from kanon.studio.picture import data_button, picture
-from kanon.studio.progress import progress, start_and_cancel
+from kanon.studio.progress import progress, start_and_cancel, under_way
 from kanon.studio.taking_button import back_button
 from kanon.studio.text import plain
 from kanon.studio.work import Work
 from kanon.words import percent
 
 __all__ = ["show"]
-
-_CONCERNS: dict[str, Callable[[], str]] = {
-    "utility": lambda: say("Little is lost"),
-    "l": lambda: say("Mixed classes (l)"),
-    "t": lambda: say("Classes like the table (t)"),
-}
 
 
 def show(work: Work) -> None:
@@ -130,11 +127,10 @@ def _asked(work: Work) -> None:
             if field == "high"
             else None,
         )
-    concerns = ["utility"] if not work.sensitive_columns else list(_CONCERNS)
-    for place, name in zip(weights, concerns, strict=False):
+    for place, name in zip(weights, concerns_of(work), strict=False):
         key = f"advice-weight-{name}"
         place.slider(
-            _CONCERNS[name](),
+            CONCERNS[name],
             0,
             10,
             key=state.seeded(key, view.weights[name]),
@@ -170,7 +166,11 @@ def _buttons(work: Work, advice: Advice | None) -> None:
                 label_visibility="collapsed",
                 format_func=lambda name: say("Alteration against {name}", name=name),
             )
-    if work.doing == "advising":
+    if work.doing != "advising" and work.busy:
+        st.caption(
+            say("{what} is under way; the buttons here wait for it.", what=under_way(work.doing))
+        )
+    with st.container():  # always there, so that what follows stays where it is
         progress()
 
 
@@ -194,6 +194,8 @@ def _found(work: Work, advice: Advice) -> None:
         st.caption(ways_said(work))
     if said := about_limits(weighed):
         st.markdown(f"**{plain(said)}**")
+        if not weighed.meets.any() and weighed.comparison.sensitive:
+            st.caption(say("In part 1, Use as models makes the next release require them."))
     places = st.columns(len(advice.proposals))
     for number, (place, one) in enumerate(zip(places, advice.proposals, strict=True), 1):
         with place, st.container(border=True, height="stretch"):
@@ -201,8 +203,13 @@ def _found(work: Work, advice: Advice) -> None:
     _steady(work, advice)
     with st.expander(say("All ways"), icon=":material/table_rows:"):
         table = state.remembered("advice table", about, advice.table)
-        st.dataframe(table.round(2), hide_index=True)
+        st.dataframe(ways_shown(table), hide_index=True, column_config=_narrow())
         data_button(say("Download all ways"), advice.table, "ways", about)
+
+
+def _narrow() -> dict[str, Any]:
+    """The first column stays in sight, and the table fits the page."""
+    return {WAY: st.column_config.TextColumn(pinned=True, width=220)}
 
 
 def _about(work: Work) -> str:

@@ -410,9 +410,18 @@ def _how(work: Work) -> str:
         ),
         say(
             "k, l and t are counted again from the released rows alone, by other means than those "
-            "that made the release. The risks follow from how many records look alike: the person "
-            "who is easiest to find is in the smallest class; on average, classes / records are "
-            "found."
+            "that made the release."
+        ),
+        say(
+            "The risks follow from how many records look alike: the person who is easiest to find "
+            "is in the smallest class; on average, classes / records are found."
+        )
+        if work.person_known is None
+        else say(
+            "The risks follow from how many persons look alike, told apart by {column}: the one "
+            "who is easiest to find is in the class of fewest persons; on average, over all "
+            "records, 1 / the persons of its class counts.",
+            column=plain(work.person_known),
         ),
     ]
     if context.known is not None:

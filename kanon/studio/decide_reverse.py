@@ -60,7 +60,16 @@ def show(work: Work) -> None:
     model = model_given(work, table)
     refused = refusal([model], table)
     found = _current(work, model)
-    _given(work, model, table, found is None, refused is not None)
+    _given(work, model, table, found is None, refused is not None or work.person is not None)
+    if work.person is not None:
+        st.info(
+            say(
+                "The greatest k is looked for in records, and here k counts persons, told apart by "
+                "{column}: on the page Data it can be made to count records, which says less.",
+                column=plain(work.person),
+            )
+        )
+        st.page_link("pages/data.py", label=say("Choose what k counts"), icon=":material/table:")
     if model in (mistyped := _mistyped(work)):
         said = not_used(model, model.symbol, mistyped[model])
         st.error(plain(said), icon=":material/error:")

@@ -166,8 +166,8 @@ def ground_of(work: Work) -> Ground:
     return Ground(prepared, labels, ground_key(work))
 
 
-def ks_typed(text: str, n_records: int) -> tuple[int, ...]:
-    """The k that were typed, rising; those above n are left out.
+def ks_typed(text: str, most: int) -> tuple[int, ...]:
+    """The k that were typed, rising; those above the most there is are left out.
 
     Raises
     ------
@@ -188,13 +188,13 @@ def ks_typed(text: str, n_records: int) -> tuple[int, ...]:
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
-    some = tuple(sorted(k for k in ks if k <= n_records))
+    some = tuple(sorted(k for k in ks if k <= most))
     if not some:
         raise PlanError(
             say(
-                "No k is left: all that were given are above the number of records; choose at "
-                "least one from 2 to {records}.",
-                records=thin(n_records),
+                "No k is left: all that were given are above {most}, the largest that this table "
+                "allows; choose at least one from 2 to {most}.",
+                most=thin(most),
             )
         )
     return some

@@ -11,7 +11,7 @@ from kanon.studio import running, state
 from kanon.studio.text import plain
 from kanon.studio.work import Doing
 
-__all__ = ["cancel_button", "progress", "start_and_cancel"]
+__all__ = ["cancel_button", "progress", "start_and_cancel", "under_way"]
 
 
 def cancel_button(key: str = "cancel") -> None:
@@ -88,7 +88,26 @@ def _bar() -> None:
     if job.finished:
         st.rerun()
     seconds = round(job.remaining or 0)
-    what = {
+    doing, step = _named(state.work().doing), job.text
+    text = say("{doing}: {step}", doing=doing, step=step) if doing else step
+    if seconds:
+        text += " · " + say("about {seconds} s left", seconds=seconds)
+    st.progress(job.progress, text=plain(text))
+
+
+def under_way(doing: Doing) -> str:
+    """What is under way, as it stands in a sentence about it."""
+    return _named(doing) or {
+        "run": say("Anonymise"),
+        "opening": say("Opening a table"),
+        "reading": say("Reading the table"),
+        "writing": say("Writing the release"),
+    }.get(doing, say("Another calculation"))
+
+
+def _named(doing: Doing) -> str:
+    """The name of a calculation that stands before its steps; nothing where these speak alone."""
+    return {
         "comparison": say("Comparing"),
         "lattice": say("The lattice"),
         "searches": say("The searches"),
@@ -96,14 +115,9 @@ def _bar() -> None:
         "learning": say("Learning"),
         "predicting": say("Learning"),
         "simulating": say("The study"),
-        "advising": say("The ways"),
+        "advising": say("The advisor"),
         "reporting": say("The report"),
         "exercises": say("The exercise set"),
         "marking": say("Marking"),
         "singling": say("Columns together"),
-    }
-    doing, step = what.get(state.work().doing), job.text
-    text = say("{doing}: {step}", doing=doing, step=step) if doing else step
-    if seconds:
-        text += " · " + say("about {seconds} s left", seconds=seconds)
-    st.progress(job.progress, text=plain(text))
+    }.get(doing, "")

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from kanon.advisor.advice import try_ways
 from kanon.advisor.repeating import run_again
-from kanon.advisor.weighing import checked_weights
 from kanon.combined import Combined
 from kanon.errors import KanonError, PlanError
 from kanon.exploration import Explored, explore
@@ -32,7 +31,7 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio import state
-from kanon.studio.advising import asked_of, limits_of, with_again, with_ways
+from kanon.studio.advising import asked_of, check_matters, limits_of, with_again, with_ways
 from kanon.studio.configurations import (
     Job,
     Wanted,
@@ -382,7 +381,7 @@ def advise_ways() -> None:
     view = work.deciding.advice
     try:
         asked = asked_of(work)
-        checked_weights(view.weights)
+        check_matters(work)
     except KanonError as error:
         state.change(problem=error.sentence)
         return
