@@ -7,6 +7,7 @@ so the scan is held against the pure version too.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -23,10 +24,11 @@ from random_tables import SEVEN, PlainTree, Problem, algorithms, examples, probl
 from test_gaa import moves_up, worked
 
 from benchmarks.tables import COLUMNS, census_like
-from kanon.algorithms import gaa, gaa_small
+from kanon.algorithms import gaa, gaa_small, merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
+from kanon.kernels.merge import GROUPS, LIVE, Looking, Merging, merge_some
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import MergePath
 from kanon.schema import Role, Schema
@@ -711,6 +713,53 @@ def test_a_table_like_a_census_file(records, values):
     task = census_task(records, values)
     assert task.classes.n_classes > records / 2
     check_all(task)
+
+
+# The groups of classes that are alike
+
+
+def grouped(looking: Looking) -> list[list[int]]:
+    """The groups, by their members; every one knows its group and how many there are."""
+    groups, found = looking.groups, []
+    for group in groups.live[: looking.state[GROUPS]].tolist():
+        members, each = [], int(groups.head[group])
+        while each >= 0:
+            assert groups.of[each] == group
+            members.append(each)
+            each = int(groups.following[each])
+        assert groups.members[group] == len(members)
+        found.append(sorted(members))
+    return sorted(found)
+
+
+def alike(work: Merging, looking: Looking) -> list[list[int]]:
+    """The live classes by size and histogram."""
+    histograms, found = looking.histograms, defaultdict(list)
+    for each in np.flatnonzero(work.alive).tolist():
+        start = histograms.start[each]
+        end = start + histograms.length[each]
+        values, tallies = histograms.value[start:end], histograms.tally[start:end]
+        found[int(work.counts[each]), tuple(values), tuple(tallies)].append(each)
+    return sorted(found.values())
+
+
+@pytest.mark.parametrize("slots", [1, 256])
+@pytest.mark.parametrize("values", [2, 9])
+@pytest.mark.parametrize("strategy", ["l", "s6", "k"])
+def test_classes_of_equal_size_and_histogram_are_one_group(monkeypatch, strategy, values, slots):
+    """After every merge, also if all hashes are the same; groups come and go."""
+    empty = np.full(slots, -1, dtype=np.int32)
+    room = merging._no_groups
+    monkeypatch.setattr(merging, "_no_groups", lambda seen: room(seen)._replace(slots=empty))
+    base = drawn_task(np.random.default_rng(values), 200, values)
+    task = replace(base, strategy=strategy, scope="class", sensitive="ill")
+    work, rules, looking = merging.begin(task, task.classes)
+    assert looking.state[GROUPS] < work.state[LIVE] // 2
+    done = False
+    while not done:
+        assert grouped(looking) == alike(work, looking)
+        done = merge_some(work, rules, looking, 1)
+    assert work.state[LIVE] == looking.state[GROUPS] == 1
 
 
 # What is refused, and what is known

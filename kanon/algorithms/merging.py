@@ -21,6 +21,7 @@ from kanon.kernels.merge import (
     LOOKS_AT_T,
     MERGES,
     NONE,
+    Groups,
     Looking,
     Merging,
     PrefixTree,
@@ -225,24 +226,46 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         mask=places(2 * seen),
         bucket=bucket,
         shares=shares,
-        live=places(seen),
-        place=places(2 * seen),
-        sizes=np.zeros(seen, dtype=np.int64),
-        masses=np.zeros(seen),
-        reaches=np.zeros(seen),
-        masks=places(seen),
+        groups=_no_groups(seen),
         worst=np.full(2 * leaves, -np.inf),
         ends=places(3),
         ends_bad=np.zeros(3),
         first=places(2 * seen if by_ties else 0),
         near=places(2 * seen + 2),
         near_value=np.zeros(2 * seen + 2),
-        bounds=np.zeros(seen),
         marks=np.zeros(len(histograms.total), dtype=np.int64),
         third=places(2 * seen),
         stamp=np.zeros(2 * seen, dtype=np.int64),
         marked=places(seen),
-        state=np.array([len(histograms.value) // 2, 0, 0, 0, 0], dtype=np.int64),
+        state=np.array([len(histograms.value) // 2, 0, 0, 0, 0, 0], dtype=np.int64),
+    )
+
+
+def _no_groups(seen: int) -> Groups:
+    """Room for the groups of so many classes and of those that are made of them."""
+
+    def places(size: int) -> np.ndarray:
+        return np.zeros(size, dtype=np.int32)
+
+    return Groups(
+        of=places(2 * seen),
+        following=places(2 * seen),
+        previous=places(2 * seen),
+        head=places(2 * seen),
+        members=places(2 * seen),
+        slots=np.full(1 << seen.bit_length(), -1, dtype=np.int32),
+        chain=places(2 * seen),
+        live=places(seen),
+        place=places(2 * seen),
+        sizes=np.zeros(seen, dtype=np.int64),
+        masses=np.zeros(seen),
+        reaches=np.zeros(seen),
+        masks=places(seen),
+        bounds=np.zeros(seen),
+        alike=places(seen),
+        alike_value=np.zeros(seen),
+        met=np.zeros(2 * seen, dtype=np.int64),
+        met_bad=np.zeros(2 * seen),
     )
 
 

@@ -21,6 +21,7 @@ from numba import njit
 __all__ = [
     "CHEAPEST",
     "CHEAPEST_THEN_LEAST_BAD",
+    "GROUPS",
     "LEAST_BAD",
     "LEAST_BAD_THEN_CHEAPEST",
     "LEAST_PRODUCT",
@@ -32,6 +33,7 @@ __all__ = [
     "MERGES",
     "NONE",
     "TOLERANCE",
+    "Groups",
     "Histograms",
     "Looking",
     "Merging",
@@ -71,7 +73,7 @@ CHEAPEST, CHEAPEST_THEN_LEAST_BAD, LEAST_BAD_THEN_CHEAPEST, LEAST_PRODUCT, LEAST
 LOOKS_AT_NOTHING, LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(4)
 """What being bad means."""
 
-ENTRIES, NEAR, FIRST, COVERED, MARKED = range(5)
+ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
 """The places in ``Looking.state``."""
 
 _SLACK = 1e-12
@@ -206,6 +208,54 @@ class Histograms(NamedTuple):
     tally: np.ndarray
 
 
+class Groups(NamedTuple):
+    """The live classes in groups, of equal size and with equal histograms.
+
+    How bad a merge is depends on these alone, unless it meets a third class. So it is computed once
+    per group: where classes are small and sensitive values few, thousands of classes are alike. A
+    group goes by the number of the class that founded it, also when that class is gone.
+
+    Attributes
+    ----------
+    of, following, previous
+        Per class its group, and its neighbours there; -1 at the ends.
+    head, members
+        Per group one end of its classes, and how many they are.
+    slots, chain
+        The groups by the hash of what is equal: per slot one group, per group the next; or -1.
+    live, place
+        The groups that have members, in no order, and per group its place there.
+    sizes, masses, reaches, masks
+        What Looking has per class, per group in that order: a scan reads one after the other.
+    bounds
+        Bounds of how bad the merge with each is, in that order.
+    alike, alike_value
+        The groups that are as good as the best so far, and how bad merges with them are.
+    met, met_bad
+        Per group the last merge and third class for which it was measured, and how bad the three
+        are together.
+    """
+
+    of: np.ndarray
+    following: np.ndarray
+    previous: np.ndarray
+    head: np.ndarray
+    members: np.ndarray
+    slots: np.ndarray
+    chain: np.ndarray
+    live: np.ndarray
+    place: np.ndarray
+    sizes: np.ndarray
+    masses: np.ndarray
+    reaches: np.ndarray
+    masks: np.ndarray
+    bounds: np.ndarray
+    alike: np.ndarray
+    alike_value: np.ndarray
+    met: np.ndarray
+    met_bad: np.ndarray
+
+
 class Looking(NamedTuple):
     """What a strategy knows of the classes beside the cost. Empty arrays if it looks at nothing.
 
@@ -224,10 +274,8 @@ class Looking(NamedTuple):
     mask, bucket, shares
         Per class the buckets that its values fall into, as bits; per value its bucket; and per set
         of buckets the share of the table in them, which bounds that of two classes together (t).
-    live, place
-        The live classes in no order, and per class its place there.
-    sizes, masses, reaches, masks
-        The same of the live classes, in that order: a scan reads them one after the other.
+    groups
+        The live classes in groups that are equally bad.
     worst
         A tree over all classes whose inner nodes hold the largest value below: how bad the worst
         live class is. Where the whole table counts.
@@ -235,8 +283,8 @@ class Looking(NamedTuple):
         The three worst classes other than the one that is merged.
     first
         A heap of the live classes in the order of ties. Where cost does not count.
-    near, near_value, bounds
-        The candidates that are as good as the best so far, and bounds of all.
+    near, near_value
+        The candidates that are as good as the best so far.
     marks
         Per value its count in the class that is merged.
     third, stamp, marked
@@ -244,7 +292,8 @@ class Looking(NamedTuple):
         was marked, or noted as one that helps; those that are marked.
     state
         The entries in use, the number of candidates near the best, the places taken in the heap,
-        the last merge for which all third classes were marked, and how many are marked.
+        the last merge for which all third classes were marked, how many are marked, and the
+        number of groups.
     """
 
     at: int
@@ -256,19 +305,13 @@ class Looking(NamedTuple):
     mask: np.ndarray
     bucket: np.ndarray
     shares: np.ndarray
-    live: np.ndarray
-    place: np.ndarray
-    sizes: np.ndarray
-    masses: np.ndarray
-    reaches: np.ndarray
-    masks: np.ndarray
+    groups: Groups
     worst: np.ndarray
     ends: np.ndarray
     ends_bad: np.ndarray
     first: np.ndarray
     near: np.ndarray
     near_value: np.ndarray
-    bounds: np.ndarray
     marks: np.ndarray
     third: np.ndarray
     stamp: np.ndarray
@@ -1112,66 +1155,114 @@ def _note_helpers(looking, work, rules, chosen, slack):
 
 @_loop
 def _bound_all(looking, work, chosen):
-    """Bound how bad the merges with all live classes are. Returns the place of the least bound."""
-    at, logs, bounds = looking.at, looking.histograms.logs, looking.bounds
-    sizes, masses, reaches = looking.sizes, looking.masses, looking.reaches
-    masks, shares, mask = looking.masks, looking.shares, looking.mask[chosen]
+    """Bound how bad the merges with all groups are. Returns the place of the least bound."""
+    at, logs, groups = looking.at, looking.histograms.logs, looking.groups
+    sizes, masses, reaches, bounds = groups.sizes, groups.masses, groups.reaches, groups.bounds
+    masks, shares, mask = groups.masks, looking.shares, looking.mask[chosen]
     size, mass, reach = work.counts[chosen], looking.mass[chosen], looking.reach[chosen]
-    live = work.state[LIVE]
+    number = looking.state[GROUPS]
     if at == LOOKS_AT_L:
-        for place in range(live):
+        for place in range(number):
             both = size + sizes[place]
             bounds[place] = (mass + masses[place]) / both - _ln(logs, both) - _SLACK
     elif at == LOOKS_AT_K:
-        for place in range(live):
+        for place in range(number):
             bounds[place] = -float(size + sizes[place])
     else:
-        for place in range(live):
+        for place in range(number):
             covered = min(reach + reaches[place], shares[mask | masks[place]])
             apart = abs(mass - masses[place]) / (size + sizes[place])
             bounds[place] = max(apart, 2.0 * (1.0 - covered)) - _SLACK
     first = 0
-    for place in range(live):
+    for place in range(number):
         if bounds[place] < bounds[first]:
             first = place
     return first
 
 
 @_loop
+def _unmarked(looking, candidate, stamp):
+    """The class, or the next of its group, that is not marked; -1 if there is none."""
+    while candidate >= 0 and looking.stamp[candidate] == stamp:
+        candidate = looking.groups.following[candidate]
+    return candidate
+
+
+@_loop
+def _marked_bad(looking, work, chosen, candidate):
+    """How bad the merge with a marked candidate is, measured once per group and third class."""
+    groups, third = looking.groups, looking.third[candidate]
+    group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
+    if groups.met[group] != met:
+        groups.met[group] = met
+        groups.met_bad[group] = _merged_bad(looking, work, chosen, candidate, third)
+    return groups.met_bad[group]
+
+
+@_loop
 def _note_least_bad(looking, work, rules, chosen, slack):
     """Note all candidates whose merge is about the least bad. Returns how bad that is."""
     logs, records, total, start, length, value, tally = looking.histograms
-    at, marks, counts, masses = looking.at, looking.marks, work.counts, looking.mass
-    state, bounds, live, stamps = looking.state, looking.bounds, looking.live, looking.stamp
-    near, near_value = looking.near, looking.near_value
-    size, mass, stamp = counts[chosen], masses[chosen], work.state[MERGES] + 1
-    first = _bound_all(looking, work, chosen)
-    whole = looking.whole
-    if whole:  # any of them may meet a third class, which makes another bound
-        bounds[: work.state[LIVE]] = -np.inf
-    else:
-        for place in range(state[MARKED]):
-            bounds[looking.place[looking.marked[place]]] = -np.inf
-    best = _badness(looking, work, rules, chosen, live[first])
+    groups, state, marks, at = looking.groups, looking.state, looking.marks, looking.at
+    bounds, alike, alike_value = groups.bounds, groups.alike, groups.alike_value
+    counts, masses, stamp = work.counts, looking.mass, work.state[MERGES] + 1
+    size, mass = counts[chosen], masses[chosen]
+    first = groups.live[_bound_all(looking, work, chosen)]
+    best = _badness(looking, work, rules, chosen, groups.head[first])
+    state[NEAR] = 0
+    for place in range(state[MARKED]):
+        candidate = looking.marked[place]
+        found = _marked_bad(looking, work, chosen, candidate)
+        if found < best - slack:
+            state[NEAR] = 0
+        best = min(best, found)
+        if found <= best + slack:
+            _note(looking, candidate, found)
     noted = 0
-    for place in range(work.state[LIVE]):
+    for place in range(state[GROUPS]):
         if bounds[place] > best + slack:
             continue
-        candidate = live[place]
-        if whole or stamps[candidate] == stamp:
-            found = _badness(looking, work, rules, chosen, candidate)
-        else:
-            found = _bad_of_two(
-                at, logs, records, total, start, length, value, tally, marks,
-                chosen, candidate, size + counts[candidate], mass + masses[candidate],
-            )  # fmt: skip
+        group = groups.live[place]
+        candidate = _unmarked(looking, groups.head[group], stamp)
+        if candidate < 0:
+            continue
+        found = _bad_of_two(
+            at, logs, records, total, start, length, value, tally, marks,
+            chosen, candidate, size + counts[candidate], mass + masses[candidate],
+        )  # fmt: skip
         if found < best - slack:
             noted = 0
         best = min(best, found)
         if found <= best + slack:
-            near[noted], near_value[noted] = candidate, found
+            alike[noted], alike_value[noted] = group, found
             noted += 1
-    state[NEAR] = noted
+    for place in range(noted):
+        candidate = _unmarked(looking, groups.head[alike[place]], stamp)
+        while candidate >= 0:
+            _note(looking, candidate, alike_value[place])
+            candidate = _unmarked(looking, groups.following[candidate], stamp)
+    return best
+
+
+@_loop
+def _note_least_bad_table(looking, work, rules, chosen, slack):
+    """Note all candidates after whose merge the table is about the least bad.
+
+    Returns how bad that is. Any of them may meet a third class, so all are looked at.
+    """
+    groups, state = looking.groups, looking.state
+    best = np.inf
+    state[NEAR] = 0
+    for place in range(state[GROUPS]):
+        candidate = groups.head[groups.live[place]]
+        while candidate >= 0:
+            found = _badness(looking, work, rules, chosen, candidate)
+            if found < best - slack:
+                state[NEAR] = 0
+            best = min(best, found)
+            if found <= best + slack:
+                _note(looking, candidate, found)
+            candidate = groups.following[candidate]
     return best
 
 
@@ -1186,6 +1277,25 @@ def _note_product(looking, work, rules, chosen, candidate, own, product):
 
 
 @_loop
+def _cost_up_to(work, rules, chosen, candidate, own, least, most):
+    """What it costs to merge two classes; or, where it is more than ``most``, some more than it."""
+    stamp, known = work.state[MERGES] + 1, work.known
+    more = work.counts[candidate] - least if rules.weighted else np.int64(0)
+    cost = np.int64(0)
+    for j in rules.order:
+        value = work.nodes[candidate, j]
+        if known[j, value] != stamp:
+            known[j, value] = stamp
+            work.bound[j, value], work.down[j, value] = _meet(
+                rules.parents[j], rules.depths[j], work.nodes[chosen, j], value, own, least
+            )
+        cost += work.bound[j, value] + more * work.down[j, value]
+        if cost > most:
+            break
+    return cost
+
+
+@_loop
 def _note_low_products(looking, work, rules, root, chosen, own, least):
     """Look one by one at the candidates with the lowest factors, so that a search can leave them.
 
@@ -1193,20 +1303,18 @@ def _note_low_products(looking, work, rules, root, chosen, own, least):
     less of the tree has to be searched. Returns that factor. Those that meet a third class have
     another bound: they are looked at here, too, wherever they stand, so that a search leaves them.
     """
-    at, bounds, state, live = looking.at, looking.bounds, looking.state, looking.live
-    nodes, order, parents, depths = work.nodes, rules.order, rules.parents, rules.depths
-    counts, weighted, stamps, stamp = work.counts, rules.weighted, looking.stamp, state[COVERED]
-    logs, records, total, start, length, value_of, tally = looking.histograms
+    at, groups, state = looking.at, looking.groups, looking.state
+    bounds, counts, stamp = groups.bounds, work.counts, state[COVERED]
+    logs, records, total, start, length, value, tally = looking.histograms
     masses, reaches, masks, marks = looking.mass, looking.reach, looking.mask, looking.marks
     marked, thirds, shares = looking.marked, looking.third, looking.shares
     size, mass = counts[chosen], masses[chosen]
-    bound_of, down_of, known = work.bound, work.down, work.known
     cheapest = _search(work, rules, looking, root, chosen, own, least, CHEAPEST, 0.0)
     _bound_all(looking, work, chosen)
     usual = _badness(looking, work, rules, chosen, cheapest)
     product = _cost(work, rules, chosen, cheapest, own) * _factor(at, usual)
     _note(looking, cheapest, product)
-    number = work.state[LIVE]
+    number = state[GROUPS]
     # Downwards from how bad the merge with the cheapest class is, until about a tenth is below.
     bar = usual
     for _ in range(_STEPS):
@@ -1216,51 +1324,47 @@ def _note_low_products(looking, work, rules, root, chosen, own, least):
             below += bounds[place] < bar
         if below * _SAMPLED <= 16 + number // 10:
             break
-    third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
-    for place in range(number + state[MARKED]):
-        if place < number:
-            bad = bounds[place]
-            if bad >= bar:
-                continue
-            candidate = live[place]
-        else:  # one that meets a third class, often the same as the one before
-            candidate = marked[place - number]
-            if thirds[candidate] != third:
-                third = thirds[candidate]
-                both = size + counts[third]
-                bad = _bad_of_two(
-                    at, logs, records, total, start, length, value_of, tally, marks,
-                    chosen, third, both, mass + masses[third],
-                )  # fmt: skip
-                joint = both * (bad + _ln(logs, both) if at == LOOKS_AT_L else bad)
-                reach, mask = reaches[chosen] + reaches[third], masks[chosen] | masks[third]
-            bad = _least_of_two(
-                at, logs, shares, both, joint, reach, mask, counts[candidate],
-                masses[candidate], reaches[candidate], masks[candidate],
-            )  # fmt: skip
-        most = _most_for(product, _factor(at, bad))
-        more = counts[candidate] - least if weighted else np.int64(0)
-        cost = np.int64(0)
-        for j in order:
-            value = nodes[candidate, j]
-            if known[j, value] != stamp:
-                known[j, value] = stamp
-                bound_of[j, value], down_of[j, value] = _meet(
-                    parents[j], depths[j], nodes[chosen, j], value, own, least
-                )
-            cost += bound_of[j, value] + more * down_of[j, value]
-            if cost > most:
-                break
-        if cost > most or (stamps[candidate] == stamp and place < number):
+    for place in range(number):
+        if bounds[place] >= bar:
             continue
-        if place < number:
+        most = _most_for(product, _factor(at, bounds[place]))
+        bad = -np.inf  # not measured yet
+        candidate = _unmarked(looking, groups.head[groups.live[place]], stamp)
+        while candidate >= 0:
+            cost = _cost_up_to(work, rules, chosen, candidate, own, least, most)
+            if cost <= most:
+                if bad == -np.inf:
+                    bad = _bad_of_two(
+                        at, logs, records, total, start, length, value, tally, marks,
+                        chosen, candidate, size + counts[candidate], mass + masses[candidate],
+                    )  # fmt: skip
+                found = cost * _factor(at, bad)
+                if found <= product * (1 + TOLERANCE):
+                    _note(looking, candidate, found)
+                    product = min(product, found)
+                most = _most_for(product, _factor(at, bad))
+            candidate = _unmarked(looking, groups.following[candidate], stamp)
+    third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
+    for place in range(state[MARKED]):
+        candidate = marked[place]
+        if thirds[candidate] != third:  # it is often the same as the one before
+            third = thirds[candidate]
+            both = size + counts[third]
             bad = _bad_of_two(
-                at, logs, records, total, start, length, value_of, tally, marks,
-                chosen, candidate, size + counts[candidate], mass + masses[candidate],
+                at, logs, records, total, start, length, value, tally, marks,
+                chosen, third, both, mass + masses[third],
             )  # fmt: skip
-        else:
-            bad = _merged_bad(looking, work, chosen, candidate, third)
-        found = cost * _factor(at, bad)
+            joint = both * (bad + _ln(logs, both) if at == LOOKS_AT_L else bad)
+            reach, mask = reaches[chosen] + reaches[third], masks[chosen] | masks[third]
+        bad = _least_of_two(
+            at, logs, shares, both, joint, reach, mask, counts[candidate],
+            masses[candidate], reaches[candidate], masks[candidate],
+        )  # fmt: skip
+        most = _most_for(product, _factor(at, bad))
+        cost = _cost_up_to(work, rules, chosen, candidate, own, least, most)
+        if cost > most:
+            continue
+        found = cost * _factor(at, _merged_bad(looking, work, chosen, candidate, third))
         if found <= product * (1 + TOLERANCE):
             _note(looking, candidate, found)
             product = min(product, found)
@@ -1382,9 +1486,10 @@ def _partner_by_badness(work, rules, looking, root, chosen, own, least, slack):
             best = _first_no_worse(looking, work, rules, chosen, bar)
         if best >= 0:
             return best
+        lowest = _note_least_bad_table(looking, work, rules, chosen, slack)
     else:
         _mark_thirds(looking, work, rules, chosen)
-    lowest = _note_least_bad(looking, work, rules, chosen, slack)
+        lowest = _note_least_bad(looking, work, rules, chosen, slack)
     return _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
 
 
@@ -1422,26 +1527,107 @@ def _partner(work, rules, looking, root, chosen, own, least):
     return best
 
 
+# The groups of classes that are alike
+
+
+@_loop
+def _slot(looking, work, each):
+    """The slot of a class: a hash of its size and histogram (splitmix64)."""
+    histograms = looking.histograms
+    start, length = histograms.start[each], histograms.length[each]
+    state = np.uint64(work.counts[each]) * _MIX
+    for entry in range(start, start + length):
+        state = (state ^ np.uint64(histograms.value[entry])) * np.uint64(0xBF58476D1CE4E5B9)
+        state = state ^ (state >> np.uint64(27))
+        state = (state ^ np.uint64(histograms.tally[entry])) * np.uint64(0x94D049BB133111EB)
+        state = state ^ (state >> np.uint64(31))
+    return np.int64(state & np.uint64(len(looking.groups.slots) - 1))
+
+
+@_loop
+def _alike(looking, work, one, other):
+    """Whether two classes have the same size and histogram."""
+    histograms = looking.histograms
+    length = histograms.length[one]
+    if work.counts[one] != work.counts[other] or length != histograms.length[other]:
+        return False
+    its, others = histograms.start[one], histograms.start[other]
+    for step in range(length):
+        if histograms.value[its + step] != histograms.value[others + step]:
+            return False
+        if histograms.tally[its + step] != histograms.tally[others + step]:
+            return False
+    return True
+
+
+@_loop
+def _found(looking, work, founder, slot):
+    """Begin a group with the class that is the first of its kind: measure it."""
+    groups, histograms = looking.groups, looking.histograms
+    if looking.at == LOOKS_AT_K:
+        bad, mass, reach = -float(work.counts[founder]), 0.0, 0.0
+    else:
+        bad, mass, reach = _measure(histograms, founder, looking.at)
+    mask = 0
+    if looking.at == LOOKS_AT_T:
+        start = histograms.start[founder]
+        for entry in range(start, start + histograms.length[founder]):
+            mask |= 1 << looking.bucket[histograms.value[entry]]
+    looking.bad[founder], looking.mass[founder] = bad, mass
+    looking.reach[founder], looking.mask[founder] = reach, mask
+    place = looking.state[GROUPS]
+    groups.live[place], groups.place[founder] = founder, place
+    groups.sizes[place], groups.masses[place] = work.counts[founder], mass
+    groups.reaches[place], groups.masks[place] = reach, mask
+    groups.head[founder], groups.members[founder] = -1, 0
+    groups.chain[founder] = groups.slots[slot]
+    groups.slots[slot] = founder
+    looking.state[GROUPS] += 1
+
+
+@_loop
+def _close(looking, group, slot):
+    """Forget a group that has lost its last member."""
+    groups = looking.groups
+    above = groups.slots[slot]
+    if above == group:
+        groups.slots[slot] = groups.chain[group]
+    else:
+        while groups.chain[above] != group:
+            above = groups.chain[above]
+        groups.chain[above] = groups.chain[group]
+    looking.state[GROUPS] -= 1
+    place, last = groups.place[group], looking.state[GROUPS]
+    moved = groups.live[last]
+    groups.live[place], groups.place[moved] = moved, place
+    groups.sizes[place] = groups.sizes[last]
+    groups.masses[place] = groups.masses[last]
+    groups.reaches[place] = groups.reaches[last]
+    groups.masks[place] = groups.masks[last]
+
+
 @_loop
 def _see(looking, work, added):
     """Let a strategy know of a class that lives now."""
-    if looking.at == LOOKS_AT_K:
-        bad, mass, reach = -float(work.counts[added]), 0.0, 0.0
+    groups = looking.groups
+    slot = _slot(looking, work, added)
+    group = groups.slots[slot]
+    while group >= 0 and not _alike(looking, work, groups.head[group], added):
+        group = groups.chain[group]
+    if group < 0:
+        group = added
+        _found(looking, work, added, slot)
     else:
-        bad, mass, reach = _measure(looking.histograms, added, looking.at)
-    mask = 0
-    if looking.at == LOOKS_AT_T:
-        start = looking.histograms.start[added]
-        for entry in range(start, start + looking.histograms.length[added]):
-            mask |= 1 << looking.bucket[looking.histograms.value[entry]]
-    looking.bad[added], looking.mass[added] = bad, mass
-    looking.reach[added], looking.mask[added] = reach, mask
-    place = work.state[LIVE] - 1
-    looking.live[place], looking.place[added] = added, place
-    looking.sizes[place], looking.masses[place] = work.counts[added], mass
-    looking.reaches[place], looking.masks[place] = reach, mask
+        looking.bad[added], looking.mass[added] = looking.bad[group], looking.mass[group]
+        looking.reach[added], looking.mask[added] = looking.reach[group], looking.mask[group]
+    head = groups.head[group]
+    groups.of[added], groups.following[added], groups.previous[added] = group, head, -1
+    if head >= 0:
+        groups.previous[head] = added
+    groups.head[group] = added
+    groups.members[group] += 1
     if looking.whole:
-        _rate(looking.worst, added, bad)
+        _rate(looking.worst, added, looking.bad[added])
     if len(looking.first):
         _push(work, looking.first, looking.state[FIRST], added, True)
         looking.state[FIRST] += 1
@@ -1449,14 +1635,18 @@ def _see(looking, work, added):
 
 @_loop
 def _miss(looking, work, gone):
-    """Let a strategy know of a class that has just gone."""
-    place, last = looking.place[gone], work.state[LIVE]
-    moved = looking.live[last]
-    looking.live[place], looking.place[moved] = moved, place
-    looking.sizes[place] = looking.sizes[last]
-    looking.masses[place] = looking.masses[last]
-    looking.reaches[place] = looking.reaches[last]
-    looking.masks[place] = looking.masks[last]
+    """Let a strategy know of a class that has just gone; its histogram still stands."""
+    groups = looking.groups
+    group, before, after = groups.of[gone], groups.previous[gone], groups.following[gone]
+    if before >= 0:
+        groups.following[before] = after
+    else:
+        groups.head[group] = after
+    if after >= 0:
+        groups.previous[after] = before
+    groups.members[group] -= 1
+    if groups.members[group] == 0:
+        _close(looking, group, _slot(looking, work, gone))
     if looking.whole:
         _rate(looking.worst, gone, -np.inf)
 
