@@ -278,8 +278,8 @@ def ways_said(work: Work) -> str:
 def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
     """Every way as it is shown: columns with units, and which way is better.
 
-    Metric, strategy and scope are in the name; the share of t in per cent says what t says. The
-    file has all of them.
+    Metric, strategy and scope are in the name, and the shares of l and t in per cent say what l
+    and t say. The file has all of them.
     """
     heads = {
         "rank": say("Rank"),
@@ -287,10 +287,9 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
         "score": say("Score, % ↓"),
         "mean_alteration": say("Alteration, % ↓"),
         "l": say("l ↑"),
-        "l_percent": say("l, % of the table's ↑"),
         "t": say("t, 0 to 1 ↓"),
         "front": say("Nothing beats it"),
-        "meets_limits": say("Has what part 1 asks"),
+        "meets_limits": say("As part 1 asks"),
     }
     return table[[name for name in heads if name in table]].rename(columns=heads).round(2)
 
