@@ -34,7 +34,7 @@ from kanon.simulated.study import (
     RUNS,
     STRATEGIES,
     Found,
-    Run,
+    StudyRun,
     lacking,
     run_study,
     study_of,
@@ -184,7 +184,7 @@ def test_every_record_has_a_value(problem, column, seed):
 
 
 # --- studies --------------------------------------------------------------------------------
-ODD = [Run(COLUMNS[3 * place], name) for place, name in enumerate(STRATEGIES)]
+ODD = [StudyRun(COLUMNS[3 * place], name) for place, name in enumerate(STRATEGIES)]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_s1_runs_once_for_all_columns(study, whole, monkeypatch):
     monkeypatch.setattr(kanon.simulated.study.gaa, "merge_path", told)
     assert found_by(study, SOME[:21]) == whole[:21]
     assert len(asked) == 1 + 6 * 3 and asked.count("s1") == 1
-    (alone,) = found_by(study, [Run(COLUMNS[16], "s1")])
+    (alone,) = found_by(study, [StudyRun(COLUMNS[16], "s1")])
     assert alone in whole
 
 
@@ -297,7 +297,8 @@ def test_sensitive_columns_and_models_of_the_table_play_no_part(table, study):
 def one_column(column: Column, areas: dict[str, tuple[float, ...]]) -> list[Found]:
     by_criterion = zip(*areas.values(), strict=True)
     return [
-        Found(Run(column, name), each) for name, each in zip(STRATEGIES, by_criterion, strict=True)
+        Found(StudyRun(column, name), each)
+        for name, each in zip(STRATEGIES, by_criterion, strict=True)
     ]
 
 
@@ -355,7 +356,10 @@ def test_every_number_is_in_the_table_of_results(study):
 @given(st.lists(st.integers(0, 400), min_size=21, max_size=21))
 def test_ranks_are_those_of_a_plain_count(numbers):
     areas = [tuple(x / 4 for x in numbers[3 * place : 3 * place + 3]) for place in range(7)]
-    one = [Found(Run(COLUMNS[3], name), each) for name, each in zip(STRATEGIES, areas, strict=True)]
+    one = [
+        Found(StudyRun(COLUMNS[3], name), each)
+        for name, each in zip(STRATEGIES, areas, strict=True)
+    ]
     for at, (name, card) in enumerate(CRITERIA.items()):
         mine = [each[at] for each in areas]
         better = (lambda x, y: x > y) if card.direction == "higher" else (lambda x, y: x < y)

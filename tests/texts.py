@@ -16,7 +16,7 @@ import kanon.algorithms
 import kanon.measures
 import kanon.privacy
 from kanon import release_context, remarks
-from kanon.algorithms.search import FULL_DOMAIN
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
 from kanon.comparison import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
@@ -95,7 +95,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
             yield text, f"the card of {card.name}"
     yield FULL_DOMAIN, "kanon/algorithms/search.py"  # what all searches have in common, once
     for name, module in algorithms().items():
-        how = module.HOW.removeprefix(FULL_DOMAIN).strip()
+        how = own_way(module.HOW)
         for text in (short_title(name), how, module.GUARANTEES, module.SLOW):
             yield text, f"the algorithm {name}"
         for parameter in getattr(module, "PARAMETERS", ()):

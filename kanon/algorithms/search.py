@@ -41,6 +41,7 @@ __all__ = [
     "minimal_satisfying",
     "nobody",
     "nothing_satisfies",
+    "own_way",
     "release_by",
     "released",
     "with_precision",
@@ -66,6 +67,15 @@ FULL_DOMAIN = (
     "records; a combination of levels is a node of the lattice."
 )
 """What all full-domain algorithms have in common, for who reads a release."""
+
+
+def own_way(how: str) -> str:
+    """How an algorithm works, without what all full-domain algorithms have in common.
+
+    >>> own_way(f"{FULL_DOMAIN} The cheapest is taken.")
+    'The cheapest is taken.'
+    """
+    return how.removeprefix(FULL_DOMAIN).strip()
 
 
 class Loss(Protocol):

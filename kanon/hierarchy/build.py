@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from kanon.errors import HierarchyError
-from kanon.hierarchy.lines import check_levels, tree_from_lines
+from kanon.hierarchy.lines import check_number, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 from kanon.values import canonical_text, numbers
 from kanon.words import counted, thin
@@ -75,7 +75,7 @@ def intervals(
     >>> tree.labels
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
     """
-    check_levels(len(widths) + 2)
+    check_number("levels", len(widths) + 2)
     texts = _distinct(values)
     parsed = _parsed(texts)
     _check_widths(widths)

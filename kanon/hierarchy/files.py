@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.lines import check_levels, check_nodes, tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 from kanon.words import thin
@@ -106,7 +106,7 @@ def parse_csv(text: str) -> Imported:
     rows = _rows(text)
     if _is_header(rows):
         rows = rows[1:]
-    check_nodes(len(rows) + 1)
+    check_number("nodes", len(rows) + 1)
     hierarchy = tree_from_lines(((f"Line {line}", cells) for line, cells in rows), limited=True)
     width = len(rows[0][1])
     skipped = [
@@ -164,7 +164,7 @@ def parse_json(text: str) -> Hierarchy:
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
     nodes = content["nodes"]
-    check_nodes(len(nodes))
+    check_number("nodes", len(nodes))
     return parse_nodes(nodes)
 
 
@@ -210,7 +210,7 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
             )
         entries.append((str(name), None if parent is None else str(parent), node.get("weight")))
     tree = Hierarchy.from_entries(entries)
-    check_levels(tree.height)
+    check_number("levels", tree.height)
     return tree
 
 

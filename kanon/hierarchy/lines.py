@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import Hierarchy
@@ -11,33 +12,20 @@ from kanon.settings import exceeded, settings
 from kanon.values import canonical_text
 from kanon.words import thin
 
-__all__ = ["check_levels", "check_nodes", "tree_from_lines", "tree_to_lines"]
+__all__ = ["check_number", "tree_from_lines", "tree_to_lines"]
 
 
-def check_nodes(number: int) -> None:
-    """Check that a hierarchy that is read has no more nodes than the settings allow.
-
-    Raises
-    ------
-    HierarchyError
-        It has.
-    """
-    if number > settings().hierarchy_nodes:
-        has = f"The hierarchy has {thin(number)} nodes or more"
-        raise HierarchyError(exceeded("hierarchy_nodes", has))
-
-
-def check_levels(number: int) -> None:
-    """Check that a hierarchy that is read or built has no more levels than the settings allow.
+def check_number(what: Literal["nodes", "levels"], number: int) -> None:
+    """Check that a hierarchy has no more nodes or levels than the settings allow.
 
     Raises
     ------
     HierarchyError
         It has.
     """
-    if number > settings().hierarchy_levels:
-        has = f"The hierarchy has {thin(number)} levels or more"
-        raise HierarchyError(exceeded("hierarchy_levels", has))
+    limit = f"hierarchy_{what}"
+    if number > getattr(settings(), limit):
+        raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {what} or more"))
 
 
 def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
@@ -81,8 +69,8 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = 
                 [root, path[-1]],
             )
         if limited:
-            check_nodes(len(parent_of) + len(path))
-            check_levels(len(path))
+            check_number("nodes", len(parent_of) + len(path))
+            check_number("levels", len(path))
         for below, above in itertools.pairwise(path):
             known = parent_of.setdefault(below, above)
             if known != above:

@@ -14,7 +14,7 @@ import pandas as pd
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import SEPARATORS, Imported, parse_csv
-from kanon.hierarchy.lines import check_nodes, tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 from kanon.values import canonical_text
 
@@ -354,7 +354,7 @@ def _edge_lines(
     lines = _cells(text, separator)
     next(lines)
     for number, (line, cells) in enumerate(lines):
-        check_nodes(number + 2)  # the root has no edge above it
+        check_number("nodes", number + 2)  # the root has no edge above it
         if len(cells) > width:
             raise HierarchyError(
                 f"Line {line} has {len(cells)} cells and the header has {width}; put cells that "

@@ -15,7 +15,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import ExerciseError, KanonError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import parse_nodes, to_nodes
-from kanon.hierarchy.lines import check_nodes
+from kanon.hierarchy.lines import check_number
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
@@ -103,7 +103,7 @@ class TableGiven(Strict):
                     f"The quasi-identifier {quoted(name)} has no tree; write it as its 'nodes'."
                 )
             try:
-                check_nodes(len(column.nodes))
+                check_number("nodes", len(column.nodes))
                 trees[name] = parse_nodes(column.nodes)
             except KanonError as error:
                 raise error.within(f"Hierarchy of column {quoted(name)}") from None

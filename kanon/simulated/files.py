@@ -23,7 +23,7 @@ from kanon.errors import PlanError, StudyError
 from kanon.hierarchy.files import to_nodes
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.simulated.columns import Column, Distribution
-from kanon.simulated.study import CRITERIA, RUNS, Found, Run, Study
+from kanon.simulated.study import CRITERIA, RUNS, Found, Study, StudyRun
 from kanon.words import joined, thin
 
 __all__ = ["FORMAT", "MEGABYTES", "MadeWith", "made_with", "read_study", "written_study"]
@@ -98,7 +98,7 @@ class _Result(Strict):
 
     @property
     def found(self) -> Found:
-        run = Run(Column(self.distribution, self.values), self.strategy)
+        run = StudyRun(Column(self.distribution, self.values), self.strategy)
         return Found(run, (self.mean_alteration, self.l_percent, self.t_percent))
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from kanon.measures.comparing import Standing, standing
 from kanon.simulated.columns import COLUMNS, Column
-from kanon.simulated.study import CRITERIA, STRATEGIES, Found, Run, Study
+from kanon.simulated.study import CRITERIA, STRATEGIES, Found, Study, StudyRun
 
 __all__ = ["DIGITS", "OVERALL", "complete", "mean_ranks", "places", "results"]
 
@@ -48,7 +48,7 @@ def places(found: Iterable[Found], criterion: str) -> Standing:
     Seven strategies on one column; two of them alter equally little.
 
     >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
-    >>> one = [Found(Run(COLUMNS[0], name), (area, 90.0, 5.0))
+    >>> one = [Found(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
     ...     for name, area in zip(STRATEGIES, altered)]
     >>> places(one, "mean_alteration").ranks.iloc[0].tolist()
     [3, 3, 7, 1, 5, 6, 2]
@@ -58,7 +58,7 @@ def places(found: Iterable[Found], criterion: str) -> Standing:
     area = {one.run: one.areas[at] for one in found}
     columns = complete(found)
     values = pd.DataFrame(
-        [[area[Run(column, strategy)] for strategy in STRATEGIES] for column in columns],
+        [[area[StudyRun(column, strategy)] for strategy in STRATEGIES] for column in columns],
         index=pd.MultiIndex.from_tuples(columns, names=Column._fields),
         columns=list(STRATEGIES),
         dtype=float,
@@ -105,7 +105,7 @@ def results(study: Study, found: Iterable[Found]) -> pd.DataFrame:
     low, high = study.interval
     area = {one.run: one.areas for one in found}
     rows = [
-        (*column, strategy, name, low, high, area[Run(column, strategy)][place],
+        (*column, strategy, name, low, high, area[StudyRun(column, strategy)][place],
          ranks[name][strategy].get(column))
         for column in COLUMNS
         for strategy in STRATEGIES

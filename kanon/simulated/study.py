@@ -36,8 +36,8 @@ __all__ = [
     "RUNS",
     "STRATEGIES",
     "Found",
-    "Run",
     "Study",
+    "StudyRun",
     "lacking",
     "run_study",
     "study_of",
@@ -56,14 +56,14 @@ _LOW, _HIGH = 3, 5000
 _DIGITS = 9  # more are noise of the machine
 
 
-class Run(NamedTuple):
+class StudyRun(NamedTuple):
     """A strategy on a column."""
 
     column: Column
     strategy: str
 
 
-RUNS = tuple(Run(column, strategy) for column in COLUMNS for strategy in STRATEGIES)
+RUNS = tuple(StudyRun(column, strategy) for column in COLUMNS for strategy in STRATEGIES)
 """All of a study, column by column."""
 
 
@@ -78,7 +78,7 @@ class Found(NamedTuple):
         The normalised area under each of :data:`CRITERIA`, in percent.
     """
 
-    run: Run
+    run: StudyRun
     areas: tuple[float, ...]
 
 
@@ -154,7 +154,7 @@ def study_of(prepared: Prepared) -> Study:
     return study
 
 
-def lacking(found: Iterable[Found]) -> list[Run]:
+def lacking(found: Iterable[Found]) -> list[StudyRun]:
     """The runs that nothing came of yet, column by column.
 
     >>> len(lacking([])), len(lacking([Found(RUNS[0], (1.0, 2.0, 3.0))]))
@@ -167,7 +167,7 @@ def lacking(found: Iterable[Found]) -> list[Run]:
 def run_study(
     progress: Progress,
     study: Study,
-    runs: Sequence[Run],
+    runs: Sequence[StudyRun],
     keep: Callable[[Found], None],
     workers: int | None = None,
 ) -> None:
@@ -215,7 +215,9 @@ def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress
         {task.tie_seed: curves_along(path, study.measured)},
         best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
     )
-    return [Found(Run(column, strategy), _areas(study, line, column.name)) for column in columns]
+    return [
+        Found(StudyRun(column, strategy), _areas(study, line, column.name)) for column in columns
+    ]
 
 
 def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:

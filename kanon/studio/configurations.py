@@ -40,6 +40,7 @@ from kanon.studio.work import (
     Work,
     chosen_for,
     compared_metrics,
+    fingerprint_of,
     incomplete_records,
     plan_of,
     shown_k,
@@ -53,8 +54,8 @@ from kanon.sweep import Configuration, Planned
 __all__ = [
     "MOST_LINES",
     "Job",
+    "LineRun",
     "Outlook",
-    "Run",
     "Wanted",
     "algorithms_offered",
     "as_compared",
@@ -130,7 +131,7 @@ class Wanted:
         return (self.yardstick or self.ground).trees
 
 
-class Run(NamedTuple):
+class LineRun(NamedTuple):
     """One run of a line: which line, under which tie seed, and its fingerprint."""
 
     line: Wanted
@@ -388,7 +389,7 @@ def asks_for_some_k(work: Work) -> bool:
 
 def lacking(
     work: Work, lines: Sequence[Wanted], also: int | None = None, at_some: bool = False
-) -> list[Run]:
+) -> list[LineRun]:
     """The runs of these lines that nobody has made yet, each once.
 
     Parameters
@@ -493,8 +494,8 @@ def fingerprint(lines: Sequence[Wanted], found: Comparison) -> str:
         for line in found.lines
         for run in line.runs.values()
     ]
-    parts = (said, [run.key for run in _runs(lines)], metrics, found.sensitive, found.ks, at)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    keys = [run.key for run in _runs(lines)]
+    return fingerprint_of(said, keys, metrics, found.sensitive, found.ks, at)
 
 
 class Job(NamedTuple):
@@ -509,7 +510,7 @@ class Job(NamedTuple):
     """Where what is no running sum is measured too; empty if the board does not ask for it."""
 
 
-def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[Run]) -> Job:
+def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job:
     """The runs that are lacking, ready for :func:`kanon.sweep.solve_sweep`.
 
     Releases are measured in all metrics that could be chosen too, so that choosing one of them
@@ -588,15 +589,15 @@ def as_compared(
     return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
 
 
-def _runs(lines: Sequence[Wanted]) -> list[Run]:
+def _runs(lines: Sequence[Wanted]) -> list[LineRun]:
     """Every run of these lines."""
     found = []
     for line in lines:
         base, luck = _base_key(line), ties_matter(line.configuration.algorithm)
         for given in line.seeds:
             seed = given if luck else None
-            key = hashlib.sha256(f"{base}|{seed}".encode()).hexdigest()
-            found.append(Run(line, given, key))
+            key = fingerprint_of(base, seed)
+            found.append(LineRun(line, given, key))
     return found
 
 
@@ -675,7 +676,7 @@ def _all_drawn(lines: Sequence[Wanted]) -> bool:
 
 
 def _serves(
-    known: Known, run: Run, metrics: Sequence[Metric], also: int | None, at_some: bool
+    known: Known, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
 ) -> bool:
     """Whether a run that was made says all that is asked of it."""
     wanted = {_identity(metric, run.line.measured_by) for metric in metrics}

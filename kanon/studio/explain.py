@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kanon.algorithms.lattice import n_nodes
-from kanon.algorithms.search import FULL_DOMAIN
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.cards import Card
 from kanon.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
@@ -98,7 +98,7 @@ def how_algorithm(plan: Plan) -> str:
     """How the release was found: what the algorithm says of itself, and what guided it."""
     chosen = plan.algorithm
     module = algorithm_named(chosen.name)
-    own = module.HOW.removeprefix(FULL_DOMAIN).strip()
+    own = own_way(module.HOW)
     how = [say_of(own), say_of(module.GUARANTEES)]
     if own != module.HOW:
         how.insert(0, say_of(FULL_DOMAIN))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon.algorithms.lattice import Node, largest_level
-from kanon.algorithms.search import FULL_DOMAIN
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.exploration import WALKERS, Assessed, Explored, Step, Walk
 from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
@@ -264,8 +264,7 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
             ),
             loss,
             *(
-                f"**{plain(say_of(module.CARD.title))}.** "
-                f"{plain(say_of(module.HOW.removeprefix(FULL_DOMAIN).strip()))}"
+                f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
                 for module in WALKERS.values()
             ),
             f"{ties} {suppressed}",

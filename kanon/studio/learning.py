@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,14 @@ from kanon.studies import Experiment, experiment_of, labels_of, trained_k
 from kanon.studio.samples import SAMPLES
 from kanon.studio.text import plain
 from kanon.studio.utility_view import LearningView
-from kanon.studio.work import Work, metric_called, plan_of, settings_of, without_lost
+from kanon.studio.work import (
+    Work,
+    fingerprint_of,
+    metric_called,
+    plan_of,
+    settings_of,
+    without_lost,
+)
 from kanon.sweep import check_k
 from kanon.words import percent, thin
 
@@ -141,8 +147,7 @@ def ground_key(work: Work) -> str:
         See :func:`kanon.studio.work.plan_of`.
     """
     view = work.utility.learning
-    about = (settings_of(work, plan_of_studies(work)), target_used(work), view.share)
-    return hashlib.sha256(repr(about).encode()).hexdigest()
+    return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
 
 def ground_of(work: Work) -> Ground:
@@ -211,8 +216,7 @@ def lesson_of(work: Work, ground: Ground) -> Lesson:
     view = work.utility.learning
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
-    about = (ground.settings, ks, view.classifier, view.trained)
-    key = hashlib.sha256(repr(about).encode()).hexdigest()
+    key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
     known = tuple(one for one in work.learnt.get(key, ()) if one.fit in fits)
     return Lesson(experiment, fits, known, key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,14 @@ from kanon.sentences import records_said
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.lessons_steps_view import StepsView
-from kanon.studio.work import Work, plan_content, plan_of, usable_metrics, usable_strategies
+from kanon.studio.work import (
+    Work,
+    fingerprint_of,
+    plan_content,
+    plan_of,
+    usable_metrics,
+    usable_strategies,
+)
 
 __all__ = ["FEWEST", "OWN", "Told", "largest_k", "metrics_of", "strategies_of", "table_of", "told"]
 
@@ -132,8 +138,7 @@ def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Tol
         weights = prepared.attribute_weights
         lesson = lesson_of(algorithm_named(view.algorithm), prepared.task(), plan.metric, weights)
         about = [(name, tree.entries()) for name, tree in trees]
-        found = hashlib.sha256(repr((table_of(view), drawn, content, about)).encode())
-        return Told(table, lesson, found.hexdigest())
+        return Told(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
 
     return remember("lesson", (table_of(view), drawn, repr(content), trees), make)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,7 +30,7 @@ from kanon.studies import (
 from kanon.studio.configurations import algorithms_offered
 from kanon.studio.learning import Ground, ks_typed, score_used
 from kanon.studio.text import plain
-from kanon.studio.work import Work, plan_of, settings_of
+from kanon.studio.work import Work, fingerprint_of, plan_of, settings_of
 from kanon.words import thin
 
 __all__ = [
@@ -93,7 +92,7 @@ class Trials(NamedTuple):
     def known(self) -> str:
         """A fingerprint of which of the chosen fits are known."""
         there = sorted(str(one.wanted) for one in self.chosen if isinstance(one, Learned))
-        return hashlib.sha256(repr(there).encode()).hexdigest()
+        return fingerprint_of(*there)
 
     def check(self) -> None:
         """Check that every algorithm can be run.
@@ -133,12 +132,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
         view.representation,
     )
     about = (ground.labels.target, work.utility.learning.share, view.representation)
-    keys = {
-        plan.algorithm.name: hashlib.sha256(
-            repr((settings_of(work, plan), *about)).encode()
-        ).hexdigest()
-        for plan in plans
-    }
+    keys = {plan.algorithm.name: fingerprint_of(settings_of(work, plan), *about) for plan in plans}
     wanted = tuple(
         Wanted(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
     )

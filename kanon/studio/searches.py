@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from kanon.algorithms import improved_greedy
-from kanon.algorithms.search import FULL_DOMAIN
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.comparison import PAPER_K
 from kanon.exploration import WALKERS
 from kanon.language import say, say_counted, say_of
@@ -145,7 +145,7 @@ def how_searches(work: Work) -> str:
     )
     searches = []
     for module in WALKERS.values():
-        how = say_of(module.HOW.removeprefix(FULL_DOMAIN).strip())
+        how = say_of(own_way(module.HOW))
         searches.append(f"**{plain(say_of(module.CARD.title))}.** {plain(how)}")
     heights = say("The height of a node is the sum of its levels.")
     parts = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,10 +17,19 @@ from kanon.run import prepare
 from kanon.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
 from kanon.simulated.files import MadeWith, made_with, read_study
 from kanon.simulated.ranks import DIGITS, complete, places
-from kanon.simulated.study import CRITERIA, RUNS, STRATEGIES, Found, Run, Study, lacking, study_of
+from kanon.simulated.study import (
+    CRITERIA,
+    RUNS,
+    STRATEGIES,
+    Found,
+    Study,
+    StudyRun,
+    lacking,
+    study_of,
+)
 from kanon.strategies import SCOPES
 from kanon.studio.text import plain
-from kanon.studio.work import Work, metric_called, plan_of, settings_of
+from kanon.studio.work import Work, fingerprint_of, metric_called, plan_of, settings_of
 from kanon.words import thin
 
 __all__ = [
@@ -61,13 +69,13 @@ class Simulation:
     @property
     def key(self) -> str:
         """A fingerprint of all that the results depend on."""
-        return hashlib.sha256(repr(self.made).encode()).hexdigest()
+        return fingerprint_of(self.made)
 
     def known(self, work: Work) -> tuple[Found, ...]:
         """What the session has found of it."""
         return work.simulations.get(self.key, ())
 
-    def lacking(self, work: Work) -> list[Run]:
+    def lacking(self, work: Work) -> list[StudyRun]:
         """The runs that nothing came of yet."""
         return lacking(self.known(work))
 
@@ -86,8 +94,8 @@ def settings_of_simulation(work: Work) -> str:
     PlanError
         See :func:`kanon.studio.work.plan_of`.
     """
-    own = (work.simulated.scope, work.seed)  # a run of S1 depends on neither
-    return hashlib.sha256(repr((settings_of(work, _plan(work)), own)).encode()).hexdigest()
+    # A run of S1 depends on neither scope nor seed.
+    return fingerprint_of(settings_of(work, _plan(work)), work.simulated.scope, work.seed)
 
 
 def simulation_of(work: Work) -> Simulation:

@@ -12,7 +12,7 @@ from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.tables import Table
 from kanon.studio.singling_view import KS
-from kanon.studio.work import Work, with_choices, with_role
+from kanon.studio.work import Work, fingerprint_of, with_choices, with_role
 
 __all__ = [
     "about_search",
@@ -47,7 +47,7 @@ def about_search(work: Work) -> str:
     """A fingerprint of all that the sets depend on."""
     view = work.singling
     asked = (tuple(asked_columns(work)), view.share, k_used(work), view.size)
-    return repr((work.digest, work.version, *asked))
+    return fingerprint_of(work.digest, work.version, *asked)
 
 
 def found_in(

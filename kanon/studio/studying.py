@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon.learning.experiments import Fit
-from kanon.simulated.study import Run, Study, run_study
+from kanon.simulated.study import Study, StudyRun, run_study
 from kanon.studies import Experiment, Prediction, Wanted, predict, run_experiment
 from kanon.studio.worker import Progress
 
@@ -22,6 +22,6 @@ def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[
     predict(progress, prediction, wanted, progress.keep)
 
 
-def simulate_runs(progress: Progress, study: Study, runs: Sequence[Run]) -> None:
+def simulate_runs(progress: Progress, study: Study, runs: Sequence[StudyRun]) -> None:
     """Make runs of the simulated study; see :func:`kanon.simulated.study.run_study`."""
     run_study(progress, study, runs, progress.keep)

@@ -79,6 +79,7 @@ __all__ = [
     "compared_metrics",
     "comparison_settings",
     "counted_records",
+    "fingerprint_of",
     "incomplete_records",
     "k_grid",
     "metric_called",
@@ -788,6 +789,15 @@ _BY_ITSELF = {"job", "doing", "then", "result", "started", "problem", "notice", 
 def without_lost(work: Work) -> Work:
     """The work without models that no run meets: comparisons run over k, whatever is required."""
     return replace(work, models=tuple(one for one in work.models if one not in work.models_lost))
+
+
+def fingerprint_of(*parts: object) -> str:
+    """A fingerprint of all that something depends on, by how its parts are written.
+
+    >>> fingerprint_of("a", 1) == fingerprint_of("a", 1) != fingerprint_of("a", 2)
+    True
+    """
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def settings_of(work: Work, plan: Plan) -> str:
