@@ -76,12 +76,16 @@ def with_wishes(work: Work) -> Work:
     taken = {(one.card.name, one.column) for one in wanted}
     others = [one for one in work.models if (one.card.name, one.column) not in taken]
     k = least_k(context)
-    said = say_counted(
-        len(wanted),
-        "Required now are k = {k} and {count} more model; press Anonymise on the page Anonymise.",
-        "Required now are k = {k} and {count} more models; press Anonymise on the page Anonymise.",
-        k=k,
-    )
+    said = say("Required now is k = {k}; press Anonymise on the page Anonymise.", k=k)
+    if wanted:
+        said = say_counted(
+            len(wanted),
+            "Required now are k = {k} and {count} more model; press Anonymise on the page "
+            "Anonymise.",
+            "Required now are k = {k} and {count} more models; press Anonymise on the page "
+            "Anonymise.",
+            k=k,
+        )
     return with_taken(work, "purpose", said, k=k, models=(*others, *wanted))
 
 
