@@ -47,6 +47,7 @@ def no_wider_than_the_window(page):
 
 
 # --- the main path --------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_the_first_page_may_be_any_page(server, page):
     """The first test, so that nobody has visited this server yet, as after a restart."""
     page.goto(f"{server.url}/data")  # a bookmark
@@ -438,6 +439,7 @@ def test_a_table_that_no_code_knows(server, page):
 
 
 # --- without a mouse ------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_by_keyboard_only(server, page):
     by.open_start(page, server)
     keys = page.keyboard

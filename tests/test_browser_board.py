@@ -103,6 +103,7 @@ def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
     heads(page).to_have_text(numbered(shown))  # the layout stays with the session
 
 
+@pytest.mark.nightly
 def test_the_cursor_moves_every_panel_without_asking(compared):
     page = compared
     by.choose(page, panel(page, 5), "Minimum k against alteration")

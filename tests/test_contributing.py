@@ -90,6 +90,7 @@ def test_every_piece_of_code_in_the_recipes_is_followed():
     assert [name for name in sorted(named - new) if not (ROOT / name).is_file()] == []
 
 
+@pytest.mark.nightly
 def test_what_is_added_appears_wherever_it_has_to(copy):
     """With the contracts of the measure, the algorithm and the architecture, in one process."""
     told = call(

@@ -228,15 +228,15 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         shares=shares,
         groups=_no_groups(seen),
         worst=np.full(2 * leaves, -np.inf),
-        ends=places(3),
+        ends=np.zeros(3, dtype=np.int64),
         ends_bad=np.zeros(3),
         first=places(2 * seen if by_ties else 0),
-        near=places(2 * seen + 2),
+        near=np.zeros(2 * seen + 2, dtype=np.int64),
         near_value=np.zeros(2 * seen + 2),
         marks=np.zeros(len(histograms.total), dtype=np.int64),
-        third=places(2 * seen),
+        third=np.zeros(2 * seen, dtype=np.int64),
         stamp=np.zeros(2 * seen, dtype=np.int64),
-        marked=places(seen),
+        marked=np.zeros(seen, dtype=np.int64),
         state=np.array([len(histograms.value) // 2, 0, 0, 0, 0, 0], dtype=np.int64),
     )
 
@@ -249,9 +249,9 @@ def _no_groups(seen: int) -> Groups:
 
     return Groups(
         of=places(2 * seen),
-        following=places(2 * seen),
+        following=np.zeros(2 * seen, dtype=np.int64),
         previous=places(2 * seen),
-        head=places(2 * seen),
+        head=np.zeros(2 * seen, dtype=np.int64),
         members=places(2 * seen),
         slots=np.full(1 << seen.bit_length(), -1, dtype=np.int32),
         chain=places(2 * seen),

@@ -9,6 +9,8 @@ its entropy where the strategy looks at l, its t where it looks at t, minus its 
 at k. So "highest l", "lowest t" and "highest k" are one search, for the least bad; l = exp(-bad).
 
 Everything is in one file: Numba's cache does not notice a change in a file that another imports.
+A function is compiled for every type that it is called with, and each time takes seconds: what is
+handed over as a candidate is int64 everywhere, and so is a choice or a sign, never a literal.
 """
 
 from __future__ import annotations
@@ -78,6 +80,9 @@ ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
 
 _SLACK = 1e-12
 """By how much a bound may be wrong because it was rounded."""
+
+_MORE, _LESS = np.int64(1), np.int64(-1)
+"""Whether counts are added or taken off."""
 
 _STEPS, _SAMPLED = 24, 16
 """How often a factor is lowered at most until few candidates have a lower one; one in so many is
@@ -608,7 +613,7 @@ def _search(work, rules, looking, root, chosen, own, least, by, bar):
             equal[depth] = _child(tree, entry, nodes[chosen, order[depth]])
             current[depth] = equal[depth] if equal[depth] >= 0 else tree.child[entry]
             continue
-        candidate = tree.child[entry]
+        candidate = np.int64(tree.child[entry])
         cost = lower
         if rules.weighted:
             cost += (work.counts[candidate] - least) * raised
@@ -901,16 +906,16 @@ def _merged_bad(looking, work, chosen, other, third):
     after, end = start[third], start[third] + length[third]
     if at == LOOKS_AT_L:
         mass += looking.mass[third] + _logs_added(logs, value, tally, marks, first, last)
-        _mark(looking, other, 1)
+        _mark(looking, other, _MORE)
         mass += _logs_added(logs, value, tally, marks, after, end)
-        _mark(looking, other, -1)
+        _mark(looking, other, _LESS)
         return mass / size - _ln(logs, size)
     own, its = start[chosen], start[chosen] + length[chosen]
     above = _excess(total, records, value, tally, own, its, size)
     above += _excess_added(total, records, value, tally, marks, first, last, size)
-    _mark(looking, other, 1)
+    _mark(looking, other, _MORE)
     above += _excess_added(total, records, value, tally, marks, after, end, size)
-    _mark(looking, other, -1)
+    _mark(looking, other, _LESS)
     return (2 * above) / (records * size)
 
 
@@ -1079,7 +1084,7 @@ def _mark_thirds(looking, work, rules, chosen):
             depth += 1
             current[depth] = tree.child[entry]
             continue
-        _mark_meeting(looking, work, rules, chosen, tree.child[entry])
+        _mark_meeting(looking, work, rules, chosen, np.int64(tree.child[entry]))
 
 
 # The worst classes
@@ -1309,7 +1314,7 @@ def _note_low_products(looking, work, rules, root, chosen, own, least):
     masses, reaches, masks, marks = looking.mass, looking.reach, looking.mask, looking.marks
     marked, thirds, shares = looking.marked, looking.third, looking.shares
     size, mass = counts[chosen], masses[chosen]
-    cheapest = _search(work, rules, looking, root, chosen, own, least, CHEAPEST, 0.0)
+    cheapest = _search(work, rules, looking, root, chosen, own, least, np.int64(CHEAPEST), 0.0)
     _bound_all(looking, work, chosen)
     usual = _badness(looking, work, rules, chosen, cheapest)
     product = _cost(work, rules, chosen, cheapest, own) * _factor(at, usual)
@@ -1372,8 +1377,9 @@ def _note_low_products(looking, work, rules, root, chosen, own, least):
 
 
 @_loop
-def _first_near(looking, work, rules, chosen, own, most, by_cost):
+def _first_near(looking, work, rules, chosen, own, most):
     """Of the candidates noted with a value up to ``most``, the cheapest or the first, by ties."""
+    by_cost = rules.by == LEAST_BAD_THEN_CHEAPEST
     best, least = -1, np.int64(0)
     for place in range(looking.state[NEAR]):
         if looking.near_value[place] > most:
@@ -1393,7 +1399,7 @@ def _first_near(looking, work, rules, chosen, own, most, by_cost):
 def _first_no_worse(looking, work, rules, chosen, bar):
     """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
     first, size = looking.first, looking.state[FIRST]
-    plain = _changes_nothing(looking, chosen, LEAST_BAD, bar)
+    plain = _changes_nothing(looking, chosen, np.int64(LEAST_BAD), bar)
     passed = 0  # those that are too bad, kept aside
     found = -1
     while True:
@@ -1458,29 +1464,28 @@ def _partner_by_product(work, rules, looking, root, chosen, own, least, slack):
     looking.state[NEAR] = 0
     if looking.whole:
         bar = _factor(looking.at, looking.ends_bad[0])
-        _search(work, rules, looking, root, chosen, own, least, LEAST_PRODUCT, bar)
+        _search(work, rules, looking, root, chosen, own, least, rules.by, bar)
         _note_helping_products(looking, work, rules, chosen, own, slack)
     else:
         _mark_thirds(looking, work, rules, chosen)
         bar = _note_low_products(looking, work, rules, root, chosen, own, least)
-        _search(work, rules, looking, root, chosen, own, least, LEAST_PRODUCT, bar)
+        _search(work, rules, looking, root, chosen, own, least, rules.by, bar)
     most = _least_noted(looking) * (1 + TOLERANCE)
-    return _first_near(looking, work, rules, chosen, own, most, False)
+    return _first_near(looking, work, rules, chosen, own, most)
 
 
 @_loop
 def _partner_by_badness(work, rules, looking, root, chosen, own, least, slack):
     """The class whose merge is least bad; where cost counts, the cheapest of those."""
     by = rules.by
-    by_cost = by == LEAST_BAD_THEN_CHEAPEST
     if looking.whole:
         bar = looking.ends_bad[0]
         helped = _note_helpers(looking, work, rules, chosen, slack)
         if helped < bar - slack:
-            return _first_near(looking, work, rules, chosen, own, helped + slack, by_cost)
+            return _first_near(looking, work, rules, chosen, own, helped + slack)
         bar = min(bar, helped) + slack
         looking.state[NEAR] = 0
-        if by_cost:
+        if by == LEAST_BAD_THEN_CHEAPEST:
             best = _search(work, rules, looking, root, chosen, own, least, by, bar)
         else:
             best = _first_no_worse(looking, work, rules, chosen, bar)
@@ -1490,7 +1495,7 @@ def _partner_by_badness(work, rules, looking, root, chosen, own, least, slack):
     else:
         _mark_thirds(looking, work, rules, chosen)
         lowest = _note_least_bad(looking, work, rules, chosen, slack)
-    return _first_near(looking, work, rules, chosen, own, lowest + slack, by_cost)
+    return _first_near(looking, work, rules, chosen, own, lowest + slack)
 
 
 @_loop
@@ -1504,7 +1509,7 @@ def _partner_by_cost(work, rules, looking, root, chosen, own, least, slack):
         bad = _badness(looking, work, rules, chosen, looking.near[place])
         looking.near_value[place] = bad
     most = _least_noted(looking) + slack
-    return _first_near(looking, work, rules, chosen, own, most, False)
+    return _first_near(looking, work, rules, chosen, own, most)
 
 
 @_loop
@@ -1514,7 +1519,7 @@ def _partner(work, rules, looking, root, chosen, own, least):
     if by == CHEAPEST:
         return _search(work, rules, looking, root, chosen, own, least, by, 0.0)
     slack = TOLERANCE if looking.at == LOOKS_AT_L else 0.0
-    _mark(looking, chosen, 1)
+    _mark(looking, chosen, _MORE)
     if looking.whole:
         _find_ends(looking)
     if by == CHEAPEST_THEN_LEAST_BAD:
@@ -1523,7 +1528,7 @@ def _partner(work, rules, looking, root, chosen, own, least):
         best = _partner_by_product(work, rules, looking, root, chosen, own, least, slack)
     else:
         best = _partner_by_badness(work, rules, looking, root, chosen, own, least, slack)
-    _mark(looking, chosen, -1)
+    _mark(looking, chosen, _LESS)
     return best
 
 
