@@ -576,10 +576,9 @@ def test_a_tie_seed_is_part_of_the_settings(start):
     [
         *product(["hospital"], STRATEGIES, ["class"]),
         ("hospital", "s3", "table"),
-        ("census", "s6", "class"),
         *(
             pytest.param("census", *one, marks=pytest.mark.nightly)
-            for one in [("s3", "table"), ("s3", "class"), ("s6", "table")]
+            for one in product(["s3", "s6"], ["class", "table"])
         ),
     ],
 )

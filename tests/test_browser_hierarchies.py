@@ -557,6 +557,7 @@ HARMFUL = [
 ]
 
 
+@pytest.mark.nightly
 def test_nothing_from_a_label_is_executed_or_fetched(server, page):
     open_data(page, server, pd.DataFrame({HARMFUL[0]: HARMFUL * 2}))
     by.give_role(page, HARMFUL[0], "quasi-identifier")

@@ -182,6 +182,7 @@ def in_brackets(text: str) -> str:
     return re.sub(r"{\w+}", r"⟧\g<0>⟦", f"⟦{text}⟧")
 
 
+@pytest.mark.nightly
 def test_on_every_page_every_text_comes_from_the_catalogue(tmp_path):
     catalog = texts.found()
     brackets = {

@@ -36,6 +36,7 @@ def test_outputs_of_the_example_are_stripped():
             assert cell.outputs == [] and cell.execution_count is None
 
 
+@pytest.mark.nightly
 def test_the_example_runs(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no history of the user's

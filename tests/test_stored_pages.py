@@ -175,7 +175,13 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     assert numbers(at) == numbers(other)
 
 
-@pytest.mark.parametrize("kind", ["csv", "folder", "duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "duckdb",
+        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("csv", "folder", "sqlite")),
+    ],
+)
 def test_every_kind_of_place_is_opened(start, folder, kind):
     table = many(60)
     if kind == "csv":
