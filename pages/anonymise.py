@@ -157,9 +157,11 @@ def tables(result, done, k):
     right.subheader(
         say("After")
         if least is None
-        else say("After, at least {number} alike", number=thin(least))
+        else say_counted(least, "After, at least {count} record", "After, at least {count} alike")
         if persons is None
-        else say("After, at least {number} people alike", number=thin(persons))
+        else say_counted(
+            persons, "After, at least {count} person", "After, at least {count} people alike"
+        )
     )
     right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
     records = done.prepared.classes.n_records
