@@ -563,7 +563,7 @@ def _search(work, rules, looking, root, chosen, own, least, by, bar):
         mass, reach, mask = masses[chosen], reaches[chosen], masks[chosen]
     # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
     plain = by == CHEAPEST or _changes_nothing(looking, chosen, by, bar)
-    best = -1
+    best = np.int64(-1)
     limit = np.int64(2**63 - 1)
     product = np.inf
     if by == LEAST_PRODUCT:
