@@ -268,6 +268,8 @@ def answered(page: Page) -> Iterator[None]:
     yield
     page.wait_for_function("before => window.runs > before", arg=before)
     idle(page)
+    page.wait_for_timeout(50)  # between a run that was under way and the one that answers
+    idle(page)
 
 
 def open_start(page: Page, server: Server) -> None:
@@ -355,7 +357,7 @@ def upload(page: Page, file: Path | dict, records: str) -> None:
     """Upload a table on the page Data; wait until so many records are told of."""
     with answered(page):
         page.locator('[class*="st-key-upload-"] input[type="file"]').set_input_files(file)
-    expect(page.get_by_role("heading", name=f"{records} records,")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{records} records,")).to_be_visible(timeout=30_000)
 
 
 def in_memory(name: str, content: bytes) -> dict:
