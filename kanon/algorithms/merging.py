@@ -213,9 +213,6 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
     leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
     by_ties = whole and _BY[task.strategy] == LEAST_BAD
 
-    def places(size: int) -> np.ndarray:
-        return np.zeros(size, dtype=np.int32)
-
     return Looking(
         at,
         whole,
@@ -223,50 +220,56 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
         bad=np.zeros(2 * seen),
         mass=np.zeros(2 * seen),
         reach=np.zeros(2 * seen),
-        mask=places(2 * seen),
+        mask=_places(2 * seen),
         bucket=bucket,
         shares=shares,
         groups=_no_groups(seen),
         worst=np.full(2 * leaves, -np.inf),
-        ends=np.zeros(3, dtype=np.int64),
+        ends=_candidates(3),
         ends_bad=np.zeros(3),
-        first=places(2 * seen if by_ties else 0),
-        near=np.zeros(2 * seen + 2, dtype=np.int64),
+        first=_places(2 * seen if by_ties else 0),
+        near=_candidates(2 * seen + 2),
         near_value=np.zeros(2 * seen + 2),
         marks=np.zeros(len(histograms.total), dtype=np.int64),
-        third=np.zeros(2 * seen, dtype=np.int64),
+        third=_candidates(2 * seen),
         stamp=np.zeros(2 * seen, dtype=np.int64),
-        marked=np.zeros(seen, dtype=np.int64),
+        marked=_candidates(seen),
         state=np.array([len(histograms.value) // 2, 0, 0, 0, 0, 0], dtype=np.int64),
     )
 
 
 def _no_groups(seen: int) -> Groups:
     """Room for the groups of so many classes and of those that are made of them."""
-
-    def places(size: int) -> np.ndarray:
-        return np.zeros(size, dtype=np.int32)
-
     return Groups(
-        of=places(2 * seen),
-        following=np.zeros(2 * seen, dtype=np.int64),
-        previous=places(2 * seen),
-        head=np.zeros(2 * seen, dtype=np.int64),
-        members=places(2 * seen),
+        of=_places(2 * seen),
+        following=_candidates(2 * seen),
+        previous=_places(2 * seen),
+        head=_candidates(2 * seen),
+        members=_places(2 * seen),
         slots=np.full(1 << seen.bit_length(), -1, dtype=np.int32),
-        chain=places(2 * seen),
-        live=places(seen),
-        place=places(2 * seen),
+        chain=_places(2 * seen),
+        live=_places(seen),
+        place=_places(2 * seen),
         sizes=np.zeros(seen, dtype=np.int64),
         masses=np.zeros(seen),
         reaches=np.zeros(seen),
-        masks=places(seen),
+        masks=_places(seen),
         bounds=np.zeros(seen),
-        alike=places(seen),
+        alike=_places(seen),
         alike_value=np.zeros(seen),
         met=np.zeros(2 * seen, dtype=np.int64),
         met_bad=np.zeros(2 * seen),
     )
+
+
+def _places(size: int) -> np.ndarray:
+    """Room for so many small numbers."""
+    return np.zeros(size, dtype=np.int32)
+
+
+def _candidates(size: int) -> np.ndarray:
+    """Room for classes that functions are called with: of one type, see kanon/kernels/merge.py."""
+    return np.zeros(size, dtype=np.int64)
 
 
 def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
