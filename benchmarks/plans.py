@@ -44,7 +44,7 @@ def content(
     if sensitive is not None:
         columns[sensitive] = {"role": "sensitive"}
     return {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": "gaa", "metric": metric},
         "privacy": [{"model": "k-anonymity", "k": k}],

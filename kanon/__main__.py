@@ -23,6 +23,7 @@ from kanon.errors import (
     TRACEBACK,
     KanonError,
     PlanError,
+    PlanWarning,
     PrivacyWarning,
     ReleaseError,
     TableError,
@@ -75,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed = _parser().parse_args(arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("always", PrivacyWarning)
+            warnings.simplefilter("once", PlanWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             parsed.command(parsed)
             sys.stdout.flush()

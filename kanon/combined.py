@@ -39,7 +39,7 @@ both finds her among {flu, cold} and among {flu, gout}, without lining up a row:
 ...     "ill": ["flu", "cold", "gout", "asthma"]})
 >>> def keeping(**node):
 ...     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-...     return Release.of(run(Plan.from_content({"version": 1,
+...     return Release.of(run(Plan.from_content({"version": 2,
 ...         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
 ...         "algorithm": {"name": "levels", "node": node},
 ...         "privacy": [{"model": "k-anonymity", "k": 2}]}), table))

@@ -6,7 +6,7 @@ says what was checked, what was reached and what was not considered. It never sa
 
 >>> from kanon.plan import Plan
 >>> from kanon.run import run
->>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+>>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
 ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
 ...     "privacy": [{"model": "k-anonymity", "k": 3}]})
 >>> found = levels_reached(run(plan, pd.DataFrame({"sex": ["F"] * 3 + ["M"] * 4})))
@@ -197,7 +197,7 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
     person, whom = done.prepared.plan.person, done.persons_released()
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 **{name: {"role": "quasi-identifier"} for name in quasi},
                 **{name: {"role": "sensitive"} for name in sensitive},

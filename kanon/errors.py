@@ -26,6 +26,7 @@ __all__ = [
     "KanonError",
     "MetricError",
     "PlanError",
+    "PlanWarning",
     "PrivacyWarning",
     "ReleaseError",
     "SettingsError",
@@ -170,6 +171,10 @@ class Unsatisfiable(KanonError):
 
 class ReleaseError(KanonError):
     """A release that was made does not meet its plan, so it is not given out."""
+
+
+class PlanWarning(UserWarning):
+    """A plan means something else than it did to the version of kanon that wrote it."""
 
 
 class PrivacyWarning(UserWarning):

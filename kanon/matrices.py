@@ -113,7 +113,7 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
         found = raised
     if found is None:
         children = np.array(tree.children[focus])
-        found = children[np.argsort(-tree.leaves_below[children], kind="stable")[:most]]
+        found = children[np.argsort(-tree.leaves_covered[children], kind="stable")[:most]]
     return tuple(found[np.argsort(tree.first[found])].tolist())
 
 
@@ -127,10 +127,10 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     """The mean cost between the values of disjoint groups.
 
     M(U, V) = mean over leaves u below U and v below V of cost(u, LCA(u, v)). For two groups this
-    is the mean cost of raising a value to its group, the sum over x below U of ω(x) · nl(x) /
-    nl(U), plus D(U) − D(LCA(U, V)), D being the potential. Within one group, the edge above x
-    counts for the pairs with u below x and v not: the sum over x below U of
-    ω(x) · nl(x) · (nl(U) − nl(x)) / nl(U)².
+    is the mean cost of raising a value to its group, the sum over x below U of ω(x) · n(x) / n(U),
+    n being how many leaves a node covers, plus D(U) − D(LCA(U, V)), D being the potential. Within
+    one group, the edge above x counts for the pairs with u below x and v not: the sum over x below
+    U of ω(x) · n(x) · (n(U) − n(x)) / n(U)².
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
     >>> depth, = potentials(metric_named("llm"), [tree])
     >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
-    [[0.5, 3.0], [3.0, 0.0]]
+    [[1.0, 4.0], [4.0, 0.0]]
     """
     if not _disjoint(tree, nodes):
         raise ValueError("The groups of a matrix have to be disjoint.")
     groups = np.asarray(nodes)
     owner, edges = _edges_within(tree, groups)
     weights = potential[edges] - potential[tree.parent[edges]]
-    below = tree.leaves_below[edges] / tree.leaves_below[owner]  # of the group's leaves
+    below = tree.leaves_covered[edges] / tree.leaves_covered[owner]  # of the group's leaves
     raised, within = (
         np.bincount(owner, weights * share, minlength=tree.n_nodes)[groups]
         for share in (below, below * (1 - below))
@@ -247,7 +247,7 @@ def _left_out(tree: Hierarchy, nodes: np.ndarray) -> int:
     covered = np.zeros(tree.n_leaves, dtype=bool)
     for node in nodes:
         covered[tree.first[node] : tree.last[node]] = True
-    return int(tree.leaves_below[above]) - int(covered.sum())
+    return int(tree.leaves_covered[above]) - int(covered.sum())
 
 
 def as_share(matrix: CostMatrix) -> CostMatrix:

@@ -53,7 +53,7 @@ def _levels(tree: Hierarchy) -> np.ndarray:
 
 
 def _leaves(tree: Hierarchy) -> np.ndarray:
-    """F(v) = nl(v), the number of leaves below v."""
+    """F(v) = nl(v), the number of leaves below v; 0 for a leaf."""
     return tree.leaves_below.astype(np.float64)
 
 
@@ -63,8 +63,18 @@ def _leaves_normalised(tree: Hierarchy) -> np.ndarray:
 
 
 def _other_leaves(tree: Hierarchy) -> np.ndarray:
-    """F(v) = (nl(v) - 1) / (nl(root) - 1); 0 if the root has one leaf."""
-    return (tree.leaves_below - 1) / max(tree.n_leaves - 1, 1)
+    """F(v) = |v| - 1, |v| being how many leaves v covers: nl with the reading nl(leaf) = 1."""
+    return tree.leaves_covered - 1.0
+
+
+def _other_leaves_normalised(tree: Hierarchy) -> np.ndarray:
+    """F(v) = (|v| - 1) / |root|."""
+    return (tree.leaves_covered - 1) / tree.n_leaves
+
+
+def _other_leaves_share(tree: Hierarchy) -> np.ndarray:
+    """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
+    return (tree.leaves_covered - 1) / max(tree.n_leaves - 1, 1)
 
 
 @dataclass(frozen=True)
@@ -121,7 +131,7 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         _leaves,
         title="lost leaves",
         formula="nl(x′) − nl(x)",
-        told="the number of values that it could now mean besides",
+        told="the number of values that it could now mean",
         counts="leaves",
         normalised=False,
     ),
@@ -129,14 +139,29 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         _leaves_normalised,
         title="lost leaves / all leaves",
         formula="(nl(x′) − nl(x)) / nl(root)",
-        told="the share of all values that it could now mean besides",
+        told="the share of all values that it could now mean",
         counts="leaves",
     ),
     "other-leaves": Intermediate(
         _other_leaves,
-        title="lost leaves / all other leaves",
-        formula="(nl(x′) − nl(x)) / (nl(root) − 1)",
-        told="the share of all other values that it could now mean besides",
+        title="other leaves",
+        formula="nl(x′) − nl(x), with nl(leaf) = 1",
+        told="the number of other values that it could now mean",
+        counts="leaves",
+        normalised=False,
+    ),
+    "other-leaves-normalised": Intermediate(
+        _other_leaves_normalised,
+        title="other leaves / all leaves",
+        formula="(nl(x′) − nl(x)) / nl(root), with nl(leaf) = 1",
+        told="the other values that it could now mean, as a share of all values",
+        counts="leaves",
+    ),
+    "other-leaves-share": Intermediate(
+        _other_leaves_share,
+        title="other leaves / all other leaves",
+        formula="(nl(x′) − nl(x)) / (nl(root) − 1), with nl(leaf) = 1",
+        told="the share of all other values that it could now mean",
         counts="leaves",
         composed=False,
     ),
@@ -151,7 +176,12 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         composed=False,
     ),
 }
-"""The first phase of every metric; the first four are those of the documents."""
+"""The first phase of every metric; the first four are those of the documents.
+
+``nl`` counts the leaves below a node, none below a leaf: only so is LLM(C) = |C| Σ nl(v) h_max/h
+of Mauger et al. 2020 the sum of its own edge weights. The other reading counts a leaf as one leaf
+of itself; so it counts the *other* values that a cell could mean.
+"""
 
 COMPOSED: tuple[str, ...] = tuple(name for name, one in INTERMEDIATES.items() if one.composed)
 """Those of which a user may make metrics."""
@@ -218,7 +248,7 @@ def _metric(name: str, title: str, intermediate: str, multiplier: str, summary: 
     return Metric(card, intermediate, multiplier)
 
 
-_LEAVES = "Counts how many other values could now be meant"
+_LEAVES = "Counts how many values could now be meant"
 _SHARE = "Counts the share of all values that could now be meant"
 
 _SEVEN = (
@@ -254,7 +284,7 @@ _BESIDE = (
             "completely costs 1 in every column.",
             "Iyengar 2002 (KDD)",
         ),
-        intermediate="other-leaves",
+        intermediate="other-leaves-share",
         multiplier="none",
     ),
     # A new metric stands here.
@@ -362,7 +392,7 @@ def potentials(
     --------
     >>> from kanon.hierarchy.build import suppression
     >>> potentials(metric_named("ncp"), [suppression(["a", "b", "c", "d"])])[0].tolist()
-    [0.75, 0.75, 0.75, 0.75, 0.0]
+    [1.0, 1.0, 1.0, 1.0, 0.0]
     >>> records = [np.array([4, 2, 2, 0, 8])]
     >>> tree = suppression(["a", "b", "c", "d"])
     >>> potentials(metric_named("entropy"), [tree], records)[0].tolist()

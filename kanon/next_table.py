@@ -8,7 +8,7 @@ both can be compared.
 
 >>> from kanon.plan import Plan
 >>> plan = Plan.from_content({
-...     "version": 1, "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 2}],
+...     "version": 2, "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 2}],
 ...     "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"nodes": [
 ...         {"name": "*"}, {"name": "F", "parent": "*"}, {"name": "M", "parent": "*"}]}}}})
 >>> for finding in check_next(plan, pd.DataFrame({"sex": ["F", "X", "M", "X"]})):

@@ -110,7 +110,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
 
     Examples
     --------
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
     >>> found = every_k(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
@@ -155,7 +155,7 @@ def cost_matrix(prepared: Prepared, column: str, metric: str = "") -> pd.DataFra
 
     Examples
     --------
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
     >>> found = run(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import reduce
@@ -31,9 +32,10 @@ import kanon.algorithms
 import kanon.privacy
 from kanon.cards import Card, Parameter, parts_of
 from kanon.checked_json import Strict, load_json, problem, read_json
-from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.errors import KanonError, PlanError, PlanWarning, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
+from kanon.language import say
 from kanon.metrics import COMPOSED, METRICS, MULTIPLIERS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges
@@ -59,15 +61,36 @@ __all__ = [
     "build_hierarchy",
     "check_metric_name",
     "composed_metrics",
+    "of_this_version",
     "parameters_of",
 ]
 
+
+VERSION = 2
+"""The version of plans that kanon writes."""
 
 LONGEST_METRIC_NAME = 40
 """The most characters in the name of a composed metric."""
 
 Number = Annotated[float, Field(strict=True)]
 """A number written as one: neither text nor true or false."""
+
+
+def of_this_version(content: Any) -> tuple[Any, str]:
+    """A parsed plan as a plan of this version, and what is another now in a sentence, if anything.
+
+    >>> of_this_version({"version": 1})[0]
+    {'version': 2}
+    >>> of_this_version({"version": 2})
+    ({'version': 2}, '')
+    """
+    if not isinstance(content, dict) or content.get("version") != 1:
+        return content, ""
+    return {**content, "version": VERSION}, say(
+        "The plan is of version 1, when an original value counted as one leaf of itself; it counts "
+        "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM and WNLLM, and releases that "
+        "these guide, differ from then."
+    )
 
 
 class SuppressionPlan(Strict):
@@ -327,14 +350,14 @@ SuppressionLimit = Annotated[
 class Plan(Strict):
     """A whole plan.
 
-    >>> plan = Plan.from_json('''{"version": 1, "algorithm": {"name": "gaa"},
+    >>> plan = Plan.from_json('''{"version": 2, "algorithm": {"name": "gaa"},
     ...   "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...   "privacy": [{"model": "k-anonymity", "k": 5}]}''')
     >>> plan.k, plan.algorithm.metric
     (5, 'nllm')
     """
 
-    version: Literal[1]
+    version: Literal[1, 2]
     columns: dict[str, ColumnPlan]
     algorithm: AlgorithmPlan
     privacy: list[AnyModelPlan] = Field(min_length=1)
@@ -364,7 +387,15 @@ class Plan(Strict):
         ------
         PlanError
             A key or value is not allowed.
+
+        Warns
+        -----
+        PlanWarning
+            The plan is of an earlier version, whose figures differ.
         """
+        content, change = of_this_version(content)
+        if change:
+            warnings.warn(change, PlanWarning, stacklevel=2)
         try:
             plan = cls.model_validate(content)
         except ValidationError as error:

@@ -6,7 +6,7 @@ DuckDB groups its rows by the texts of their cells, which takes a second per mil
 
 >>> from kanon.plan import Plan
 >>> plan = Plan.from_content({
-...     "version": 1, "algorithm": {"name": "gaa"},
+...     "version": 2, "algorithm": {"name": "gaa"},
 ...     "columns": {"age": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}},
 ...     "privacy": [{"model": "k-anonymity", "k": 3}, {"model": "distinct-l-diversity", "l": 2}]})
 >>> released = pd.DataFrame({"age": ["[20, 30)"] * 2 + ["[30, 40)"] * 3, "ill": list("abaab")})

@@ -140,7 +140,7 @@ def reverse(
     class b and c are merged: half of all is lost, and k is 2. For more everything has to go.
 
     >>> table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns": {
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns": {
     ...     "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
     ...     "ill": {"role": "sensitive"}},
     ...     "privacy": [{"model": "distinct-l-diversity", "l": 2}]})

@@ -728,7 +728,7 @@ def run(
     Examples
     --------
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
     >>> done = run(plan, table)

@@ -146,7 +146,7 @@ def sweep(
     Examples
     --------
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
     >>> sweep(plan, table, [2, 3], ["ncp"])[["metric", "k", "min_k", "alteration_ncp"]]

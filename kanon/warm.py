@@ -39,7 +39,7 @@ def warm(names: Collection[str] = ()) -> None:
         for model in ([], [{"model": "distinct-l-diversity", "l": 2}]):
             plan = Plan.from_content(
                 {
-                    "version": 1,
+                    "version": 2,
                     "columns": {
                         "age": {
                             "role": "quasi-identifier",

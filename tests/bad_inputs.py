@@ -201,7 +201,7 @@ PEOPLE = pd.DataFrame(
     }
 )
 PLAN: dict[str, Any] = {
-    "version": 1,
+    "version": 2,
     "columns": {
         "name": {"role": "identifier"},
         "age": {
@@ -426,10 +426,10 @@ PLANS = [
          "The plan 'absent.json' cannot be read.",
          app=PICKED),
     Case("No JSON", PlanFile("age;sex"), "The plan is not valid JSON: see line 1, character 1."),
-    Case("JSON that breaks off", PlanFile('{"version": 1,'),
+    Case("JSON that breaks off", PlanFile('{"version": 2,'),
          "The plan is not valid JSON: see line 1, character 15."),
     Case("An empty file", PlanFile(""), "The plan is not valid JSON: see line 1, character 1."),
-    Case("A key twice", PlanFile('{"version": 1, "version": 1}'),
+    Case("A key twice", PlanFile('{"version": 2, "version": 2}'),
          "The plan names 'version' twice in one place; each key, and so each column's role, stands once."),
     Case("A column twice", PlanFile('{"columns": {"sex": {}, "sex": {}}}'),
          "The plan names 'sex' twice in one place; each key, and so each column's role, stands once."),

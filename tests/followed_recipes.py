@@ -25,7 +25,7 @@ from kanon.run import algorithms
 from kanon.studio.explain import formula
 
 PLAN = {
-    "version": 1,
+    "version": 2,
     "columns": {
         "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
         "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},

@@ -30,7 +30,7 @@ HIERARCHY = ("columns", "sex", "hierarchy")
 def plan_with(**changes: Any) -> dict[str, Any]:
     """A good plan for PEOPLE with some top-level keys replaced."""
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "name": {"role": "identifier"},
             "age": {

@@ -247,7 +247,7 @@ class Problem:
             for column, tree in zip(self.columns, self.trees, strict=True)
         }
         return {
-            "version": 1,
+            "version": 2,
             "columns": columns,
             "algorithm": {"name": "gaa", **algorithm},
             "privacy": [{"model": "k-anonymity", "k": k}],

@@ -73,7 +73,7 @@ def content(path: Path, k: int, **algorithm: Any) -> dict[str, Any]:
         for column in rows_of(path)[0]
     }
     return {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": "gaa", **algorithm},
         "privacy": [{"model": "k-anonymity", "k": k}],

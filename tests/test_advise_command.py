@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
         "algorithm": {"name": "gaa"},
         "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -62,7 +62,7 @@ def sample(table, records, **algorithm):
         if role is Role.QUASI_IDENTIFIER:
             columns[column]["hierarchy"] = str(bundled_file(table, column))
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": "gaa"} | algorithm,
         "privacy": [{"model": "k-anonymity", "k": 5}],
@@ -336,7 +336,7 @@ def test_records_are_drawn_with_equal_chances():
     """A class of 30 of 40 records keeps about 30: within four standard errors of 200 tables."""
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {"x": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
             "algorithm": {"name": "gaa"},
             "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -242,7 +242,7 @@ def plan_of(columns: list[str], **algorithm) -> Plan:
     tree = {"build": "intervals", "widths": [5, 10]}
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {"role": "quasi-identifier", "hierarchy": tree},
                 "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},

@@ -182,7 +182,7 @@ DECADES = {"build": "intervals", "widths": [10]}
 def people_plan(k=2):
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {"role": "quasi-identifier", "hierarchy": DECADES},
                 "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},

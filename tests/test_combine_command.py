@@ -15,7 +15,7 @@ NAMES = ("age.json", "sex.json")
 def plan(k=2, **node):
     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     return {
-        "version": 1,
+        "version": 2,
         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
         "algorithm": {"name": "levels", "node": node},
         "privacy": [{"model": "k-anonymity", "k": k}],

@@ -51,7 +51,7 @@ def plan(roles: dict[str, Any], algorithm: dict[str, Any], **more: Any) -> Plan:
         name: {"role": role} if isinstance(role, str) else role for name, role in roles.items()
     }
     privacy = more.pop("privacy", [{"model": "k-anonymity", "k": 2}])
-    content = {"version": 1, "columns": columns, "algorithm": algorithm, "privacy": privacy}
+    content = {"version": 2, "columns": columns, "algorithm": algorithm, "privacy": privacy}
     return Plan.from_content({**content, **more})
 
 

@@ -34,7 +34,7 @@ Eve;57;F;flu
 Zoe;31;F;cold
 """
 PLAN = {
-    "version": 1,
+    "version": 2,
     "columns": {
         "name": {"role": "identifier"},
         "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},

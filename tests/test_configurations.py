@@ -383,7 +383,7 @@ def test_a_plan_goes_out_and_comes_back(work):
     [
         (b"\xff\xfe\x00", ["no plan", "UTF-8"]),
         (b"{", ["not valid JSON"]),
-        (b'{"version": 1}', ["lacks the key columns"]),
+        (b'{"version": 2}', ["lacks the key columns"]),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused_in_a_sentence(work, content, parts):

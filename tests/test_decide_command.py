@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_text(TABLE, "utf-8")
     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {"sex": tree, "ill": {"role": "sensitive"}},
         "algorithm": {"name": "gaa"},
         "privacy": [{"model": "k-anonymity", "k": 2}],

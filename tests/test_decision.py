@@ -34,7 +34,7 @@ def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more)
     lost = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     columns = {name: {"role": "sensitive"} if name in sensitive else lost for name in table}
     content = {
-        "version": 1, "columns": columns, "algorithm": {"name": algorithm, "node": node},
+        "version": 2, "columns": columns, "algorithm": {"name": algorithm, "node": node},
         "privacy": [{"model": "k-anonymity", "k": k}], **more,
     }  # fmt: skip
     with warnings.catch_warnings():

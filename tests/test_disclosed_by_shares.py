@@ -199,7 +199,7 @@ def test_ranges_of_mondrian_are_attacked_too():
     quasi = {name: {"role": "quasi-identifier"} for name in ("age", "zip", "sex")}
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {**quasi, "disease": {"role": "sensitive"}},
             "algorithm": {"name": "mondrian"},
             "privacy": [{"model": "k-anonymity", "k": 4}],

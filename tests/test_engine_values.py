@@ -31,7 +31,7 @@ AS_IT_IS = {"role": "insensitive"}
 def plan_with(k: int = 2, **columns: object) -> Plan:
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": columns,
             "algorithm": {"name": "datafly"},
             "privacy": [{"model": "k-anonymity", "k": k}],
@@ -295,7 +295,7 @@ def test_no_type_of_a_release_lists_values_of_suppressed_records(tmp_path, name,
         *2 * ["INSERT INTO people VALUES ('34', 'baker', 'x'), ('35', 'baker', 'y')"],
     )
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {"age": QUASI, "job": QUASI, "note": AS_IT_IS},
         "algorithm": {"name": "levels", "node": {"age": 0, "job": 0}},
         "privacy": [{"model": "k-anonymity", "k": 2}],

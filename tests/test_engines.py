@@ -89,7 +89,7 @@ DATAFLY = {"name": "datafly"}
 
 def plan_of(roles: dict, algorithm: dict, missing: str, suppressed: str, k: int = 2) -> Plan:
     content = {
-        "version": 1, "columns": roles, "algorithm": algorithm, "read": {"missing": missing},
+        "version": 2, "columns": roles, "algorithm": algorithm, "read": {"missing": missing},
         "privacy": [{"model": "k-anonymity", "k": k}],
     }  # fmt: skip
     if algorithm is DATAFLY:

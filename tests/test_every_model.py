@@ -281,7 +281,7 @@ def plan(algorithm: str, model: str | None, limit: str, bare: bool = False, **ow
     columns |= {name: {"role": "sensitive"} for name in ("disease", "income")}
     asked = [{**MODELS[model][0], "column": column_of(model)}] if model else []
     content = {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": algorithm, **own},
         "privacy": [{"model": "k-anonymity", "k": K}, *asked],

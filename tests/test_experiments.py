@@ -63,7 +63,7 @@ def people(size: int = 240) -> pd.DataFrame:
 def prepared(algorithm: str = "gaa", table: pd.DataFrame | None = None, k: int = 5):
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "name": {"role": "identifier"},
                 "age": {

@@ -150,7 +150,7 @@ def test_no_cell_of_a_neutralised_csv_begins_with_a_sign_unless_it_is_a_number(c
 # The command line
 
 PLAN = {
-    "version": 1,
+    "version": 2,
     "algorithm": {"name": "gaa"},
     "columns": {
         "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},

@@ -266,7 +266,7 @@ def people() -> pd.DataFrame:
 def plan(k: int = 5, **algorithm) -> Plan:
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {
                     "role": "quasi-identifier",

@@ -50,7 +50,7 @@ FILE = "Brackenbury.csv"
 """The name of the file may be a person's as well."""
 
 PLAN = {
-    "version": 1,
+    "version": 2,
     "algorithm": {"name": "gaa"},
     "columns": {
         "name": {"role": "identifier", "pseudonym": True},

@@ -59,7 +59,7 @@ def adult(path: Path) -> Prepared:
         for column in table.columns
     }
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": "optimal"},
         "privacy": [{"model": "k-anonymity", "k": 5}],

@@ -611,7 +611,7 @@ def test_entropy_l_is_unchanged_by_the_column_beside_it():
     """Measures of a column stand together: those of its classes, and the classification metric."""
     frame = pd.DataFrame({"q": ["x"] * 3 + ["y"] * 3, "ill": list("uuvuuu")})
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "q": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
             "ill": {"role": "sensitive"},

@@ -466,7 +466,7 @@ def test_a_plan_without_hierarchies():
     frame = pd.DataFrame({"age": [21, 22, 35, 39], "children": [0, 0, 2, 2], "ill": list("abab")})
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {"role": "quasi-identifier"},
                 "children": {"role": "quasi-identifier"},

@@ -658,7 +658,7 @@ def test_a_plan_without_hierarchies():
     )
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {"role": "quasi-identifier"},
                 "city": {"role": "quasi-identifier"},
@@ -686,7 +686,7 @@ def test_a_plan_without_hierarchies():
 def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
     """Missing cells stand last, and a range may hold them; ``*`` is everything."""
     content = {
-        "version": 1,
+        "version": 2,
         "columns": {"age": {"role": "quasi-identifier"}},
         "read": {"missing": "as-value"},
         "algorithm": {"name": "mondrian"},

@@ -38,7 +38,7 @@ FULL_DOMAIN = [name for name, part in algorithms().items() if part.FAMILY == "le
 def plan(name="datafly", k=2, columns=COLUMNS, **more):
     return Plan.from_content(
         {
-            "version": 1, "columns": columns, "algorithm": {"name": name},
+            "version": 2, "columns": columns, "algorithm": {"name": name},
             "privacy": [{"model": "k-anonymity", "k": k}], **more,
         }
     )  # fmt: skip

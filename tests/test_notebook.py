@@ -72,7 +72,7 @@ def test_the_import_of_kanon_stays_light():
 def plan(privacy=({"model": "k-anonymity", "k": 3},), **algorithm):
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "name": {"role": "identifier"},
                 "age": {

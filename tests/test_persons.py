@@ -51,7 +51,7 @@ FIVE_OF_ONE = pd.DataFrame(
 def plan(k=5, algorithm="gaa", person="patient", **keys):
     """A plan for tables of patients in towns."""
     content = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "patient": {"role": "identifier"},
             "town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
@@ -256,7 +256,7 @@ def visited(algorithm, k=3, **keys):
     }
     return Plan.from_content(
         {
-            "version": 1, "columns": {**columns, "patient": {"role": "identifier"}},
+            "version": 2, "columns": {**columns, "patient": {"role": "identifier"}},
             "algorithm": {"name": algorithm, **own}, "person": "patient",
             "privacy": [{"model": "k-anonymity", "k": k}], **keys,
         }

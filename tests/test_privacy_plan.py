@@ -30,7 +30,7 @@ def content(*privacy: Any, private: tuple[str, ...] = ("ill",), **algorithm: Any
     columns = {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
     return copy.deepcopy(
         {
-            "version": 1,
+            "version": 2,
             "columns": columns | {name: {"role": "sensitive"} for name in private},
             "algorithm": {"name": "gaa", **algorithm},
             "privacy": list(privacy),

@@ -45,7 +45,7 @@ K2 = {"model": "k-anonymity", "k": 2}
 def plan(*models, columns=COLUMNS, **more):
     return Plan.from_content(
         {
-            "version": 1, "columns": columns, "algorithm": {"name": "gaa"},
+            "version": 2, "columns": columns, "algorithm": {"name": "gaa"},
             "privacy": list(models), **more,
         }
     )  # fmt: skip

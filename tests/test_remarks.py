@@ -50,7 +50,7 @@ def released(frame, k=2, privacy=(), algorithm="gaa", plan=(), **roles):
     }
     plan = Plan.from_content(
         {
-            "version": 1, "columns": columns, "algorithm": {"name": algorithm},
+            "version": 2, "columns": columns, "algorithm": {"name": algorithm},
             "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
             "read": {"missing": "as-value"}, **dict(plan),
         }

@@ -444,7 +444,7 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
 def small_plan(k: int, *others: dict[str, Any], **algorithm: Any) -> Plan:
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 "age": {"role": "quasi-identifier",
                         "hierarchy": {"build": "intervals", "widths": [5, 10, 50]}},
@@ -554,7 +554,7 @@ def adult_plan(path: Path, sensitive: str, others: list[dict[str, Any]], **algor
     }
     columns[sensitive] = {"role": "sensitive"}
     return Plan.from_content(
-        {"version": 1, "columns": columns, "algorithm": {"name": "gaa", **algorithm},
+        {"version": 2, "columns": columns, "algorithm": {"name": "gaa", **algorithm},
          "privacy": [{"model": "k-anonymity", "k": 5}, *others]}
     )  # fmt: skip
 

@@ -342,7 +342,7 @@ def table_of_runes(texts):
             *({"name": leaf, "parent": low} for leaf in values[1:3]),
             *({"name": leaf, "parent": high} for leaf in values[3:5])]  # fmt: skip
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "name": {"role": "identifier"},
             "kind": {"role": "quasi-identifier", "hierarchy": {"nodes": tree}},
@@ -775,7 +775,7 @@ def test_the_report_of_adult_has_the_figures_of_its_run(adult_path, tmp_path):
     trees = Path(__file__).parent.parent / "hierarchies" / "adult"
     known = ("age", "education", "race", "sex")
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": {
             **{
                 column: {"role": "quasi-identifier", "hierarchy": str(trees / f"{column}.csv")}

@@ -97,7 +97,7 @@ def test_where_the_models_hold_from_the_start_nothing_is_lost():
 
 def test_what_the_table_as_one_class_does_not_meet_is_refused():
     content = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
             "ill": {"role": "sensitive"},
@@ -112,7 +112,7 @@ def test_what_the_table_as_one_class_does_not_meet_is_refused():
 
 def test_the_k_the_strategy_and_the_scope_of_the_plan_give_way():
     content = {
-        "version": 1,
+        "version": 2,
         "columns": {
             "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
             "ill": {"role": "sensitive"},

@@ -326,7 +326,7 @@ def test_a_builder_does_not_follow_the_order_of_the_rows():
     }
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {
                 name: {"role": "quasi-identifier", "hierarchy": tree}
                 for name, tree in columns.items()

@@ -114,7 +114,7 @@ def test_the_command_line_ends_with_one_sentence_too(
     (tmp_path / "t.csv").write_text("sex\nF\nM\n")
     (tmp_path / "age.csv").write_text("F;*\nM;*\n")
     sex = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = {"version": 1, "columns": {"sex": sex}, "algorithm": {"name": "gaa"}}
+    plan = {"version": 2, "columns": {"sex": sex}, "algorithm": {"name": "gaa"}}
     privacy = [{"model": "k-anonymity", "k": 2}]
     (tmp_path / "plan.json").write_text(json.dumps(plan | {"privacy": privacy}))
     assert main(arguments) == 2

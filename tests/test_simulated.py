@@ -56,7 +56,7 @@ def content(sensitive: str = "", **algorithm) -> dict:
     if sensitive:
         roles[sensitive] = {"role": "sensitive"}
     return {
-        "version": 1,
+        "version": 2,
         "columns": roles,
         "algorithm": {"name": "gaa", **algorithm},
         "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -296,7 +296,7 @@ def test_what_an_engine_cannot_group_by_is_said(stored):
 
 # --- the command ----------------------------------------------------------------------------
 PLAN = {
-    "version": 1,
+    "version": 2,
     "columns": {
         "name": {"role": "identifier"},
         "race": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},

@@ -147,7 +147,7 @@ def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
         "ill": {"role": "sensitive"},
     }
     plan = {
-        "version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}],
+        "version": 2, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}],
         "algorithm": {"name": "levels", "node": {"sex": 0}}, "suppression_limit": 0.5,
         "suppressed": "leave-out" if suppressed == "dropped" else suppressed,
         "read": {"missing": "drop-records"},
@@ -261,7 +261,7 @@ PEOPLE = "name,age,sex,ill\nAnn,31,F,flu\nBob,32,F,cold\nCem,33,F,flu\nDee,90,M,
 
 def plan_of(**more) -> dict:
     return {
-        "version": 1,
+        "version": 2,
         "columns": {
             "name": {"role": "identifier"},
             "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals",

@@ -49,7 +49,7 @@ def test_every_row_is_a_run_of_its_own(problem, name, data):
 def small_plan(**algorithm) -> Plan:
     return Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "metrics": {"mine": {"intermediate": "levels", "multiplier": "w2"}},
             "columns": {
                 "age": {"role": "quasi-identifier",

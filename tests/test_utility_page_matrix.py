@@ -193,7 +193,7 @@ def test_ranges_are_shown_as_what_covers_them():
     table = sample_work("hospital").table.frame[["age", "zip"]]
     plan = Plan.from_content(
         {
-            "version": 1,
+            "version": 2,
             "columns": {name: {"role": "quasi-identifier"} for name in table.columns},
             "algorithm": {"name": "mondrian"},
             "privacy": [{"model": "k-anonymity", "k": 4}],

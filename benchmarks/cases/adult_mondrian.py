@@ -94,7 +94,7 @@ def _variants(task: Task) -> tuple[str, float]:
 def _mdav() -> str:
     columns = ("zip", "birth-year")
     content = {
-        "version": 1,
+        "version": 2,
         "columns": {column: {"role": "quasi-identifier"} for column in columns},
         "algorithm": {"name": "mdav"},
         "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -147,7 +147,7 @@ def broken_json(draw: Random, seeds: Sequence[Any]) -> bytes:
         depth = draw.choice([100, 1000, 100_000])
         data = b'{"version":' + b"[" * depth + data + b"]" * depth + b"}"
     elif what < 0.05:  # a key twice
-        data = data[:1] + b'"version": 1, "columns": {}, "nodes": [],' + data[1:]
+        data = data[:1] + b'"version": 2, "columns": {}, "nodes": [],' + data[1:]
     return broken_bytes(draw, [data]) if what > 0.8 else data
 
 

@@ -32,7 +32,7 @@ from kanon.sweep import Planned, solve_sweep
 __all__ = ["STAGES", "Killed", "kill_workers"]
 
 CONTENT: dict[str, Any] = {
-    "version": 1,
+    "version": 2,
     "columns": {
         "age": {
             "role": "quasi-identifier",

@@ -178,7 +178,7 @@ def draw_plan(draw: Random, made: Drawn, name: str, heights: Mapping[str, int]) 
         if draw.random() < 0.1:
             del privacy[0]
     plan: dict[str, Any] = {
-        "version": 1,
+        "version": 2,
         "columns": made.columns,
         "algorithm": {"name": name, **_guided(draw, made, name, heights)},
         "privacy": privacy,

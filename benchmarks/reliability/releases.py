@@ -150,7 +150,7 @@ def _prepared(made: Drawn) -> tuple[Prepared | None, dict[str, int]]:
     """The table, matched with its roles and hierarchies once for all plans; None if refused."""
     name = made.algorithms[0]
     content = {
-        "version": 1,
+        "version": 2,
         "columns": made.columns,
         "algorithm": {"name": name},
         "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -329,7 +329,7 @@ def _projects() -> list[Any]:
     assert tree is not None
     edited = drawing.with_tree_drawn(work, column, edit.insert_level(tree, tree.labels[:1]))
     kept = json.loads(saved_project(edited))
-    kept["kept"] = [{"title": "first", "shown": True, "plan": dict(kept["plan"], version=1)}]
+    kept["kept"] = [{"title": "first", "shown": True, "plan": dict(kept["plan"])}]
     return [json.loads(saved_project(work)), kept]
 
 
@@ -419,7 +419,7 @@ def _study() -> tuple[MadeWith, list[Found]]:
     """What a small study is made with, and something that it might have found."""
     columns = {"ill": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
     plan = {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "algorithm": {"name": "gaa"},
         "privacy": [{"model": "k-anonymity", "k": 2}],

@@ -237,7 +237,7 @@ def advise(
     Without a sensitive column there are seven ways, one per metric.
 
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
-    >>> plan = Plan.from_content({"version": 1, "algorithm": {"name": "gaa"}, "columns":
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
     >>> found = advise(plan, table)

@@ -105,7 +105,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
         cut = shown[: rows - 1] if len(shown) > rows else shown
         label = on_one_line(tree.labels[node])
         if below and not shown:
-            label = f"{label} ({counted(int(tree.leaves_below[node]), 'value')})"
+            label = f"{label} ({counted(int(tree.leaves_covered[node]), 'value')})"
         if cut:
             heights = [place(child) for child in cut]
             y = (heights[0] + heights[-1]) / 2
@@ -134,7 +134,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
 
 def _deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
     """The largest depth at which a drawing still has room for its lines; 1 at least, if any."""
-    inner = tree.leaves_below > 1
+    inner = tree.leaves_covered > 1
     has_children = np.zeros(tree.n_nodes, dtype=bool)
     has_children[tree.parent[: tree.root]] = True
     inner |= has_children

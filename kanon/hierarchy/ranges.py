@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,23 @@ class RangedHierarchy(Hierarchy):
     def root(self) -> int:
         """The number of the root: the last node of the tree, before the ranges."""
         return self.n_nodes - self.n_ranges - 1
+
+    @cached_property
+    def leaves_below(self) -> np.ndarray:
+        """nl(v), the number of leaves below each node and of each range. Shape (N,).
+
+        0 for a leaf and for a range of one value, which has lost nothing either.
+
+        >>> ranges = [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3, 3]")]
+        >>> with_ranges(flat(["1", "2", "3"]), ranges).leaves_below.tolist()
+        [0, 0, 0, 3, 2, 0]
+        """
+        found = self.leaves_covered.copy()
+        found[: self.n_leaves] = 0
+        ranges = found[self.root + 1 :]
+        ranges[ranges == 1] = 0
+        found.setflags(write=False)
+        return found
 
     def sum_below(self, values: np.ndarray) -> np.ndarray:
         """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
@@ -181,5 +199,5 @@ def is_flat(tree: Hierarchy) -> bool:
 def _smallest_cover(tree: Hierarchy, one: LeafRange) -> int:
     """The node with the fewest leaves that covers a range; of a chain the lowest."""
     covers = (tree.first <= one.first) & (tree.last >= one.last)
-    leaves = np.where(covers, tree.leaves_below, tree.n_leaves + 1)
+    leaves = np.where(covers, tree.leaves_covered, tree.n_leaves + 1)
     return int(leaves.argmin())  # the first of a chain is its lowest node

@@ -190,9 +190,26 @@ class Hierarchy:
         return int(self.level[self.root]) + 1
 
     @cached_property
-    def leaves_below(self) -> np.ndarray:
-        """nl(v), the number of leaves below each node; 1 for a leaf. Shape (N,)."""
+    def leaves_covered(self) -> np.ndarray:
+        """How many leaves each node stands for; 1 for a leaf. Shape (N,)."""
         return self.last - self.first
+
+    @cached_property
+    def leaves_below(self) -> np.ndarray:
+        """nl(v), the number of leaves below each node; 0 for a leaf. Shape (N,).
+
+        An original value has no leaves below it, so it has lost nothing; an inner node over one
+        leaf has nl = 1.
+
+        >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+        ...                                ("b", "*", None)])
+        >>> tree.labels, tree.leaves_below.tolist(), tree.leaves_covered.tolist()
+        (('a', 'b', 'A', '*'), [0, 0, 1, 2], [1, 1, 1, 2])
+        """
+        found = self.leaves_covered.copy()
+        found[: self.n_leaves] = 0
+        found.setflags(write=False)
+        return found
 
     @cached_property
     def node_of(self) -> dict[str, int]:

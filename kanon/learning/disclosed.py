@@ -210,7 +210,7 @@ def exact_cells(recoding: Recoding) -> int:
 def _says_as_much(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
     """Whether released nodes are the original ones; a range of one value says as much as it."""
     found: np.ndarray = (released == original) | (
-        (released > tree.root) & (tree.leaves_below[released] == 1)
+        (released > tree.root) & (tree.leaves_covered[released] == 1)
     )
     return found
 

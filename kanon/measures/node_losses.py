@@ -37,9 +37,9 @@ def level_share(tree: Hierarchy) -> np.ndarray:
 
 
 def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
-    """(nl(v) - 1) / nl(root): the other values that v could mean, of all values. Shape (N,).
+    """(|v| - 1) / |root|, |v| being how many leaves v covers: its other values. Shape (N,).
 
-    0 at a leaf, just below 1 at the root of a large tree.
+    The share of all values of the column. 0 at a leaf, just below 1 at the root of a large tree.
 
     Notes
     -----
@@ -49,14 +49,14 @@ def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
     >>> leaf_share_lost(groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.25, 0.75]
     """
-    lost: np.ndarray = (tree.leaves_below - 1) / tree.n_leaves
+    lost: np.ndarray = (tree.leaves_covered - 1) / tree.n_leaves
     return lost
 
 
 def other_leaves_share(tree: Hierarchy) -> np.ndarray:
-    """(nl(v) - 1) / (nl(root) - 1): the other values that v could mean, of all others. Shape (N,).
+    """(|v| - 1) / (|root| - 1), |v| being how many leaves v covers: its other values. Shape (N,).
 
-    0 at a leaf, 1 at the root; 0 in a tree of one leaf.
+    The share of all other values of the column. 0 at a leaf, 1 at the root; 0 in a tree of one leaf.
 
     Notes
     -----
@@ -67,7 +67,7 @@ def other_leaves_share(tree: Hierarchy) -> np.ndarray:
     [0.0, 0.0, 0.0, 1.0]
     """
     others = tree.n_leaves - 1
-    return (tree.leaves_below - 1) / others if others else np.zeros(tree.n_nodes)
+    return (tree.leaves_covered - 1) / others if others else np.zeros(tree.n_nodes)
 
 
 def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:

@@ -79,7 +79,7 @@ def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
         if tree.height > 1:
             levels = tree.level[after[:, j]] - tree.level[before[:, j]]
             ranges = after[:, j] > tree.root
-            covered = (tree.leaves_below[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
+            covered = (tree.leaves_covered[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
             rise[:, j] = np.where(ranges, covered, levels / (tree.height - 1))
     return rise
 

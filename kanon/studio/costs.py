@@ -158,6 +158,6 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
 def drillable(tree: Hierarchy, most: int = 500) -> list[str]:
     """The groups that a large matrix can be narrowed to, the root first."""
     large = sorted(
-        range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_below[node])
+        range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_covered[node])
     )
     return [tree.labels[node] for node in large[:most]]

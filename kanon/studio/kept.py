@@ -14,7 +14,7 @@ from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.language import say
 from kanon.next_table import Finding, found_next
-from kanon.plan import Plan
+from kanon.plan import Plan, of_this_version
 from kanon.run import Prepared, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
@@ -146,6 +146,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         raise PlanError(
             say("This is a project, not a plan: open it under Project, below the navigation.")
         )
+    given, change = of_this_version(given)
     plan = Plan.from_content(given)
     check_whole(plan)
     for name, part in plan.metrics.items():
@@ -164,8 +165,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         _runnable(prepare(plan, work.table))
     kept = _with_pin(work, title, plan, one.trees, one.findings)
     if not one.fits:
-        said = [say("{title} was imported.", title=quoted(title)), _unfit([title])]
-        return replace(kept, notice=" ".join(said))
+        said = [say("{title} was imported.", title=quoted(title)), _unfit([title]), change]
+        return replace(kept, notice=" ".join(filter(None, said)))
     said = [
         say(
             "{title} was imported: it stays as it is, whatever is chosen from now on.",
@@ -180,6 +181,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
                 models=listing(beyond),
             )
         )
+    if change:
+        said.append(change)
     return replace(kept, composed={**work.composed, **plan.metrics}, notice=" ".join(said))
 
 

@@ -150,7 +150,7 @@ def _content(work: Work, view: StepsView) -> dict[str, Any]:
     if uses(view.algorithm, "node"):
         algorithm["node"] = dict(preset.levels)
     return {
-        "version": 1,
+        "version": 2,
         "columns": {name: {"role": role.value} for name, role in preset.roles.items()},
         "algorithm": algorithm,
         "privacy": [{"model": "k-anonymity", "k": k}],

@@ -17,7 +17,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
 from kanon.language import say
 from kanon.metrics import METRICS
-from kanon.plan import Plan
+from kanon.plan import Plan, of_this_version
 from kanon.release_context import Context
 from kanon.report.words import parse_words
 from kanon.schema import Role
@@ -130,7 +130,8 @@ def opened_project(work: Work, content: bytes) -> Work:
                 if kind is dict
                 else say("The project file: the key {key} has to be a list.", key=key)
             )
-    plan = _plan(given["plan"], say("The project file"))
+    content, change = of_this_version(given["plan"])
+    plan = _plan(content, say("The project file"))
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], say("The project file: the key words"))
         work = replace(work, report=replace(work.report, texts=words_given(words)))
@@ -147,11 +148,11 @@ def opened_project(work: Work, content: bytes) -> Work:
     opened = _with_choices_of(work, given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     return carried(
-        replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, opened, plan))
+        replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, opened, plan, change))
     )
 
 
-def _said(work: Work, opened: Work, plan: Plan) -> str:
+def _said(work: Work, opened: Work, plan: Plan, change: str) -> str:
     beyond = [name for name in work.roles if name not in plan.columns]
     gone = [name for name in plan.columns if name not in work.roles]
     lacking = [name for name in opened.quasi_identifiers if opened.choices[name].plan is None]
@@ -164,6 +165,8 @@ def _said(work: Work, opened: Work, plan: Plan) -> str:
         said.append(
             say("To be mended on the page Hierarchies: {columns}.", columns=listing(lacking))
         )
+    if change:
+        said.append(change)
     return " ".join(said)
 
 
@@ -178,7 +181,7 @@ def _pinned(part: Any, before: Sequence[str]) -> Pinned:
     where = say("The project file: entry {number} of kept", number=len(before) + 1)
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
         raise PlanError(say("{where} has no title.", where=where))
-    plan = _plan(part.get("plan"), where)
+    plan = _plan(of_this_version(part.get("plan"))[0], where)
     try:
         check_whole(plan)
         title = checked_title(part["title"], before)

@@ -710,7 +710,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "missing": work.missing,
     }
     return {
-        "version": 1,
+        "version": 2,
         "columns": columns,
         "read": {key: value for key, value in read.items() if value is not None},
         "algorithm": {
