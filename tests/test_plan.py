@@ -50,7 +50,7 @@ BAD_PLANS = {
         changed("privacy", 0, "l", to=2),
         ["privacy.0", "'l'", "model, k"],
     ),
-    "unknown version": (changed("version", to=2), ["version", "'2'", "has to be 1"]),
+    "unknown version": (changed("version", to=3), ["version", "'3'", "has to be 1 or 2"]),
     "unknown metric": (
         changed("algorithm", "metric", to="nlm"),
         ["algorithm.metric", "'nlm'", "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy"],
