@@ -136,6 +136,15 @@ def test_run_writes_the_release_and_says_what_it_did(kanon, folder):
     assert (folder / "people.csv").read_text("utf-8") == TABLE
 
 
+@pytest.mark.parametrize("more", [(), ("--seed", "3")])
+def test_a_plan_of_version_1_runs_and_one_line_names_what_changed(kanon, folder, more):
+    write_plan(folder, version=1)
+    said = kanon(*RUN, *more)
+    assert said.status == 0 and (folder / "released.csv").exists()
+    assert said.err.startswith("kanon: warning: The plan is of version 1, ")
+    assert "nl(leaf) = 0" in said.err and said.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "read"),
     [

@@ -22,6 +22,7 @@ from kanon.errors import (
     KanonError,
     MetricError,
     PlanError,
+    PlanWarning,
     TableError,
     Unsatisfiable,
     listing,
@@ -421,6 +422,14 @@ def test_a_plan_and_its_json_do_the_same(problem, data):
     found = run(again, frame)
     assert_frame_equal(found.released(), expected.released())
     assert {**found.measures, "seconds": 0} == {**expected.measures, "seconds": 0}
+
+
+def test_a_plan_of_version_1_is_warned_of_once_and_written_as_version_2():
+    with pytest.warns(PlanWarning, match=r"version 1, .* nl\(leaf\) = 0") as told:
+        plan = Plan.from_content(changed("version", to=1))
+    assert len(told) == 1
+    assert plan == Plan.from_content(plan_with())
+    assert json.loads(plan.to_json())["version"] == 2
 
 
 def test_a_full_plan_keeps_every_key():
