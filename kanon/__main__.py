@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed = _parser().parse_args(arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("always", PrivacyWarning)
-            warnings.simplefilter("once", PlanWarning)
-            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            warnings.simplefilter("always", PlanWarning)
+            warnings.showwarning = _warnings_shown()
             parsed.command(parsed)
             sys.stdout.flush()
     except (ReleaseError, Unsatisfiable) as error:
@@ -824,6 +824,23 @@ def _bar(fraction: float, text: str) -> None:
 
 def _show_warning(message: Warning | str, *_: object) -> None:
     print(f"kanon: warning: {message}", file=sys.stderr)
+
+
+def _warnings_shown() -> Callable[..., None]:
+    """What shows warnings; that of old plans once, of however many plans.
+
+    The filter "once" would not do: who reads a table may set filters, and then it begins anew.
+    """
+    about_plans: set[str] = set()
+
+    def show(message: Warning | str, *_: object) -> None:
+        if isinstance(message, PlanWarning) and str(message) in about_plans:
+            return
+        if isinstance(message, PlanWarning):
+            about_plans.add(str(message))
+        _show_warning(message)
+
+    return show
 
 
 def _fail(error: KanonError, status: int) -> int:

@@ -70,9 +70,16 @@ class PlainTree:
         return [node for node in self.parents if not self.children(node)]
 
     @cached_property
-    def leaves_below(self) -> dict[str, int]:
-        """nl: the number of leaves whose path goes through a node."""
+    def leaves_covered(self) -> dict[str, int]:
+        """The number of leaves whose path goes through a node; 1 for a leaf."""
         return dict(Counter(node for leaf in self.leaves for node in self.paths[leaf]))
+
+    @cached_property
+    def leaves_below(self) -> dict[str, int]:
+        """nl: the number of leaves below a node; 0 for a leaf."""
+        every = ((leaf, self.paths[leaf]) for leaf in self.leaves)
+        below = Counter(node for leaf, path in every for node in path if node != leaf)
+        return {node: below[node] for node in self.parents}
 
     @cached_property
     def level(self) -> dict[str, int]:

@@ -458,14 +458,14 @@ CASES = [  # the table, the weights, and the way that is proposed at k = 10
     *(
         pytest.param("census", weights, title, marks=pytest.mark.nightly)
         for weights, title in (
-            ({"utility": 1}, "NLLM · S2 (merged class)"),
+            ({"utility": 1}, "Distortion · S5 (merged class)"),
             ({"utility": 2, "l": 1, "t": 1}, "Total · S4 (merged class)"),
             ({"l": 1}, "Distortion · S3 (merged class)"),
         )
     ),
-    ("voters", {"utility": 1}, "NLLM · S4"),
-    ("voters", {"utility": 1, "t": 1}, "NLLM · S7"),
-    ("voters", {"utility": 1, "l": 1}, "Distortion · S3"),
+    ("voters", {"utility": 1}, "NCP · S1"),
+    ("voters", {"utility": 1, "t": 1}, "NCP · S4 (merged class)"),
+    ("voters", {"utility": 1, "l": 2}, "Distortion · S3 (merged class)"),
 ]
 
 

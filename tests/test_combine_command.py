@@ -78,6 +78,17 @@ def test_the_numbers_as_json(folder, capsys):
     }
 
 
+@pytest.mark.parametrize("more", [[], ["--engine", "duckdb"]])
+def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
+    for name in NAMES:
+        old = json.loads((folder / name).read_text("utf-8"))
+        (folder / name).write_text(json.dumps({**old, "version": 1}), "utf-8")
+    assert combine(*NAMES, more=more) == 3
+    change, refused = capsys.readouterr().err.splitlines()
+    assert change.startswith("kanon: warning: The plan is of version 1, ")
+    assert refused == "kanon: All releases together do not meet what their plans ask for."
+
+
 def test_a_table_that_stays_where_it_is(folder, capsys):
     assert combine(*NAMES, more=["--json"]) == 3
     here = json.loads(capsys.readouterr().out)

@@ -136,6 +136,15 @@ def test_run_writes_the_release_and_says_what_it_did(kanon, folder):
     assert (folder / "people.csv").read_text("utf-8") == TABLE
 
 
+@pytest.mark.parametrize("more", [(), ("--seed", "3")])
+def test_a_plan_of_version_1_runs_and_one_line_names_what_changed(kanon, folder, more):
+    write_plan(folder, version=1)
+    said = kanon(*RUN, *more)
+    assert said.status == 0 and (folder / "released.csv").exists()
+    assert said.err.startswith("kanon: warning: The plan is of version 1, ")
+    assert "nl(leaf) = 0" in said.err and said.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "read"),
     [
@@ -183,9 +192,9 @@ def test_measures_have_the_keys_of_the_contract(kanon, folder):
     assert found["deleted_among_modified_percent"] == pytest.approx(100 * 2 / 6)
     mean = sum(found["alteration"].values()) / 7
     assert found["mean_alteration"] == pytest.approx(mean)
-    # NCP: five ages, three of them in the thirties; two sexes
-    lost = 2 * (3 - 1) / 5 + 2 * (2 - 1) / 5 + 2 * 1 / 2
-    assert found["alteration"]["ncp"] == pytest.approx(100 * lost / (6 * (4 / 5 + 1 / 2)))
+    # NCP: of five ages three are in the thirties and two in the fifties; two sexes
+    lost = 2 * 3 / 5 + 2 * 2 / 5 + 2 * 2 / 2
+    assert found["alteration"]["ncp"] == pytest.approx(100 * lost / (6 * (5 / 5 + 2 / 2)))
 
 
 def test_progress_shows_a_bar_and_ends_its_line(kanon):

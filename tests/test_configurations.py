@@ -378,6 +378,14 @@ def test_a_plan_goes_out_and_comes_back(work):
     assert "was imported" in back.notice
 
 
+def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    assert content["version"] == 2
+    back = imported(work, json.dumps({**content, "version": 1}).encode(), "old")
+    assert "was imported" in back.notice and "nl(leaf) = 0" in back.notice
+    assert json.loads(export(back.pinned[0])) == content
+
+
 @pytest.mark.parametrize(
     ("content", "parts"),
     [

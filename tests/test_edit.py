@@ -368,7 +368,7 @@ def test_the_sum_below_a_node_adds_what_lies_below_it(plain, data):
         sum(value[x] for x in value if label in plain.paths[x]) for label in tree.labels
     ]
     ones = tree.sum_below(np.arange(tree.n_nodes) < tree.n_leaves)
-    assert ones.tolist() == tree.leaves_below.tolist()
+    assert ones.tolist() == tree.leaves_covered.tolist()
     halves = tree.sum_below(np.array(values) / 2)
     assert halves.tolist() == (sums / 2).tolist()
 

@@ -326,9 +326,9 @@ def test_nodes_of_equal_precision_tie():
     assert lattice.precision((1, 1)) == lattice.precision((2, 0)) == Fraction(2, 3)
     for node in ((1, 1), (2, 0)):
         assert mingen.anonymise(task_of(problem, 2, 0, {}, node=node)).trace.node == node
-    # NCP: (1, 1) costs 2 * 1/3 + 4 * 1/2, (2, 0) costs 4 * 2/3. Weights turn that round.
-    assert mingen.anonymise(task_of(problem, 2, 0, {})).trace.node == (1, 1)
-    for weights, best in (({"q1": 2.0}, (2, 0)), ({"q0": 0, "q1": 0}, (1, 1))):
+    # NCP: (1, 1) costs 2 * 2/3 + 2 * 1/3 + 4 * 2/2, (2, 0) costs 4 * 3/3. Weights turn that round.
+    assert mingen.anonymise(task_of(problem, 2, 0, {})).trace.node == (2, 0)
+    for weights, best in (({"q1": 0.25}, (1, 1)), ({"q0": 0, "q1": 0}, (1, 1))):
         task = task_of(problem, 2, 0, {"attribute_weights": weights}, node=(1, 2))
         assert mingen.anonymise(task).trace.node == best
     for algorithm in OPTIMAL:
@@ -370,8 +370,8 @@ def test_precision_of_very_tall_hierarchies_is_counted_too():
 #     (2, 1)  X 5 Z 2                           2           2          1 2
 #     (2, 2)  7                                 0           7          1 1
 #
-# NCP without suppression: `one` costs 7/4 at level 1, 21/4 at level 2; `two` 5/3 (z does not
-# move in leaves) and 14/3. At (0, 2) the record c z is suppressed: 14/3 + 3/4 = 5.42.
+# NCP without suppression: `one` costs 7 · 2/4 = 3.5 at level 1, 7 at level 2; `two` 5 · 2/3 +
+# 2 · 1/3 = 4 (Z has one leaf below it, z none) and 7. At (0, 2) the record c z is suppressed: 7 + 1.
 
 BY_HAND = {
     # 3 and 3 values: the first column. 2 and 3: the second. 2 and 2: the first. Then the second.
@@ -395,9 +395,10 @@ BY_HAND = {
     # The path (0, 0), (0, 1), (0, 2), (1, 2), (2, 2): middle (0, 2), then (0, 0), (0, 1). From
     # above the first that failed the path (1, 0), (1, 1), (2, 1): middle (1, 1), then (2, 1).
     flash: ([(0, 2), (0, 0), (0, 1), (1, 1), (2, 1)], (0, 2)),
-    # Down: of (1, 2) with 6.42 and (2, 1) with 6.92 the former; of (1, 1) with 3.42, which fails,
-    # and (0, 2) with 4.67 the latter; below it all failed. At most 5.42 and unknown is (2, 0).
-    optimal: ([(2, 2), (1, 2), (1, 1), (0, 2), (2, 0)], (0, 2)),
+    # Down: of (1, 2) with 10.5 and (2, 1) with 11 the former; of (0, 2) with 7 and (1, 1) with 7.5
+    # the former; (0, 1) fails. At most 8 and unknown, the highest first: (1, 1), which fails with
+    # all below it, and (2, 0) with 7.
+    optimal: ([(2, 2), (1, 2), (0, 2), (0, 1), (1, 1), (2, 0)], (0, 2)),
 }
 
 

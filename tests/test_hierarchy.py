@@ -69,6 +69,7 @@ def test_nodes_are_numbered_and_levelled_as_defined(plain):
     assert edges(tree) == dict(plain.parents)
     assert [tree.level[v] for v in range(tree.n_nodes)] == [plain.level[x] for x in tree.labels]
     assert tree.leaves_below.tolist() == [plain.leaves_below[x] for x in tree.labels]
+    assert tree.leaves_covered.tolist() == [plain.leaves_covered[x] for x in tree.labels]
     assert (tree.n_leaves, tree.height) == (len(plain.leaves), plain.height)
     assert tree.labels[tree.root] == plain.root
     assert tree.node_of == plain.number

@@ -212,7 +212,7 @@ def test_laws_of_linkage(drawn):
     before = linkage(persons, persons, known, "secret")
     after = linkage(persons, released, known, "secret")
     baseline = persons.sensitive[0].total.max() / persons.n_records
-    if all(tree.leaves_below[x] == 1 for row in problem.rows
+    if all(tree.leaves_covered[x] == 1 for row in problem.rows
            for tree, x in zip(problem.trees, row, strict=True)):  # fmt: skip
         assert after.right <= before.right + 1e-12
         assert before.right >= baseline - 1e-12

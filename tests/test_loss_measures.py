@@ -93,9 +93,9 @@ def plain_numbers(
         most_bits += n * bits(column)
         for old, row in zip(column, after, strict=True):
             new = (roots if row is None else row)[j]
-            nl = tree.leaves_below[new]
-            lost += Fraction(nl - 1, leaves)
-            others += Fraction(nl - 1, leaves - 1) if leaves > 1 else 0
+            other = tree.leaves_covered[new] - 1
+            lost += Fraction(other, leaves)
+            others += Fraction(other, leaves - 1) if leaves > 1 else 0
             levels += Fraction(tree.level[new], top) if top else 0
             there = below(tree, new, column)
             open_bits += bits(there)

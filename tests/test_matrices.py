@@ -329,7 +329,8 @@ def test_a_difference_is_centred_at_zero():
     assert axis.cmin == -axis.cmax
     assert "custom minus ncp" in said(figure)
     assert "ncp costs more" in said(figure).split("custom costs more")[0]
-    assert figure.data[0].customdata[0][2] == "up to Mammal: 4 − 0.667"
+    # Cat up to Mammal: drawn 1 + 3; by NCP (3 − 0)/3, for Mammal has 3 leaves below it and Cat none.
+    assert figure.data[0].customdata[0][2] == "up to Mammal: 4 − 1"
     same = chart_of(MAMMALS, ("ncp", "llm"), difference=True, share=True)
     assert "Both cost the same everywhere." in said(same)
 
@@ -374,8 +375,10 @@ def test_a_group_says_from_where_its_cost_comes():
     depth, weights = (of(metric_named("llm"), [tree])[0] for of in (potentials, weights_of))
     matrix = matrix_of(tree, depth, cut(tree, tree.root))
     texts = cost_hovers(tree, weights, matrix)
-    assert texts[0][1] == "values → g0 → *: 39 + 1 160 = 1 199"
-    assert texts[0][0] == "between two values of g0 = 38"
+    # A value loses 40 − 0 leaves up to g0 and 1 200 − 40 from there. Of pairs in g0 1 of 40 is of
+    # one value, which costs nothing: 40 · 39/40 = 39.
+    assert texts[0][1] == "values → g0 → *: 40 + 1 160 = 1 200"
+    assert texts[0][0] == "between two values of g0 = 39"
     assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
 
 

@@ -24,13 +24,13 @@ from random_tables import (
 from kanon import measures
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
-from kanon.cards import parts_of
+from kanon.cards import Card, parts_of
 from kanon.errors import PlanError
 from kanon.measures import alteration, at_root, deleted_among_modified, generalised, minimum_k
 from kanon.measures.along import curves_along
 from kanon.measures.comparing import nauc, ranks
 from kanon.measures.summary import summary
-from kanon.metrics import METRICS, metric_named, potentials, scaled_potentials
+from kanon.metrics import METRICS, Metric, metric_named, potentials, scaled_potentials
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity, check_k
 from kanon.recoding import Recoding
@@ -188,7 +188,8 @@ def test_losing_everything_is_100_percent_and_not_a_little_more():
     tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"})
     problem = Problem((tree,), (("a",),) * 17)
     recoding = Recoding.from_targets(problem.classes(), np.array([[3]]))
-    assert alteration.value(recoding, METRICS["ncp"]) == 100
+    others = Metric(Card("others", "", "", ""), "other-leaves-normalised", "none")
+    assert alteration.value(recoding, others) == 100
 
 
 def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
@@ -202,14 +203,14 @@ def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
 
 
 def test_measures_by_hand():
-    """NCP on a tree of four leaves: a → A costs 1/4, c → * costs 3/4; possible 4 * 3/4."""
+    """NCP on a tree of four leaves: a → A costs 2/4, c → * costs 4/4; possible 4 * 4/4."""
     tree = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*", "d": "*"})
     problem = Problem((tree,), (("a",), ("b",), ("c",), ("d",)))
     assert tree.order == ["a", "b", "c", "d", "A", "*"]
     recoding = Recoding.from_targets(problem.classes(), np.array([[4], [4], [5], [3]]))
-    assert alteration.value(recoding, METRICS["ncp"]) == pytest.approx(100 * 1.25 / 3)
+    assert alteration.value(recoding, METRICS["ncp"]) == pytest.approx(100 * 2 / 4)
     assert summary(recoding, [METRICS["ncp"], METRICS["total"]])["mean_alteration"] == (
-        pytest.approx((100 * 1.25 / 3 + 100 * (0.5 + 0.5 + 1) / 4) / 2)
+        pytest.approx((100 * 2 / 4 + 100 * (0.5 + 0.5 + 1) / 4) / 2)
     )
     assert generalised.value(recoding) == 75
     assert at_root.value(recoding) == 25

@@ -677,9 +677,9 @@ def test_a_plan_without_hierarchies():
     ]
     measures = summary(done.recoding, [metric_named("ncp")])
     assert measures["classes"] == 2
-    # Ages cost 1 / 4 of all four values each, cities 2 / 3 and 1 / 3: of 3 / 4 and 2 / 3 in all.
+    # Ages cost 2 of four leaves each, cities 3 and 2 of three: of 4 / 4 and 3 / 3 in all.
     assert measures["alteration"]["ncp"] == pytest.approx(
-        100 * (4 * 1 / 4 + 2 * 2 / 3 + 2 * 1 / 3) / (4 * (3 / 4 + 2 / 3))
+        100 * (4 * 2 / 4 + 2 * 3 / 3 + 2 * 2 / 3) / (4 * (1 + 1))
     )
 
 

@@ -22,6 +22,7 @@ from kanon.errors import (
     KanonError,
     MetricError,
     PlanError,
+    PlanWarning,
     TableError,
     Unsatisfiable,
     listing,
@@ -50,7 +51,7 @@ BAD_PLANS = {
         changed("privacy", 0, "l", to=2),
         ["privacy.0", "'l'", "model, k"],
     ),
-    "unknown version": (changed("version", to=2), ["version", "'2'", "has to be 1"]),
+    "unknown version": (changed("version", to=3), ["version", "'3'", "has to be 1 or 2"]),
     "unknown metric": (
         changed("algorithm", "metric", to="nlm"),
         ["algorithm.metric", "'nlm'", "distortion, ncp, total, llm, nllm, wllm, wnllm, entropy"],
@@ -421,6 +422,14 @@ def test_a_plan_and_its_json_do_the_same(problem, data):
     found = run(again, frame)
     assert_frame_equal(found.released(), expected.released())
     assert {**found.measures, "seconds": 0} == {**expected.measures, "seconds": 0}
+
+
+def test_a_plan_of_version_1_is_warned_of_once_and_written_as_version_2():
+    with pytest.warns(PlanWarning, match=r"version 1, .* nl\(leaf\) = 0") as told:
+        plan = Plan.from_content(changed("version", to=1))
+    assert len(told) == 1
+    assert plan == Plan.from_content(plan_with())
+    assert json.loads(plan.to_json())["version"] == 2
 
 
 def test_a_full_plan_keeps_every_key():

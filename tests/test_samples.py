@@ -29,7 +29,7 @@ ADULT = {
     "marital-status.csv": (7, 10, 3),
     "education.csv": (16, 22, 4),
     "native-country.csv": (41, 45, 3),
-    "workclass.csv": (8, 12, 3),
+    "workclass.csv": (7, 12, 3),
     "occupation.csv": (14, 17, 3),
     "salary-class.csv": (2, 3, 2),
 }
@@ -223,7 +223,12 @@ def members(column: str, folder: str = "adult") -> dict[str, set[str]]:
 
 def test_groups_of_adult_as_documented() -> None:
     assert members("marital-status")["Not married"] == {"Never-married", "Divorced", "Widowed"}
-    assert members("workclass")["Unpaid"] == {"Without-pay", "Never-worked"}
+    assert members("workclass") == {
+        "Private employer": {"Private"},
+        "Own business": {"Self-emp-not-inc", "Self-emp-inc"},
+        "Government": {"Federal-gov", "Local-gov", "State-gov"},
+        "Unpaid": {"Without-pay"},
+    }
     assert members("education")["Graduate school"] == {"Masters", "Doctorate", "Prof-school"}
     assert len(members("education")["School"]) == 9
     countries = members("native-country")
@@ -255,12 +260,22 @@ def test_the_other_groupings_of_adult_as_documented() -> None:
         assert low <= int(row[0]) <= high
     countries = {"Latin America": 13, "Asia": 12, "Europe": 12}
     assert sizes(us, "native-country") == countries
-    assert sizes(us, "workclass") == {"Self-employed": 2, "Government": 3, "No pay": 2}
+    assert sizes(us, "workclass") == {
+        "Private wage and salary workers": 2,
+        "Government workers": 3,
+        "Own not incorporated business": 1,
+        "Unpaid family workers": 1,
+    }
     assert sizes(us, "occupation") == {"White collar": 5, "Blue collar": 4}
     assert sizes(us, "marital-status") == {"Married, spouse present": 2, "Other marital status": 4}
     countries = {"More developed": 15, "Other less developed": 23, "Least developed": 3}
     assert sizes(un, "native-country") == countries
-    assert sizes(un, "workclass") == {"Employees": 4, "Independent workers": 2, "Not paid": 2}
+    assert sizes(un, "workclass") == {
+        "Employees": 4,
+        "Owner-operators of corporations": 1,
+        "Own household enterprise": 1,
+        "Contributing family workers": 1,
+    }
     assert sizes(un, "occupation") == {"Skill levels 3 and 4": 3, "Skill levels 1 and 2": 10}
     assert sizes(un, "marital-status") == {"Currently married": 3, "Formerly married": 3}
     assert sorted(sizes(us, "education").values()) == [3, 4, 4, 4, 8]
@@ -291,7 +306,7 @@ def test_every_value_of_adult_is_a_leaf_of_its_tree(name: str, adult_path: Path)
     values = set(column(adult_path, Path(name).stem))
     leaves = {path[0] for path in paths_to_root(name)}
     assert values <= leaves
-    unused = {"age.csv": {"87", "89"}, "workclass.csv": {"Never-worked"}}
+    unused = {"age.csv": {"87", "89"}}
     assert leaves - values <= unused.get(Path(name).name, set())
 
 

@@ -111,7 +111,7 @@ def plain_iloss(lattice: PlainLattice, node: tuple[int, ...]) -> Fraction:
     trees = lattice.problem.trees
     return sum(
         (
-            Fraction(tree.leaves_below[label] - 1, len(tree.leaves))
+            Fraction(tree.leaves_covered[label] - 1, len(tree.leaves))
             for labels in lattice.released(node)
             for tree, label in zip(trees, labels, strict=True)
         ),

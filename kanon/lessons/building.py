@@ -66,7 +66,8 @@ def lesson_of(
 
     Examples
     --------
-    Two ages below 1-2, one at 9: the two meet in their group.
+    Two ages below 1-2, one at 9: the two meet in their group. By NCP each loses 2 of 3 values there,
+    and all 3 where it meets 9.
 
     >>> import numpy as np
     >>> from kanon.algorithms import gaa
@@ -82,7 +83,7 @@ def lesson_of(
     >>> [step.heading for step in found.steps]
     ['The table', 'Merge 1: 1 with 2', 'The release']
     >>> [(each.name, round(each.cost, 3)) for each in found.steps[1].choices[1].candidates]
-    [('2 (1 record)', 0.667), ('9 (2 records)', 2.0)]
+    [('2 (1 record)', 1.333), ('9 (2 records)', 3.0)]
     """
     records = task.classes.n_records
     if not FEWEST <= records <= MOST:

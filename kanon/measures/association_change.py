@@ -100,7 +100,7 @@ def value(recoding: Recoding) -> float | None:
     """The mean of |V before - V after| over pairs of columns, one a quasi-identifier at least.
 
     V = √(χ² / (N (min(r, c) - 1))) is Cramér's, of the estimated number of records of every pair
-    of leaves, Σ over classes of |C| u_i ⊗ u_j with u = 1 / nl below the class's node and 0
+    of leaves, Σ over classes of |C| u_i ⊗ u_j with u = 1 / |v| below the class's node v and 0
     elsewhere; N is their sum, r and c the numbers of values that occur in them. A sensitive
     column's values are as they are. Suppressed records are in no class. V is 0 where a column has
     one value, or nothing is released.

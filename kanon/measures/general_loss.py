@@ -39,7 +39,8 @@ def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
 def value(recoding: Recoding) -> float:
     """(1 / (n * m)) Σ over cells of (|v| - 1) / (|root| - 1), in [0, 1]; 0 without cells.
 
-    |v| is how many leaves the released value v covers, 1 for an original value. A column of one value has nothing to lose and counts 0. Suppressed records count as root cells.
+    |v| is how many leaves the released value v covers, 1 for an original value. A column of one
+    value has nothing to lose and counts 0. Suppressed records count as root cells.
     """
     lost = summed(released_cells(recoding), losses(recoding.original))
     return of_sum(lost, 0.0, recoding.classes)

@@ -37,7 +37,7 @@ def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
 
 
 def value(recoding: Recoding) -> float:
-    """Σ over cells of (nl(v) - 1) / nl(root), v being the released value.
+    """Σ over cells of (|v| - 1) / |root|, |v| being how many leaves the released value v covers.
 
     Every column counts the same (w_j = 1): attribute weights guide a search and do not measure.
     Suppressed records count as root cells. As a mean per cell: ``iloss_mean``.

@@ -56,7 +56,7 @@ def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
 def other_leaves_share(tree: Hierarchy) -> np.ndarray:
     """(|v| - 1) / (|root| - 1), |v| being how many leaves v covers: its other values. Shape (N,).
 
-    The share of all other values of the column. 0 at a leaf, 1 at the root; 0 in a tree of one leaf.
+    The share of all other values of its column. 0 at a leaf, 1 at the root; 0 for one leaf.
 
     Notes
     -----

@@ -128,7 +128,9 @@ def queries(classes: EquivalenceClasses, seed: int = 0, number: int = QUERIES) -
 
 
 def answers(classes: EquivalenceClasses, asked: Queries) -> np.ndarray:
-    """Σ over classes of |C| Π over attributes of |range ∩ leaves| / nl. Shape (Q,).
+    """Σ over classes of |C| Π over attributes of |range ∩ leaves| / |leaves|. Shape (Q,).
+
+    The leaves are those that the class's node covers.
 
     Parameters
     ----------
@@ -174,9 +176,9 @@ def study(recoding: Recoding, seed: int = 0) -> QueryStudy:
 def value(recoding: Recoding) -> float:
     """The median of |estimate - true| / max(true, 0.1 % of n) over 1,000 queries, in percent.
 
-    The estimate is Σ over classes of |C| Π |range ∩ leaves| / nl: a cell counts as each leaf below
-    its node with equal chance. True counts are taken alike from the original classes. Suppressed
-    records are in no class. See :func:`queries` for what is asked; the seed is 0.
+    The estimate is Σ over classes of |C| Π |range ∩ leaves| / |leaves|: a cell counts as each leaf
+    that its node covers with equal chance. True counts are taken alike from the original classes.
+    Suppressed records are in no class. See :func:`queries` for what is asked; the seed is 0.
 
     Returns
     -------

@@ -19,7 +19,7 @@ __all__ = ["Column", "columns_of", "joint_counts", "leaf_counts"]
 
 
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
-    """The estimated number of cells of every leaf: Σ over nodes above it of at(v) / nl(v).
+    """The estimated number of cells of every leaf: Σ of at(v) / |v| over the nodes that cover it.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def columns_of(classes: EquivalenceClasses) -> tuple[Column, ...]:
 def joint_counts(one: Column, other: Column, counts: np.ndarray) -> np.ndarray:
     """The estimated number of records of every pair of leaves: Σ |C| u_1(a) u_2(b).
 
-    u is 1 / nl(v) for a leaf below the node of the class, else 0. Within a class, columns count as
-    independent of each other.
+    u is 1 / |v| for each of the |v| leaves that the class's node v covers, else 0. Within a class,
+    columns count as independent of each other.
 
     Parameters
     ----------

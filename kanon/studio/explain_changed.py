@@ -33,10 +33,10 @@ def how_changed(done: Run, changed: Changed, shown: Distribution) -> str:
 def _spread(done: Run) -> str:
     gone = done.recoding.suppressed_records
     spread = say(
-        "**Uniform spread.** A reader of the release knows that a record's value is one of the nl "
-        "values below the released one, and no more. So a cell counts as 1/nl of a record at each "
-        "of them; an original value that is a group already counts alike, and within a class "
-        "columns count as independent of each other."
+        "**Uniform spread.** A reader of the release knows that a record's value is one of the "
+        "values that the released one stands for, and no more. So a cell that stands for v values "
+        "counts as 1/v of a record at each of them; an original value that is a group already "
+        "counts alike, and within a class columns count as independent of each other."
     )
     if not gone:
         return spread
@@ -155,8 +155,9 @@ def _queries(done: Run, changed: Changed) -> str:
             cells=thin(int((~kinds).sum())),
         ),
         say(
-            "It answers Σ over classes of \\|C\\| · Π \\|range ∩ values\\| / nl, the original "
-            "table alike. The error is \\|estimate − true\\| / max(true, 0.1 % of n)."
+            "It answers Σ over classes of \\|C\\| · Π \\|range ∩ values\\| / \\|values\\|, the "
+            "values being those that a class stands for; the original table alike. The error is "
+            "\\|estimate − true\\| / max(true, 0.1 % of n)."
         ),
         say(
             "One in the middle, about {columns}: true {true}, estimate {estimate}, so {error}.",

@@ -148,7 +148,8 @@ def opened_project(work: Work, content: bytes) -> Work:
     opened = _with_choices_of(work, given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     return carried(
-        replace(opened, pinned=tuple(kept)), replace(opened, notice=_said(work, opened, plan, change))
+        replace(opened, pinned=tuple(kept)),
+        replace(opened, notice=_said(work, opened, plan, change)),
     )
 
 

@@ -166,8 +166,9 @@ loss, as {metric} counts unless something else is chosen for it.""",
         ),
         say(
             """\
-**{iloss}** = Σ over cells of (nl(v) − 1) / nl(root), with nl the number of values
-below the released group v; suppressed records count as root cells. The picture shows it per cell.
+**{iloss}** = Σ over cells of (\\|v\\| − 1) / \\|root\\|, with \\|v\\| the number of values
+that the released v stands for; suppressed records count as root cells. The picture shows it per
+cell.
 **{level_of_generalisation}** = Σ of the levels of the released node.""",
             iloss=plain(say_of(iloss.CARD.title)),
             level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
