@@ -58,7 +58,7 @@ class Mondrian:
     ----------
     nodes, counts, trees
         The classes.
-    k, variant
+    k, variant, dimension
         As in a plan.
     meets
         Whether a region meets all models beside k.
@@ -72,9 +72,10 @@ class Mondrian:
         k: int,
         variant: str = "strict",
         meets: Meets = lambda region: True,
+        dimension: str = "widest",
     ) -> None:
         self.nodes, self.counts, self.trees = nodes, counts, trees
-        self.k, self.variant, self.meets = k, variant, meets
+        self.k, self.variant, self.meets, self.dimension = k, variant, meets, dimension
         self.at = [positions(tree) for tree in trees]
         everything = list(range(len(counts)))
         self.spans = [self.spread(everything, j) for j in range(len(trees))]
@@ -106,16 +107,31 @@ class Mondrian:
                 return
         self.regions.append(region)
 
+    def worth(self, region: Region, j: int) -> float:
+        """How early a quasi-identifier is tried: the more, the earlier; 0 if it cannot be cut."""
+        width = self.width(region, j)
+        if self.dimension == "widest" or width == 0:
+            return width
+        if self.dimension == "most-distinct":
+            return len({self.nodes[c][j] for c in region})
+        for cut in self.cuts_on(region, j):
+            sizes = [self.size(part) for part in cut.parts]
+            if min(sizes) >= self.k:
+                return sum(sizes) - max(sizes)
+        return 0
+
     def candidates(self, region: Region) -> Iterator[PlainCut]:
         """The cuts to try, in their order."""
-        widths = [self.width(region, j) for j in range(len(self.trees))]
-        for j in sorted(range(len(widths)), key=lambda j: (-widths[j], j)):
-            if widths[j] == 0:
+        worths = [self.worth(region, j) for j in range(len(self.trees))]
+        for j in sorted(range(len(worths)), key=lambda j: (-worths[j], j)):
+            if worths[j] == 0:
                 return
-            if self.variant == "hierarchy" and not is_flat(self.trees[j]):
-                yield from self.by_children(region, j)
-            else:
-                yield from self.at_median(region, j)
+            yield from self.cuts_on(region, j)
+
+    def cuts_on(self, region: Region, j: int) -> Iterator[PlainCut]:
+        """The cuts to try on one quasi-identifier, in their order."""
+        by_groups = self.variant == "hierarchy" and not is_flat(self.trees[j])
+        yield from self.by_children(region, j) if by_groups else self.at_median(region, j)
 
     def at_median(self, region: Region, j: int) -> Iterator[PlainCut]:
         half = self.size(region) / 2

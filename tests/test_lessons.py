@@ -487,6 +487,27 @@ def test_mondrian_on_two_attributes():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("dimension", "axis", "notes", "said"),
+    [
+        # All eight ages differ; wards are 1, 2, 4 and 5.
+        ("most-distinct", "age", ("8 values", "4 values"),
+         "age has 8 values in the region, and no axis has more."),
+        # Four do not exceed 26; four have ward 1 (20, 28, 30, 34).
+        ("best-balance", "age", ("largest part 4 of 8", "largest part 4 of 8"),
+         "age has a cut with largest part 4 of 8, and no axis has less; of 2 alike, it is the "
+         "first."),
+    ],
+)  # fmt: skip
+def test_mondrian_by_another_choice_of_the_axis(dimension, axis, notes, said):
+    task = replace(eight_points(), options={"dimension": dimension})
+    step = lesson_of(mondrian, task, metric_named("ncp")).steps[2]
+    axes, _ = step.choices
+    assert axes.chosen.name == axis and axes.confirmed
+    assert tuple(each.note for each in axes.candidates) == notes
+    assert said in step.sentence
+
+
 def boxes(step: Step) -> list[tuple[tuple[float, ...], tuple[float, ...], int]]:
     """The regions after a step."""
     return [(each.low, each.high, each.records) for each in step.detail.regions]

@@ -258,6 +258,12 @@ def test_every_measure_by_hand():
     # Ages: four at A (2 of 4 leaves), two at c, two at the root. Sex: F F F * M M * *.
     assert iloss.value(recoding) == 4 * 1 / 4 + 2 * 3 / 4 + 3 * 1 / 2
     assert iloss_mean.value(recoding) == 4 / 16
+    # Ages count twice as much: of 8 · (2 + 1) weights.
+    assert iloss.value(recoding, (2, 1)) == 2 * (4 * 1 / 4 + 2 * 3 / 4) + 3 * 1 / 2
+    assert iloss_mean.value(recoding, (2, 1)) == 6.5 / 24
+    assert iloss.value(recoding, (0, 1)) == 3 * 1 / 2 and iloss_mean.value(recoding, (0, 0)) == 0
+    with pytest.raises(MetricError, match="at least 0"):
+        iloss.value(recoding, (1, -1))
     assert general_loss.value(recoding) == pytest.approx((4 / 3 + 2 + 3) / 16)
     assert precision.value(recoding) == 1 - (4 * 1 / 2 + 2 + 3) / 16
     # A holds a, a, b, b: 1 bit; the root four pairs: 2 bits. Sex: 3 F, 5 M.
@@ -340,6 +346,11 @@ def test_all_at_the_root_loses_all_there_is(problem):
         recoding = recoded(problem, dict.fromkeys(problem.sizes, to))
         lost = sum(Fraction(n * (len(t.leaves) - 1), len(t.leaves)) for t in problem.trees)
         assert iloss.value(recoding) == pytest.approx(float(lost))
+        weights = range(1, m + 1)
+        most = [1 - 1 / len(tree.leaves) for tree in problem.trees]
+        assert iloss_mean.value(recoding, weights) == pytest.approx(
+            np.average(most, weights=weights) if n else 0
+        )
         wide = sum(len(tree.leaves) > 1 for tree in problem.trees)
         assert general_loss.value(recoding) == pytest.approx(wide / m)
         high = sum(tree.height > 1 for tree in problem.trees)

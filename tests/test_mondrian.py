@@ -41,6 +41,7 @@ from kanon.sources.reading import read_table
 from kanon.values import MISSING_LABEL
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
+DIMENSIONS = tuple(mondrian.DIMENSION.choices)
 RELEASES = tuple(mondrian.RELEASE.choices)
 
 
@@ -159,6 +160,53 @@ def test_relaxed_sends_classes_at_the_median_to_either_side():
     assert [part.tolist() for part in cut.parts] == [[0, 1], [2, 3]], "30 a below, 30 b above"
     recoding = mondrian.anonymise(task_of(tied(), 3, variant="relaxed"))
     assert released(recoding) == [("[20, 30]", "*"), ("[30, 40]", "b")]
+
+
+def scattered() -> EquivalenceClasses:
+    """Twelve records: age spans all, size has the most values here, sex can be halved.
+
+    Ages 1, 2, 3, 90 (5, 1, 1, 5 records), sizes 1 to 5 (7, 1, 1, 1, 2), sexes F, M (6, 6).
+    """
+    columns = [flat(["1", "2", "3", "90"]), flat(list("12345")), flat(["F", "M"])]
+    rows = [
+        *["1 1 F"] * 3, "1 2 F", "1 3 F", "2 4 F", "3 5 M", "90 5 M", *["90 1 M"] * 4,
+    ]  # fmt: skip
+    return table("age size sex", columns, rows)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "cut"),
+    [
+        ("widest", ("age", "2", (6, 6))),  # all are 1 wide: the first column
+        ("most-distinct", ("size", "1", (7, 5))),  # five values of four and two
+        ("best-balance", ("age", "2", (6, 6))),  # as equal as by sex: the first column
+    ],
+)
+def test_which_column_is_cut_first(dimension, cut):
+    assert told(task_of(scattered(), 5, dimension=dimension)) == [cut]
+
+
+def test_the_most_equal_parts_are_sought_among_cuts_that_k_allows():
+    """Five women and three men; ages 3, 3, 2: at the median 6 and 2, or below it 3 and 5."""
+    columns = [flat(["20", "30", "40"]), flat(["F", "M"])]
+    rows = ["20 F", "20 F", "20 M", "30 F", "30 F", "30 M", "40 F", "40 M"]
+    classes = table("age sex", columns, rows)
+    # Up to 30 is the first cut on age that k = 2 allows, and 6 is more than 5 by sex.
+    assert told(task_of(classes, 2, dimension="best-balance"))[0] == ("sex", "F", (5, 3))
+    # k = 3 does not allow it; below 30 leaves 5, as by sex, and age comes first.
+    assert told(task_of(classes, 3, dimension="best-balance"))[0] == ("age", "20", (3, 5))
+    assert told(task_of(classes, 3))[0] == ("age", "20", (3, 5))
+    assert told(task_of(classes, 2))[0] == ("age", "30", (6, 2))
+
+
+def test_three_parts_may_be_more_equal_than_two():
+    """By groups: pugs, huskies and boxers are four each, ages 7 and 5."""
+    columns = [flat(["20", "30"]), groups([{"Dog": ["pug", "husky", "boxer"]}])]
+    rows = [*["20 pug"] * 4, *["20 husky"] * 3, "30 husky", *["30 boxer"] * 4]
+    task = task_of(table("age race", columns, rows), 4, variant="hierarchy")
+    assert told(task) == [("age", "20", (7, 5))]
+    task = replace(task, options={**task.options, "dimension": "best-balance"})
+    assert told(task) == [("race", "Dog", (4, 4, 4))]
 
 
 def animals() -> Hierarchy:
@@ -420,6 +468,7 @@ def tasks(draw, leaves_only: bool = False, **chosen) -> Task:
     models = draw(st.sampled_from(MODELS)) if models is None else models
     options = {
         "variant": draw(st.sampled_from(VARIANTS)),
+        "dimension": draw(st.sampled_from(DIMENSIONS)),
         "release": draw(st.sampled_from(RELEASES)),
         **chosen,
     }
@@ -438,6 +487,7 @@ def plain(task: Task) -> Mondrian:
         task.k,
         task.option(mondrian.VARIANT),
         plainly(classes, task.others),
+        task.option(mondrian.DIMENSION),
     )
 
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.algorithms import tables
-from benchmarks.algorithms.measured import CENSUS, GUIDE, NUMBERS, Findings, Result, Side
+from benchmarks.algorithms import claims, tables
+from benchmarks.algorithms.measured import (
+    CENSUS,
+    GUIDE,
+    NUMBERS,
+    SEARCH_LIMITS,
+    Findings,
+    Result,
+    Side,
+)
+from benchmarks.algorithms.shapes import HEIGHTS
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
@@ -20,7 +29,15 @@ TEXT = Path(__file__).with_name("page.md")
 
 
 def page(found: Findings) -> str:
-    """The whole page."""
+    """The whole page.
+
+    Raises
+    ------
+    CaseError
+        The figures do not bear out a sentence.
+    """
+    claims.check(found)
+    shaped = found.searches[claims.PUBLISHED_HEIGHTS, SEARCH_LIMITS[0]]
     guided, unguided = tables.guided()
     return TEXT.read_text("utf-8").format(
         records=thousands(found.adult.records),
@@ -45,12 +62,19 @@ def page(found: Findings) -> str:
         census=_losses(found.numbers, "k = {}:"),
         nodes=thousands(found.adult.nodes),
         searching=tables.nodes(found.adult),
-        verdict=tables.verdict(found),
-        comparisons=tables.comparisons(found),
+        limits=tables.listed([f"{100 * limit:g}" for limit in SEARCH_LIMITS]),
+        ks=", ".join(map(thousands, shaped.ks)),
+        heights=tables.listed([f"`{name}` {height}" for name, height in HEIGHTS.items()]),
+        levels=tables.comparisons(found, tables.LEVELS),
+        lost=tables.comparisons(found, tables.LOST),
         finding="\n\n".join(
-            f"{tables.searches_title(place)}:\n\n{tables.iloss(its)}"
+            f"<details>\n<summary>{tables.searches_title(place)}</summary>\n\n"
+            f"{tables.searched(its)}\n\n</details>"
             for place, its in found.searches.items()
         ),
+        times=tables.times(shaped),
+        over_columns=tables.over_columns(shaped),
+        **claims.figures(found),
         minutes=max(1.0, found.seconds / 60),
         machine=found.machine,
         made="\n".join(made(PAGE, "numpy", "pandas", "numba")),

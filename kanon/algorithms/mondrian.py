@@ -16,10 +16,13 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import is_flat
 from kanon.kernels.mondrian import (
     ATTRIBUTE,
+    BEST_BALANCE,
     CANDIDATE,
+    MOST_DISTINCT,
     PARTS,
     RECORDS,
     VALUE,
+    WIDEST,
     Values,
     common_ancestors,
     divide,
@@ -31,6 +34,7 @@ from kanon.words import thin
 
 __all__ = [
     "CARD",
+    "DIMENSION",
     "FAMILY",
     "GUARANTEES",
     "HOW",
@@ -69,6 +73,22 @@ VARIANT = Parameter(
     "third parts a region by the groups of the hierarchy, so no group is cut through.",
 )
 
+DIMENSION = Parameter(
+    name="dimension",
+    title="Column to cut",
+    choices={
+        "widest": "the widest range",
+        "most-distinct": "the most distinct values",
+        "best-balance": "the most equal parts",
+    },
+    default="widest",
+    help="Which column a region is cut on, of those that can be cut: where its values are spread "
+    "widest, as a share of the whole table's spread; which has the most distinct values in the "
+    "region; or whose cut leaves the smallest largest part. Of equal ones, the first column.",
+)
+
+_DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance": BEST_BALANCE}
+
 RELEASE = Parameter(
     name="release",
     title="Released values",
@@ -90,9 +110,11 @@ HOW = (
     "spread widest, as a share of the whole table's spread, at the median, so that about half of "
     "the records are on each side; then each side is cut in the same way. A cut is made only if "
     "every part holds k records and meets every other model; where the widest axis allows no cut, "
-    "the next widest is tried. All records of a region that cannot be cut any more get the same "
-    "values: in every column the lowest group of the hierarchy that holds all of them, or their "
-    "range. Records that share all quasi-identifiers always stay together."
+    "the next widest is tried. Instead of the widest axis, the one with the most distinct values "
+    "can come first, or the one whose cut makes the most equal parts. All records of a region that "
+    "cannot be cut any more get the same values: in every column the lowest group of the hierarchy "
+    "that holds all of them, or their range. Records that share all quasi-identifiers always stay "
+    "together."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -102,7 +124,7 @@ GUARANTEES = (
 )
 SLOW = "Hardly ever: the time grows little faster than the table."
 USES: tuple[str, ...] = ()
-PARAMETERS = (VARIANT, RELEASE)
+PARAMETERS = (VARIANT, DIMENSION, RELEASE)
 NEEDS_HIERARCHIES = False
 
 _STRETCH = 16_384
@@ -171,6 +193,14 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     what is below v against the rest. It is allowed if every part holds k records and meets all
     models; otherwise the next widest quasi-identifier is tried.
 
+    The option ``dimension`` says which quasi-identifier comes first, and nothing else; it holds for
+    all variants, and ties go to the first in the plan's order:
+
+    - ``widest``: as above.
+    - ``most-distinct``: the one with the most distinct values in the region.
+    - ``best-balance``: the one whose cut has the smallest largest part: of two parts, the one
+      nearest to halves. Of the cuts on a quasi-identifier the first that k allows counts.
+
     Variants:
 
     - ``strict``: as above. Whatever k allows to be cut is cut: if any cut of a region left k
@@ -189,7 +219,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Parameters
     ----------
     task
-        The classes, k and the models; the options ``variant`` and ``release``.
+        The classes, k and the models; the options ``variant``, ``dimension`` and ``release``.
     progress
         Told which share of the records is in regions that are done.
 
@@ -209,8 +239,9 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Notes
     -----
     Source: LeFevre, DeWitt, Ramakrishnan 2006 (ICDE), section 4; cuts along a hierarchy: the same
-    authors 2008 (TODS 33(3)). Whole classes move, so a relaxed cut does not part records with the
-    same values, as it does in the paper.
+    authors 2008 (TODS 33(3)); that which quasi-identifier comes first is the user's choice: de
+    Spoelberch, interim report, Imperial College London, section 2.4.3. Whole classes move, so a
+    relaxed cut does not part records with the same values, as it does in the paper.
 
     Examples
     --------
@@ -335,6 +366,7 @@ def _partition(
     """
     task.check()
     classes, variant = task.classes, task.option(VARIANT)
+    dimension = _DIMENSIONS[task.option(DIMENSION)]
     values = _values(classes, lines, variant == "hierarchy")
     size, n = classes.n_classes, classes.n_records
     order, part = np.arange(size), np.zeros(size, dtype=np.int64)
@@ -348,7 +380,7 @@ def _partition(
         several = max(1, int(np.searchsorted(np.cumsum(lengths), _STRETCH, side="right")))
         waiting, now = waiting[:-several], waiting[-several:]
         told = np.zeros((len(now), 5), dtype=np.int64)
-        propose(values, task.k, variant == "relaxed", order, now, part, told)
+        propose(values, task.k, variant == "relaxed", dimension, order, now, part, told)
         proposed = told[:, CANDIDATE] >= 0
         cut = proposed.copy()
         cut[proposed] = _allowed(task, order, part, now[proposed], told[proposed, PARTS])

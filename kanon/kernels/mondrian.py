@@ -13,11 +13,14 @@ from numba import njit
 
 __all__ = [
     "ATTRIBUTE",
+    "BEST_BALANCE",
     "CANDIDATE",
+    "MOST_DISTINCT",
     "NONE",
     "PARTS",
     "RECORDS",
     "VALUE",
+    "WIDEST",
     "Values",
     "common_ancestors",
     "divide",
@@ -31,6 +34,9 @@ CANDIDATE, PARTS, ATTRIBUTE, VALUE, RECORDS = range(5)
 """What is told about a region and its proposed cut: which candidate it is, into how many parts, on
 which quasi-identifier, a node (the highest value of the first part, or the one whose children are
 parted), and how many records the region has."""
+
+WIDEST, MOST_DISTINCT, BEST_BALANCE = range(3)
+"""Which quasi-identifier of a region is cut first."""
 
 _CUTS = 3
 """So many cuts of a region on one quasi-identifier are candidates at most."""
@@ -68,10 +74,12 @@ class Values(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def propose(values, k, relaxed, order, regions, part, told):
+def propose(values, k, relaxed, dimension, order, regions, part, told):
     """The next cut of each of some regions after which every part holds k records.
 
-    Candidates are tried by quasi-identifier, the widest in the region first. On each:
+    Candidates are tried by quasi-identifier: the widest in the region first, or the one with the
+    most distinct values, or the one whose first cut that k allows has the smallest largest part.
+    On each:
 
     - at the median v, the lowest value that at least half of the records do not exceed: first
       "up to v" against the rest, then "below v" against the rest. If ``relaxed``, before these:
@@ -87,6 +95,8 @@ def propose(values, k, relaxed, order, regions, part, told):
         How many records each part has to hold.
     relaxed
         Whether classes at the median may go to either side.
+    dimension
+        :data:`WIDEST`, :data:`MOST_DISTINCT` or :data:`BEST_BALANCE`.
     order : shape (E,)
         The classes, region after region; rising in each.
     regions : shape (R, 3)
@@ -97,8 +107,8 @@ def propose(values, k, relaxed, order, regions, part, told):
         Is given what is told about each cut; :data:`NONE` in the first place if there is none.
     """
     m = values.nodes.shape[1]
-    low, high, width = np.empty(m), np.empty(m), np.empty(m)
-    by_width = np.empty(m, dtype=np.int64)
+    low, high, worth = np.empty(m), np.empty(m), np.empty(m)
+    by_worth = np.empty(m, dtype=np.int64)
     size = values.at.shape[1]
     held = np.zeros(size, dtype=np.int64)  # per child its records; 0 again after each use
     child_of = np.empty(size, dtype=np.int64)
@@ -117,37 +127,72 @@ def propose(values, k, relaxed, order, regions, part, told):
                 at = values.at[j, values.nodes[order[i], j]]
                 low[j], high[j] = min(low[j], at), max(high[j], at)
         for j in range(m):
-            width[j] = 0.0
+            worth[j] = 0.0
             if high[j] > low[j]:
-                width[j] = (high[j] - low[j]) / values.spans[j]
+                if dimension == WIDEST:
+                    worth[j] = (high[j] - low[j]) / values.spans[j]
+                elif dimension == MOST_DISTINCT:
+                    worth[j] = _distinct(values.nodes, j, order, start, stop, held)
+                else:
+                    _, parts = _cut(
+                        values, k, relaxed, 0, j, total, order, start, stop, part, held, child_of,
+                        told[region],
+                    )  # fmt: skip
+                    worth[j] = total - _largest(values.counts, order, start, stop, part, parts)
             spot = j
-            while spot > 0 and width[by_width[spot - 1]] < width[j]:
-                by_width[spot] = by_width[spot - 1]
+            while spot > 0 and worth[by_worth[spot - 1]] < worth[j]:
+                by_worth[spot] = by_worth[spot - 1]
                 spot -= 1
-            by_width[spot] = j
+            by_worth[spot] = j
         for turn in range(passed // _CUTS, m):
-            j = by_width[turn]
-            if width[j] == 0.0:
+            j = by_worth[turn]
+            if worth[j] == 0.0:
                 break
             skip = max(0, passed - turn * _CUTS)
-            if values.by_children[j]:
-                if skip:
-                    continue
-                cut, parts = (
-                    0,
-                    _by_children(
-                        values, k, j, order, start, stop, part, held, child_of, told[region]
-                    ),
-                )
-            else:
-                cut, parts = _at_median(
-                    values, k, relaxed, skip, j, total, order, start, stop, part, told[region]
-                )
+            cut, parts = _cut(
+                values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of,
+                told[region],
+            )  # fmt: skip
             if parts:
                 told[region, CANDIDATE] = turn * _CUTS + cut
                 told[region, PARTS] = parts
                 told[region, ATTRIBUTE] = j
                 break
+
+
+@njit(cache=True, nogil=True)
+def _distinct(nodes, j, order, start, stop, held):
+    """How many values of a quasi-identifier occur in a region."""
+    found = 0
+    for i in range(start, stop):
+        node = nodes[order[i], j]
+        found += held[node] == 0
+        held[node] = 1
+    for i in range(start, stop):
+        held[nodes[order[i], j]] = 0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _largest(counts, order, start, stop, part, parts):
+    """The records of the largest part of a region; all of them where it has no parts."""
+    sizes = np.zeros(max(parts, 1), dtype=np.int64)
+    for i in range(start, stop):
+        sizes[part[i] if parts else 0] += counts[order[i]]
+    return sizes.max()
+
+
+@njit(cache=True, nogil=True)
+def _cut(values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of, told):
+    """The first cut on a quasi-identifier that k allows: which one, and its parts; 0 if none is.
+
+    So many candidates are passed over as ``skip`` says; of cuts by children there is one.
+    """
+    if not values.by_children[j]:
+        return _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told)
+    if skip:
+        return 0, 0
+    return 0, _by_children(values, k, j, order, start, stop, part, held, child_of, told)
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import Line
-from kanon.algorithms.mondrian import RELEASE, VARIANT, Cut
+from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT, Cut
 from kanon.hierarchy.ranges import is_flat
 from kanon.lessons.blackboard import Blackboard
 from kanon.lessons.lesson import Candidate, Choice, Step
@@ -150,6 +150,35 @@ class _Space:
         if max(held) == min(held):
             return 0.0
         return (max(held) - min(held)) / (max(self.at[j]) - min(self.at[j]))
+
+    def worth(self, members: Sequence[int], j: int) -> float:
+        """How early an axis is tried: the more, the earlier; 0 on an axis of one value."""
+        width, dimension = self.width(members, j), self.board.task.option(DIMENSION)
+        if dimension == "widest" or not width:
+            return width
+        if dimension == "most-distinct":
+            return len(set(self.board.task.classes.nodes[list(members), j].tolist()))
+        return self.records(members) - self.largest(members, j)
+
+    def largest(self, members: Sequence[int], j: int) -> int:
+        """The records of the largest part after the first cut on an axis that k allows.
+
+        All records where k allows none.
+        """
+        for each in self.possible(members, j):
+            sizes = list(map(self.records, each.parts))
+            if len(sizes) > 1 and min(sizes) >= self.board.task.k:
+                return max(sizes)
+        return self.records(members)
+
+    def measured(self, members: Sequence[int], j: int) -> str:
+        """What the worth of an axis says, in words."""
+        worth, dimension = self.worth(members, j), self.board.task.option(DIMENSION)
+        if dimension == "widest":
+            return f"width {percent(100 * worth)}"
+        if dimension == "most-distinct":
+            return counted(int(worth) or 1, "value")
+        return f"largest part {self.largest(members, j)} of {self.records(members)}"
 
     def median(self, members: Sequence[int], j: int) -> float:
         """The lowest place that at least half of the records do not exceed."""
@@ -309,12 +338,20 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         sizes = " and ".join(str(size) for size in cut.sizes)
         yield board.step(
             f"Cut {_records(space, region)} on {cut.attribute}",
-            f"{_why_axis(axes[0], cut)}{median} It is cut {how.chosen.name}: {sizes} records"
-            f"{_passed_over(how)}.",
+            f"{_why_axis(space, region, axes[0])}{median} It is cut {how.chosen.name}: {sizes} "
+            f"records{_passed_over(how)}.",
             space.released(regions),
             axes,
             shown(region, cut, parts),
         )
+
+
+_FIRST = {
+    "widest": "widest, as a share of the whole table",
+    "most-distinct": "most distinct values in the region",
+    "best-balance": "smallest largest part",
+}
+"""Which axis is tried first."""
 
 
 def _records(space: _Space, region: Sequence[int]) -> str:
@@ -328,15 +365,12 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
     names = space.board.task.classes.attributes
     candidates = []
     for j, name in enumerate(names):
-        width = space.width(region, j)
-        tried = space.possible(region, j) if width else []
+        tried = space.possible(region, j) if space.width(region, j) else []
         open_to = any(not each.refused for each in tried)
-        note = f"width {percent(100 * width)}"
+        key, note = (not open_to, -space.worth(region, j), j), space.measured(region, j)
         if not open_to:
             note += "; " + (tried[0].refused if tried else "one value alone")
-        candidates.append(
-            Candidate(name, (not open_to, -width, j), name == cut.attribute, note=note)
-        )
+        candidates.append(Candidate(name, key, name == cut.attribute, note=note))
     parts = {frozenset(part.tolist()) for part in cut.parts}
     tried = space.possible(region, names.index(cut.attribute))
     # Two candidates may be the same cut: the first of them counts.
@@ -344,8 +378,8 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
     return (
         Choice(
             "On which axis is the region cut?",
-            "widest, as a share of the whole table, of those that can be cut; of equal ones, the "
-            "first column",
+            f"{_FIRST[space.board.task.option(DIMENSION)]}, of those that can be cut; of equal "
+            "ones, the first column",
             tuple(candidates),
         ),
         Choice(
@@ -362,16 +396,26 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
     )  # fmt: skip
 
 
-def _why_axis(choice: Choice, cut: Cut) -> str:
+def _why_axis(space: _Space, region: tuple[int, ...], choice: Choice) -> str:
     """Why this axis, in a sentence."""
-    found = choice.chosen
-    wider = [each for each in choice.candidates if each.key[1] < found.key[1]]
+    found, dimension = choice.chosen, space.board.task.option(DIMENSION)
+    earlier = [each.name for each in choice.candidates if each.key[1] < found.key[1]]
     equal = sum(each.key[:2] == found.key[:2] for each in choice.candidates)
-    said = f"{cut.attribute} spans {percent(-100 * found.key[1])} of its width in the table"
-    if wider:
-        said += f", the widest that can be cut: {' and '.join(each.name for each in wider)} cannot"
-    else:
-        said += ", and no axis is wider"
+    measured = space.measured(region, space.board.task.classes.attributes.index(found.name))
+    said, most, none = {
+        "widest": (
+            f"spans {measured.removeprefix('width ')} of its width in the table",
+            "the widest",
+            "no axis is wider",
+        ),
+        "most-distinct": (
+            f"has {measured} in the region", "the most of those", "no axis has more"
+        ),
+        "best-balance": (f"has a cut with {measured}", "the least", "no axis has less"),
+    }[dimension]  # fmt: skip
+    said = f"{found.name} {said}, " + (
+        f"{most} that can be cut: {' and '.join(earlier)} cannot" if earlier else f"and {none}"
+    )
     return said + (f"; of {equal} alike, it is the first." if equal > 1 else ".")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
+from kanon.errors import MetricError
 from kanon.measures.cells import released_cells, summed
 from kanon.measures.node_losses import leaf_share_lost
 from kanon.measures.running import T
@@ -36,11 +39,42 @@ def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
     return lost
 
 
-def value(recoding: Recoding) -> float:
-    """Σ over cells of (|v| - 1) / |root|, |v| being how many leaves the released value v covers.
+def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
+    """Σ over cells of w_j · (|v| - 1) / |root|, |v| being how many leaves the released v covers.
 
-    Every column counts the same (w_j = 1): attribute weights guide a search and do not measure.
     Suppressed records count as root cells. As a mean per cell: ``iloss_mean``.
+
+    Parameters
+    ----------
+    recoding
+        The release.
+    weights
+        w_j ≥ 0 per quasi-identifier; 1 each if not given, as in every figure of a report: the
+        attribute weights of a plan guide a search, and releases are measured by one yardstick.
+
+    Raises
+    ------
+    MetricError
+        A weight is negative.
+
+    Notes
+    -----
+    Source: Babu, Reddy, Kumar, Elliot, Jena 2013, equations 19 to 21.
+
+    Two records, q raised to the root of two values (1/2 each), r to that of four (3/4 each):
+    2 · 1/2 + 2 · 3/4 = 2.5; where r counts three times as much, 2 · 1/2 + 3 · 2 · 3/4 = 5.5.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> q, r = suppression(["a", "b"]), suppression(["c", "d", "e", "f"])
+    >>> nodes = np.array([[0, 0], [1, 1]])
+    >>> classes = EquivalenceClasses(("q", "r"), (q, r), nodes, np.array([1, 1]))
+    >>> found = Recoding.from_targets(classes, np.array([[q.root, r.root]] * 2))
+    >>> value(found), value(found, weights=(1, 3))
+    (2.5, 5.5)
     """
-    lost = summed(released_cells(recoding), losses(recoding.original))
-    return of_sum(lost, 0.0, recoding.classes)
+    lost = losses(recoding.original)
+    if weights is not None:
+        if not all(weight >= 0 for weight in weights):
+            raise MetricError("Weights of columns have to be numbers of at least 0.")
+        lost = tuple(weight * each for weight, each in zip(weights, lost, strict=True))
+    return of_sum(summed(released_cells(recoding), lost), 0.0, recoding.classes)

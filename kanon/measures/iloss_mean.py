@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.measures import iloss
@@ -31,10 +34,22 @@ def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
     return lost / classes.n_cells if classes.n_cells else lost
 
 
-def value(recoding: Recoding) -> float:
-    """iloss / (n * m), in [0, 1): see :mod:`kanon.measures.iloss`. 0 without cells.
+def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
+    """iloss / (n · Σ w_j), in [0, 1): see :mod:`kanon.measures.iloss`. 0 without cells.
 
-    With weights it would be divided by n * Σ w_j, and each w_j is 1.
+    Parameters
+    ----------
+    recoding
+        The release.
+    weights
+        w_j ≥ 0 per quasi-identifier; 1 each if not given, so that Σ w_j = m.
+
+    Raises
+    ------
+    MetricError
+        A weight is negative.
     """
-    lost = iloss.value(recoding)
-    return of_sum(lost, 0.0, recoding.classes)
+    lost, classes = iloss.value(recoding, weights), recoding.classes
+    if weights is None:
+        return of_sum(lost, 0.0, classes)
+    return lost / (classes.n_records * math.fsum(weights)) if lost else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.lattice import Node, largest_level
+from kanon.algorithms.lattice import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.exploration import WALKERS, Assessed, Explored, Step, Walk
 from kanon.language import say, say_counted, say_of
@@ -122,11 +122,11 @@ def _too_small(explored: Explored, one: Step) -> str:
 
 
 def size_said(ready: Ready) -> str:
-    """How many nodes there are, counted and by the formulas."""
+    """How many nodes there are, counted and by the formulas, and recodings cell by cell."""
     explored, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(explored.per_height)
-    return say(
+    nodes = say(
         "Nodes: {factors} = {size}, the product of the heights. Widest height: {most} nodes; by "
         "the formula about {expected}.",
         factors=factors,
@@ -134,6 +134,21 @@ def size_said(ready: Ready) -> str:
         most=thin(most),
         expected=thin(round(largest_level(trees))),
     )
+    cells = say(
+        "With a level for every cell of {records}: {ways} recodings.",
+        records=records_said(explored.n_records),
+        ways=_power_of_ten(cell_recodings_log10(trees, explored.n_records)),
+    )
+    return f"{nodes} {cells}"
+
+
+def _power_of_ten(log10: float) -> str:
+    """A whole number given by its logarithm: in full below a million, else as a power of ten.
+
+    >>> _power_of_ten(0.0), _power_of_ten(2.40824), _power_of_ten(123.4)
+    ('1', '256', 'about 10^123')
+    """
+    return thin(round(10**log10)) if log10 < 6 else f"about 10^{thin(round(log10))}"
 
 
 def levels_said(explored: Explored, node: Node) -> str:
@@ -256,6 +271,11 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
                 variance=f"{spread:.2f}",
                 expected=thin(round(largest_level(trees))),
                 widest=thin(max(explored.per_height)),
+            ),
+            say(
+                "**Cell by cell.** If every cell had a level of its own, there would be Π h_j^n "
+                "recodings of n records, the n-th power of the nodes: more than can be searched. "
+                "Algorithms that recode records differently look at few of them."
             ),
             say("**Satisfies.** {allowed}", allowed=allowed) + f" {satisfies}",
             say(
