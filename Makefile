@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 
 .PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary texts benchmarks \
-	fidelity strategies algorithms learning guess reliability clean
+	fidelity strategies simulated algorithms learning guess reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -92,7 +92,7 @@ texts: $(VENV)/.kanon-dev
 	PYTHONPATH=. $(BIN)/python tests/texts.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
-# three and fifteen.
+# five, three and fifteen.
 benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
 
@@ -101,6 +101,9 @@ fidelity: $(VENV)/.kanon-dev $(VENV)/.warm
 
 strategies: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.strategies
+
+simulated: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(BIN)/python -m benchmarks.simulated
 
 algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.algorithms

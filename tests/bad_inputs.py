@@ -923,12 +923,12 @@ REVERSED = [
 ]
 
 MADE_WITH = ("table", "hierarchies", "metric", "attribute_weights", "cost", "scope", "tie_seed", "parts", "seed", "version")
-RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "mean_alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
+RESULT = {"distribution": "normal", "values": 5, "strategy": "s1", "alteration": 70.5, "l_percent": 99.0, "t_percent": 4.5}
 
 
 def study(**keys: Any) -> StudyFile:
     """A file of a study with some keys set; all that it was made with is something else."""
-    good = {"format": "kanon-simulated-study", "version": 1, "made_with": dict.fromkeys(MADE_WITH, "x"), "found": [RESULT]}
+    good = {"format": "kanon-simulated-study", "version": 2, "made_with": dict.fromkeys(MADE_WITH, "x"), "found": [RESULT]}
     return StudyFile(json.dumps(good | keys))
 
 
@@ -936,8 +936,10 @@ STUDIES = [
     Case("No JSON", StudyFile("{"), "The study file is not valid JSON: see line 1, character 2."),
     Case("Another file", StudyFile('{"format": "kanon-answers"}'),
          "This is no study file: it has to be an object with the format 'kanon-simulated-study'."),
-    Case("Another version", study(version=2),
-         "Study file key version: '2' is not allowed; it has to be 1."),
+    Case("An earlier version", study(version=1),
+         "The study file is of version 1, in which alteration was the mean over seven metrics and an original value counted as a leaf of itself; begin a new one."),
+    Case("Another version", study(version=3),
+         "Study file key version: '3' is not allowed; it has to be 2."),
     Case("An unknown key", study(table="people.csv"),
          "The study file: the key 'table' is unknown; known are format, version, made_with, found."),
     Case("A missing key", study(made_with={}),

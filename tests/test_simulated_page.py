@@ -117,7 +117,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
-    assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["mean_alteration"]]
+    assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["alteration"]]
     assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in captions(at))
     assert any(best_said(means) in one.value for one in at.markdown)
     assert not [one for one in at.button if one.label.startswith(("Run the", "Go on"))]
@@ -231,7 +231,7 @@ def test_what_the_chart_finds_is_said_by_hand():
         "Best mean rank: S1 and S2 in alteration, S3 in diversity (l), S3 and S6 in distance (t)"
     )
     assert best_said(means).startswith("No strategy is ahead in all three criteria")
-    all_best = means.assign(mean_alteration=[2, 2, 1.0, 3])
+    all_best = means.assign(alteration=[2, 2, 1.0, 3])
     assert best_said(all_best) == "S3 is ahead in all three criteria."
     alike = best_said(pd.DataFrame(np.ones((2, 4)), ["s1", "s2"], names))
     assert alike == "Ahead in all three criteria, and level with each other: S1, S2."

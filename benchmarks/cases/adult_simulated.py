@@ -18,8 +18,7 @@ from kanon.plan import Plan
 from kanon.progress import no_progress
 from kanon.run import prepare
 from kanon.simulated.files import made_with, read_study, written_study
-from kanon.simulated.ranks import OVERALL, mean_ranks
-from kanon.simulated.study import CRITERIA, Found, Study, lacking, run_study, study_of
+from kanon.simulated.study import Found, Study, lacking, run_study, study_of
 from kanon.sources.opening import open_table
 from kanon.strategies import SCOPES
 from kanon.studio.jobs import Jobs
@@ -39,7 +38,7 @@ MOST_CANCEL = 2.0
 def _run() -> str:
     plan = Plan.from_content(adult_content(METRIC, 2))
     prepared = prepare(plan, open_table(adult_path()).table)
-    rows, parts, spent = [], [], {}
+    rows, spent = [], {}
     for scope in SCOPES:
         study = study_of(prepared.guided_by(scope=scope))
         (alone,), _ = alternately(partial(gaa.merge_path, study.task), repetitions=3)
@@ -52,7 +51,6 @@ def _run() -> str:
                 times(spent[scope] / alone.best),
             ]
         )
-        parts.append(f"Mean ranks, scope {scope}, 1 the best of 7:\n\n{_ranks(found)}")
         if scope == "table":
             _check_going_on(study, found)
             late = _cancelled(study)
@@ -61,9 +59,9 @@ def _run() -> str:
         [
             "All nine columns are quasi-identifiers, Total guides, areas on k from 3 to 5000 over "
             "the eleven k. One run of S1 serves all columns, so there are 127 runs. Stopped after "
-            "a third and gone on with from its file, a study gives the same file, byte by byte.",
+            "a third and gone on with from its file, a study gives the same file, byte by byte. "
+            "What the studies say is in docs/simulated.md.",
             table(header, rows),
-            *parts,
             aim(
                 "each below 15 minutes",
                 " and ".join(f"{seconds(each)} s" for each in spent.values()),
@@ -79,16 +77,6 @@ def _timed(study: Study) -> tuple[float, list[Found]]:
     started = time.perf_counter()
     run_study(no_progress, study, lacking([]), found.append)
     return time.perf_counter() - started, found
-
-
-def _ranks(found: Sequence[Found]) -> str:
-    means = mean_ranks(found)
-    header = ["strategy", *(card.title for card in CRITERIA.values()), "overall"]
-    rows = [
-        [str(name).upper(), *(f"{row[each]:.2f}" for each in (*CRITERIA, OVERALL))]
-        for name, row in means.iterrows()
-    ]
-    return table(header, rows)
 
 
 class _Stopped(Exception):

@@ -13,8 +13,9 @@ from benchmarks.markdown import thousands
 from benchmarks.provenance import made
 from benchmarks.strategies import claims, tables
 from benchmarks.strategies.measured import COLUMNS, GUIDES, KS, Findings
-from benchmarks.strategies.published import FIGURES, INTERVAL, PUBLISHED_AREAS
+from benchmarks.strategies.published import FIGURES, INTERVAL
 from kanon.comparison import TIE_SEEDS
+from kanon.metrics import METRICS
 from kanon.strategies import SCOPES
 
 __all__ = ["PAGE", "page"]
@@ -34,18 +35,16 @@ def page(found: Findings, records: int) -> str:
     claims.check(found)
     far = {
         name: {scope: tables.distance(found, name, name, scope) for scope in SCOPES}
-        for name in PUBLISHED_AREAS[COLUMNS[0]]
+        for name in tables.NUMBERED
     }
-    yard = tables.yardsticks(found)
     first, *_ = s5 = tables.nearest(found, "s5", COLUMNS[1:])
     return TEXT.read_text("utf-8").format(
         low=INTERVAL[0],
         high=INTERVAL[1],
         ks=", ".join(map(str, KS)),
-        best_l=found.best_l,
         seeds=len(TIE_SEEDS),
         orders_of_ties=len(TIE_SEEDS) + 1,
-        main=_areas(found, GUIDES[0]),
+        areas={guide: _areas(found, guide) for guide in GUIDES},
         orders=tables.orders(found),
         s5_age=tables.distance(found, "s5", "s6", "class", COLUMNS[:1]),
         s5_marital=tables.distance(found, "s5", "s6", "class", COLUMNS[1:]),
@@ -56,13 +55,10 @@ def page(found: Findings, records: int) -> str:
         cases=len(COLUMNS) * len(GUIDES),
         near=tables.NEAR,
         fits=tables.fits(found),
-        in_s2={
-            scope: f"{tables.inside(found, 's2', 's2', scope)} of {len(COLUMNS) * len(FIGURES)}"
-            for scope in SCOPES
-        },
-        yard=yard,
-        yard_said=_said(yard),
-        others=_areas(found, GUIDES[1]),
+        compared=tables.COMPARED,
+        in_s2={scope: tables.inside(found, "s2", "s2", scope) for scope in SCOPES},
+        yard=tables.yardsticks(found),
+        of_text=tables.of_text(found),
         runs=found.n_runs,
         minutes=max(1.0, found.seconds / 60),
         made="\n".join(made(PAGE, "numpy", "pandas", "numba")),
@@ -75,8 +71,9 @@ def page(found: Findings, records: int) -> str:
 def _areas(found: Findings, guide: str) -> str:
     """A table per sensitive column and figure."""
     titles = ("Alteration (lower is better)", "l (higher is better)", "t (lower is better)")
+    title = METRICS[guide].card.title
     return "\n\n".join(
-        f"`{column}`. {titles[figure]}, %\n\n{tables.areas(found, column, guide, figure)}"
+        f"{title}, `{column}`. {titles[figure]}, %\n\n{tables.areas(found, column, guide, figure)}"
         for column, figure in product(COLUMNS, range(len(FIGURES)))
     )
 
@@ -90,10 +87,3 @@ def _same(found: Findings, strategy: str) -> int:
             np.allclose(getattr(one, each), getattr(other, each)) for each in ("own", "low", "high")
         )
     return held
-
-
-def _said(yard: dict[str, float]) -> str:
-    """Which count of alteration fits better, if that can be said."""
-    if abs(yard["mean"] - yard["guide"]) < tables.NEAR:
-        return f"less than {tables.NEAR} points apart, they do not tell which one was published"
-    return f"{'the mean' if yard['mean'] < yard['guide'] else 'Total'} fits better"

@@ -8,14 +8,14 @@ from plotly.subplots import make_subplots
 
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
 from kanon.comparison import L_CARD, T_CARD
-from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.simulated.ranks import OVERALL
 from kanon.words import joined
 
 __all__ = ["finding", "mean_ranks_chart"]
 
 _PANELS = {
-    MEAN_CARD.name: "Alteration",
+    ALTERATION_CARD.name: "Alteration",
     L_CARD.name: "Diversity (l)",
     T_CARD.name: "Distance (t)",
     OVERALL: "Overall",
@@ -32,7 +32,7 @@ def finding(means: pd.DataFrame) -> str:
     means
         See :func:`kanon.simulated.ranks.mean_ranks`; something is known.
 
-    >>> names = ["mean_alteration", "l_percent", "t_percent", "overall"]
+    >>> names = ["alteration", "l_percent", "t_percent", "overall"]
     >>> finding(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
     'Best mean rank: S1 and S3 in alteration, S3 in diversity (l), S3 in distance (t)'
     """

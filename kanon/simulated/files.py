@@ -92,21 +92,21 @@ class _Result(Strict):
     distribution: Distribution
     values: Literal[5, 10, 20, 50, 100, 200, 500]
     strategy: Literal["s1", "s2", "s3", "s4", "s5", "s6", "s7"]
-    mean_alteration: _Percent
+    alteration: _Percent
     l_percent: _Percent
     t_percent: _Percent
 
     @property
     def found(self) -> Found:
         run = StudyRun(Column(self.distribution, self.values), self.strategy)
-        return Found(run, (self.mean_alteration, self.l_percent, self.t_percent))
+        return Found(run, (self.alteration, self.l_percent, self.t_percent))
 
 
 class _StudyFile(Strict):
     """The whole file."""
 
     format: Literal["kanon-simulated-study"]
-    version: Literal[1]
+    version: Literal[2]
     made_with: MadeWith
     found: list[_Result] = Field(max_length=len(RUNS))
 
@@ -176,7 +176,7 @@ def written_study(made: MadeWith, found: Iterable[Found]) -> bytes:
     ]
     content = {
         "format": FORMAT,
-        "version": 1,
+        "version": 2,
         "made_with": made.model_dump(),
         "found": results,
     }
@@ -202,6 +202,11 @@ def read_study(source: Path | bytes, made: MadeWith) -> list[Found]:
     content = _content(source)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StudyError(f"This is no {_WHAT}: it has to be an object with the format '{FORMAT}'.")
+    if content.get("version") == 1:
+        raise StudyError(
+            f"The {_WHAT} is of version 1, in which alteration was the mean over seven metrics and "
+            "an original value counted as a leaf of itself; begin a new one."
+        )
     try:
         file = _StudyFile.model_validate(content)
     except ValidationError as error:

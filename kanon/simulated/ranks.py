@@ -50,7 +50,7 @@ def places(found: Iterable[Found], criterion: str) -> Standing:
     >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
     >>> one = [Found(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
     ...     for name, area in zip(STRATEGIES, altered)]
-    >>> places(one, "mean_alteration").ranks.iloc[0].tolist()
+    >>> places(one, "alteration").ranks.iloc[0].tolist()
     [3, 3, 7, 1, 5, 6, 2]
     """
     found = list(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 from kanon.algorithms import gaa
@@ -20,9 +20,9 @@ from kanon.cards import Card
 from kanon.comparison import K_PRESETS, L_CARD, T_CARD, Line
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.measures.along import curves_along
-from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
-from kanon.metrics import PUBLISHED, Metric, metric_named
+from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared, check_task, uses
 from kanon.simulated.columns import COLUMNS, Column, drawn
@@ -46,8 +46,9 @@ __all__ = [
 STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 """The strategies that are ranked: those of [M23] that count a cost."""
 
-CRITERIA: Mapping[str, Card] = {card.name: card for card in (MEAN_CARD, L_CARD, T_CARD)}
-"""What they are ranked by: the area under each of these over k."""
+CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_CARD)}
+"""What they are ranked by: the area under each of these over k. The metric that guides counts the
+alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
 
 LEAST_RECORDS = 4
 """With fewer records there is no interval of k that begins at 3."""
@@ -108,11 +109,6 @@ class Study:
         """The eleven k as far as they lie in the interval, and its end."""
         low, high = self.interval
         return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
-
-    @cached_property
-    def measured(self) -> tuple[Metric, ...]:
-        """The metrics over which the alteration is the mean: the seven published ones."""
-        return tuple(metric_named(name) for name in PUBLISHED)
 
 
 def study_of(prepared: Prepared) -> Study:
@@ -212,7 +208,7 @@ def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress
     line = Line(
         Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
         study.metric,
-        {task.tie_seed: curves_along(path, study.measured)},
+        {task.tie_seed: curves_along(path, [study.metric])},
         best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
     )
     return [
@@ -225,7 +221,9 @@ def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
     n = study.task.classes.n_records
 
     def area(criterion: str) -> float:
-        (values,) = line.at(criterion, study.ks, column)
+        counted_by = f"alteration_{study.metric.name}"
+        name = counted_by if criterion == ALTERATION_CARD.name else criterion
+        (values,) = line.at(name, study.ks, column)
         return round(nauc(study.ks, values, low, high, n), _DIGITS)
 
     return tuple(area(criterion) for criterion in CRITERIA)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.alteration import CARD
 from kanon.strategies import Scope
 
 __all__ = ["SimulatedView"]
@@ -25,5 +25,5 @@ class SimulatedView:
     """
 
     scope: Scope = "table"
-    criterion: str = MEAN_CARD.name
+    criterion: str = CARD.name
     uploads: int = 0

@@ -10,7 +10,7 @@ import pandas as pd
 from kanon.cards import Card
 from kanon.comparison import L_CARD, T_CARD
 from kanon.language import say, say_counted, say_of
-from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import Standing
 from kanon.plan import Plan
 from kanon.run import prepare
@@ -250,7 +250,7 @@ def how_simulated(simulation: Simulation) -> str:
             low=thin(low),
             high=thin(high),
             ks=ks,
-            alteration=_called(MEAN_CARD),
+            alteration=_called(ALTERATION_CARD),
             diversity=_called(L_CARD),
             distance=_called(T_CARD),
         ),

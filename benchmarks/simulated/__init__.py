@@ -1,0 +1,1 @@
+"""The published simulated study beside ours: ``python -m benchmarks.simulated``."""
