@@ -424,6 +424,33 @@ def edge_weights(
     """ω(v, parent(v)) >= 0 per attribute and node; 0 for the roots. Shapes (N_j,).
 
     Takes and raises what :func:`potentials` does.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14.
+
+    Examples
+    --------
+    The tree of their paper of 2020, whose edge from f skips a level, beside one of two values. So
+    m = 2, h = 3 and 2, w1 = 1 - 4/5 and 1 - 1/5, w2 = 1 and 3/2. There are no leaves below a leaf,
+    3 below A, 2 below B and 6 below the root. So by NCP a loses 3/6 up to A, and A loses
+    (6 - 3)/6; by WLLM a loses 3 * 1/5, by LLM F loses 2 * 3/2. By Distortion the upper of two
+    levels counts 1 of 1/2 + 1: A loses 2/3 * 1/5.
+
+    >>> from kanon.hierarchy.build import groups, suppression
+    >>> tree = groups([{"A": ["a", "b", "c"], "B": ["d", "e"]}, {"*": ["A", "B", "f"]}])
+    >>> sex = suppression(["F", "M"])
+    >>> for name in PUBLISHED:
+    ...     first, second = edge_weights(metric_named(name), [tree, sex])
+    ...     weights = [*(first[tree.node_of[x]] for x in "aAdBf"), second[sex.node_of["F"]]]
+    ...     print(f"{name:10}", *(f"{weight:.3f}" for weight in weights))
+    distortion 0.067 0.133 0.067 0.133 0.200 0.800
+    ncp        0.500 0.500 0.333 0.667 1.000 1.000
+    total      0.500 0.500 0.500 0.500 1.000 1.000
+    llm        3.000 3.000 2.000 4.000 6.000 3.000
+    nllm       0.500 0.500 0.333 0.667 1.000 1.500
+    wllm       0.600 0.600 0.400 0.800 1.200 1.600
+    wnllm      0.100 0.100 0.067 0.133 0.200 0.800
     """
     return tuple(
         np.where(tree.parent < 0, 0.0, np.maximum(depth - depth[tree.parent], 0))

@@ -217,24 +217,24 @@ SAID = {
     ("census", "research"): (
         "Checked on 30\u202f000 released records, for a release to researchers under a contract, "
         "against somebody who looks for a person and knows all their quasi-identifiers and that "
-        "they are in the table: 2 of 5 thresholds are met. Not met: persons are found once in {mean} "
-        "tries on average (asked for: at most once in 11); in 'health' values are as hard to guess "
-        "as 1 equally frequent one, 1 being certainty (asked for: 2); in 'health' those who look "
-        "alike differ from the whole table by up to 0.85 (asked for: at most 0.4). Met: at least 5 "
-        "records look alike (asked for: 5); the person who is easiest to find is found once in 5 "
-        "tries (asked for: at most once in 5). Not considered: what is known about these persons "
-        "from elsewhere, other releases of the same table, and what columns tell that are left as "
-        "they are."
+        "they are in the table: 2 of 5 thresholds are met. Not met: persons are found once in "
+        "{mean} tries on average (asked for: at most once in 11); in 'health' values are as hard "
+        "to guess as 1 equally frequent one, 1 being certainty (asked for: 2); in 'health' those "
+        "who look alike differ from the whole table by up to 0.85 (asked for: at most 0.4). Met: "
+        "at least 5 records look alike (asked for: 5); the person who is easiest to find is found "
+        "once in 5 tries (asked for: at most once in 5). Not considered: what is known about these "
+        "persons from elsewhere, other releases of the same table, and what columns tell that are "
+        "left as they are."
     ),
     ("voters", "internal"): (
         "Checked on 30\u202f000 released records, for a release only inside the organisation, "
         "against somebody who looks for a person and knows all their quasi-identifiers and that "
         "they are in the table: 3 of 3 thresholds are met. Met: at least 5 records look alike "
         "(asked for: 3); the person who is easiest to find is found once in 5 tries (asked for: at "
-        "most once in 3); persons are found once in {mean} tries on average (asked for: at most once "
-        "in 5). Nothing was asked of 'party', so all who look alike may share one value there. Not "
-        "considered: what is known about these persons from elsewhere, other releases of the same "
-        "table, and what columns tell that are left as they are."
+        "most once in 3); persons are found once in {mean} tries on average (asked for: at most "
+        "once in 5). Nothing was asked of 'party', so all who look alike may share one value "
+        "there. Not considered: what is known about these persons from elsewhere, other releases "
+        "of the same table, and what columns tell that are left as they are."
     ),
 }
 

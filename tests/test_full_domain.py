@@ -371,7 +371,7 @@ def test_precision_of_very_tall_hierarchies_is_counted_too():
 #     (2, 2)  7                                 0           7          1 1
 #
 # NCP without suppression: `one` costs 7 · 2/4 = 3.5 at level 1, 7 at level 2; `two` 5 · 2/3 +
-# 2 · 1/3 = 4 (Z has one leaf below it, z none) and 7. At (0, 2) the record c z is suppressed: 7 + 1.
+# 2 · 1/3 = 4 (Z has one leaf below it, z none) and 7. At (0, 2) c z is suppressed: 7 + 1 = 8.
 
 BY_HAND = {
     # 3 and 3 values: the first column. 2 and 3: the second. 2 and 2: the first. Then the second.

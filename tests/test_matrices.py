@@ -329,7 +329,7 @@ def test_a_difference_is_centred_at_zero():
     assert axis.cmin == -axis.cmax
     assert "custom minus ncp" in said(figure)
     assert "ncp costs more" in said(figure).split("custom costs more")[0]
-    # Cat up to Mammal: drawn 1 + 3; by NCP (3 − 0)/3, for Mammal has 3 leaves below it and Cat none.
+    # Cat up to Mammal: drawn 1 + 3; by NCP (3 − 0)/3, Mammal having 3 leaves below it, Cat none.
     assert figure.data[0].customdata[0][2] == "up to Mammal: 4 − 1"
     same = chart_of(MAMMALS, ("ncp", "llm"), difference=True, share=True)
     assert "Both cost the same everywhere." in said(same)

@@ -218,6 +218,14 @@ def test_measures_by_hand():
     assert minimum_k.value(recoding) == 1
 
 
+def test_an_original_group_has_lost_its_leaves_already():
+    """NCP: a, b up to A lose 2/4 each, A nothing; up to the root 4/4, 4/4 and (4 - 2)/4."""
+    tree = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*", "d": "*"})
+    problem = Problem((tree,), (("a",), ("b",), ("A",)))
+    recoding = Recoding.from_targets(problem.classes(), np.array([[4], [4], [4]]))
+    assert alteration.value(recoding, METRICS["ncp"]) == pytest.approx(100 * (1 / 2 + 1 / 2) / 2.5)
+
+
 @examples(100)
 @given(recodings(), st.data())
 def test_alteration_never_falls_one_step_up(case, data):

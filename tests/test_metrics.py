@@ -14,6 +14,7 @@ from kanon import metrics
 from kanon.cards import Card
 from kanon.errors import HierarchyError, MetricError
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
 from kanon.metrics import (
     COMPOSED,
     METRICS,
@@ -116,6 +117,82 @@ def test_distortion_counts_upper_levels_more():
     """h = 3: the lower step costs 1/2 of 1/2 + 1/1, the upper one the rest."""
     weights = metrics.edge_weights(metric_named("distortion"), [MAMMALS.build()])[0]
     assert weights == pytest.approx([1 / 3, 1 / 3, 1, 2 / 3, 0], rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "other"),
+    [
+        ("ncp", ["2/3", "2/3", "1", "1/3"], "1"),
+        ("llm", ["2", "2", "3", "1"], "3"),
+        ("nllm", ["2/3", "2/3", "1", "1/3"], "3/2"),
+        ("wllm", ["2/5", "2/5", "3/5", "1/5"], "8/5"),
+        ("wnllm", ["2/15", "2/15", "3/15", "1/15"], "4/5"),
+    ],
+)
+def test_lost_leaves_by_hand(name, expected, other):
+    """Felid has 2 leaves below it, Mammal 3, a leaf none; of two values a leaf loses 2.
+
+    So Cat up to Felid 2 − 0, Dog up to Mammal 3 − 0, Felid up to Mammal 3 − 2. m = 2, h = 3 and 2:
+    w1 = 1 − 4/5 and 1 − 1/5, w2 = 1 and 3/2.
+    """
+    sex = PlainTree({"*": None, "F": "*", "M": "*"})
+    of_race, of_sex = metrics.edge_weights(metric_named(name), [MAMMALS.build(), sex.build()])
+    exact = [float(Fraction(weight)) for weight in expected]
+    assert MAMMALS.order[:4] == ["Cat", "Lion", "Dog", "Felid"]
+    assert of_race == pytest.approx([*exact, 0], rel=1e-12)
+    assert of_sex == pytest.approx([float(Fraction(other))] * 2 + [0], rel=1e-12)
+
+
+@examples(150)
+@given(FORESTS, st.data())
+def test_llm_of_a_class_is_the_sum_of_the_edges_from_the_original_leaves(forest, data):
+    """LLM(C) = |C| Σ nl(v) h_max / h, as Mauger et al. 2020 write it, without any edge."""
+    values = [data.draw(st.sampled_from(plain.order)) for plain in forest]
+    size = data.draw(st.integers(1, 4))
+    highest = max(plain.height for plain in forest)
+    whole = size * sum(
+        plain.leaves_below[value] * Fraction(highest, plain.height)
+        for plain, value in zip(forest, values, strict=True)
+    )
+    built = [plain.build() for plain in forest]
+    found = 0.0
+    for plain, tree, value, weights in zip(
+        forest, built, values, metrics.edge_weights(metric_named("llm"), built), strict=True
+    ):
+        below = [leaf for leaf in plain.leaves if value in plain.paths[leaf]]
+        for _ in range(size):  # the records of the class
+            path = plain.paths[data.draw(st.sampled_from(below))]
+            found += sum(weights[tree.node_of[node]] for node in path[: path.index(value)])
+    assert found == pytest.approx(float(whole), rel=1e-12)
+
+
+@examples(100)
+@given(FORESTS)
+def test_the_other_reading_counts_a_leaf_as_one_of_itself(forest):
+    """The composed metric is NCP with nl(leaf) = 1: nl(v) = the leaves whose path holds v."""
+    mine = Metric(Card("mine", "mine", "", ""), "other-leaves-normalised", "none")
+    built = [plain.build() for plain in forest]
+    for plain, tree, weights in zip(forest, built, metrics.edge_weights(mine, built), strict=True):
+        nl = {node: sum(node in plain.paths[x] for x in plain.leaves) for node in plain.order}
+        for node, above in plain.parents.items():
+            rise = nl[above] - nl[node] if above else 0
+            expected = rise / len(plain.leaves)
+            assert weights[tree.node_of[node]] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_the_other_reading_by_hand():
+    """With nl(leaf) = 1 Cat loses 2 − 1 of 3 up to Felid, Dog 3 − 1, Felid 3 − 2 as ever."""
+    mine = Metric(Card("mine", "mine", "", ""), "other-leaves-normalised", "none")
+    (weights,) = metrics.edge_weights(mine, [MAMMALS.build()])
+    assert weights == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1 / 3, 0], rel=1e-12)
+
+
+def test_a_range_of_one_value_has_lost_nothing():
+    """Of 3 values a range of two costs a leaf 2/3 and leaves 1/3 to lose, that of one costs 0."""
+    tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3]")])
+    (depth,) = potentials(metric_named("ncp"), [tree])
+    assert tree.labels == ("1", "2", "3", "*", "[1, 2]", "[3]")
+    assert depth == pytest.approx([1, 1, 1, 0, 1 / 3, 1], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SEVEN)

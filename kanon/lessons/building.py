@@ -66,8 +66,8 @@ def lesson_of(
 
     Examples
     --------
-    Two ages below 1-2, one at 9: the two meet in their group. By NCP each loses 2 of 3 values there,
-    and all 3 where it meets 9.
+    Two ages below 1-2, one at 9: the two meet in their group. By NCP each loses 2 of 3 values
+    there, and all 3 where it meets 9.
 
     >>> import numpy as np
     >>> from kanon.algorithms import gaa
