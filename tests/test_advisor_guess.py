@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import examples
 
-from benchmarks.guess.measured import Answered, findings, known_content
+from benchmarks.case import CaseError
+from benchmarks.claims import check
+from benchmarks.guess.__main__ import PAGE
+from benchmarks.guess.claims import CLAIMS
+from benchmarks.guess.measured import Answered, Finding, findings, known_content
 from kanon.advisor.guessing import (
     KNOWN,
     QUESTIONS,
@@ -136,3 +141,26 @@ def test_findings_by_hand_leave_out_tables_of_the_same_origin():
     content = json.loads(known_content(tables, findings(tables)))
     assert content["right"]["k=5 l"] == [1, 3]
     assert [one["name"] for one in content["tables"]] == ["a", "b", "c"]
+
+
+def test_what_the_page_says_is_borne_out_by_its_table():
+    rows = re.findall(
+        r"^\| (k=.*?) \| (\d+) of (\d+) \| (.*?) \| (\d+) of \d+ \| (.*?) \|$",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    found = {
+        question: {
+            "guess": Finding(int(right), int(tried), float(behind)),
+            "constant": Finding(int(usual), int(tried), float(its)),
+        }
+        for question, right, tried, behind, usual, its in rows
+    }
+    assert len(found) == 2 * len(QUESTIONS)
+    check(CLAIMS, found)
+    turned = {
+        question: {"guess": each["constant"], "constant": each["guess"]}
+        for question, each in found.items()
+    }
+    with pytest.raises(CaseError, match="less often than always the same way"):
+        check(CLAIMS, turned)

@@ -34,11 +34,14 @@ from kanon.studio.attacker import (
     facts,
     somebody,
 )
+from kanon.studio.choices import with_tree
 from kanon.studio.disclosure import what_it_means
 from kanon.studio.exposed import exposed
 from kanon.studio.numbers import of_release, of_table, worst
+from kanon.studio.samples import bundled_file
 from kanon.studio.starting import sample_work
 from kanon.sweep import sweep
+from kanon.values import Counted
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -411,3 +414,12 @@ def test_what_is_said_of_the_published_figures_is_what_was_measured():
     assert "no single reading gives all published figures" in measured
     assert "no single reading gives all published figures" in told
     assert "the total variation distance fits" in measured
+
+
+def test_a_value_of_adult_without_a_place_is_told_as_the_page_says():
+    values = Counted({"Never-worked": 2, "Private": 1})
+    path = bundled_file("adult", "workclass")
+    choice = with_tree("adult/workclass.csv", path.read_bytes(), "workclass", values)
+    said = "This hierarchy lacks 1 distinct value ('Never-worked')"
+    assert choice.plan is None and choice.problem.startswith(f"{said} of 2 records")
+    assert f"*{said}*" in prose("adult-hierarchies.md")

@@ -121,7 +121,7 @@ def test_nothing_to_merge_is_no_step():
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 def test_adult_holds_k_and_loses_less_than_greedy_merging():
-    """19 502 tuples, k = 10: an alteration of about 9.8 %, 10.3 % by GAA."""
+    """19 502 tuples, k = 10."""
     task = adult_task("nllm")
     task = Task(task.classes, task.potentials, 10)
     parts: list[float] = []

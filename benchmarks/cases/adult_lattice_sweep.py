@@ -35,7 +35,7 @@ MEMORY, SILENCE = 500.0, 0.2
 def general_task(k: int) -> Task:
     """Adult with the hierarchies that lie beside its file, by general loss.
 
-    The loss of a cell is (nl - 1) / (nl(root) - 1).
+    The loss of a cell v is (|v| - 1) / (|root| - 1), |v| being the leaves that it stands for.
     """
     path = adult_path()
     given = open_table(path).table
@@ -129,8 +129,9 @@ def _run() -> str:
         [
             f"{thousands(classes.n_records)} records, {thousands(classes.n_classes)} classes, nine "
             "quasi-identifiers, the hierarchies beside the table; nothing suppressed. The loss is "
-            "the mean over all cells of (nl − 1)/(nl(root) − 1), which guides all runs. No release "
-            "can go below the lower bound; whether one can reach it is not known. "
+            "the mean over all cells of (n − 1)/(n(root) − 1), n being the leaves that a value "
+            "stands for, which guides all runs. No release can go below the lower bound; whether "
+            "one can reach it is not known. "
             "Seconds of one core are what the processor worked, in a process of its own: the best "
             "of three runs.",
             table(["run", "loss", "× GAA", "seconds", "× GAA"], rows),

@@ -16,8 +16,9 @@ if __name__ == "__main__":
         os.environ[name] = "1"
     try:
         found = measure(workers=2)
+        text = page(found)
         draw(found)
-        PAGE.write_text(page(found), "utf-8")
+        PAGE.write_text(text, "utf-8")
     except CaseError as error:
         sys.exit(str(error))
-    print(f"Written: {PAGE}, {found.seconds:.0f} s")
+    print(f"Written: {PAGE}, {found.seconds:.0f} s of the processor")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -70,7 +71,7 @@ class Lesson:
     training, validation
         The number of records of either part.
     seconds
-        How long it took, releases and all.
+        The processor's time that it took, releases and all.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -94,7 +95,7 @@ class Findings:
     points
         Per table a row per release; see :func:`kanon.studies.points_table`.
     seconds
-        How long all of it took.
+        The processor's time that all of it took.
     records
         Per table its number of records.
     """
@@ -120,7 +121,7 @@ def prepared_table(name: str) -> Prepared:
 
 def lesson(name: str, trained: Any, seeds: int = FIRST_SEEDS) -> Lesson:
     """An experiment on a table, with the published network and the published k."""
-    started = time.perf_counter()
+    started = time.process_time()
     prepared = prepared_table(name)
     labels = labels_of(prepared, TABLES[name])
     experiment = experiment_of(prepared, PAPER_K, labels, "mlp", trained)
@@ -134,7 +135,7 @@ def lesson(name: str, trained: Any, seeds: int = FIRST_SEEDS) -> Lesson:
         by_chance("accuracy", labels.validation),
         int(labels.training.records.sum()),
         int(labels.validation.records.sum()),
-        time.perf_counter() - started,
+        time.process_time() - started,
     )
 
 
@@ -169,7 +170,6 @@ def measure(workers: int = 1) -> Findings:
     CaseError
         Adult is missing.
     """
-    started = time.perf_counter()
     records = {name: prepared_table(name).classes.n_records for name in TABLES}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
@@ -178,4 +178,5 @@ def measure(workers: int = 1) -> Findings:
         learnt = {key: pool.submit(lesson, *key) for key in wanted}
         lessons = {key: one.result() for key, one in learnt.items()}
         every = {name: agreed[name].result() for name in TABLES}
-    return Findings(lessons, every, time.perf_counter() - started, records)
+    spent = os.times()
+    return Findings(lessons, every, spent.children_user + spent.children_system, records)

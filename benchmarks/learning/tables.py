@@ -20,6 +20,7 @@ __all__ = [
     "dead",
     "experiment_one",
     "experiment_two",
+    "in_order",
     "largest_k",
     "not_best",
     "pairs",
@@ -82,17 +83,23 @@ def pairs(lesson: Lesson, live: bool, most_k: int = 5000) -> dict[tuple[str, str
     return found
 
 
+def in_order(lesson: Lesson) -> list[tuple[str, str]]:
+    """What was trained in and validated in, the highest mean of the live networks first."""
+    found = pairs(lesson, live=True)
+    return sorted(found, key=lambda key: -found[key])
+
+
 def experiment_two(lesson: Lesson, live: bool) -> str:
-    """The means of :func:`pairs`, and of each row and column."""
+    """The means of :func:`pairs`, and of each column."""
     found = pairs(lesson, live)
     names = list(REPRESENTATIONS)
     rows = []
     for trained in names:
         own = [found.get((trained, name), np.nan) for name in names]
-        rows.append([trained, *(f"{value:.3f}" for value in own), f"{np.mean(own):.3f}"])
+        rows.append([trained, *(f"{value:.3f}" for value in own)])
     means = [np.nanmean([found.get((one, name), np.nan) for one in names]) for name in names]
-    rows.append(["mean", *(f"{value:.3f}" for value in means), ""])
-    return table(["trained in \\ validated in", *names, "mean"], rows)
+    rows.append(["mean", *(f"{value:.3f}" for value in means)])
+    return table(["trained in \\ validated in", *names], rows)
 
 
 def panel(lesson: Lesson, trained: str, live: bool = True) -> str:

@@ -407,8 +407,8 @@ PUBLISHED_1 = say(
     "k = 5000 all fall to about 0.5 on Adult."
 )
 PUBLISHED_2 = say(
-    "Published (Viton et al. 2021): fillParent and proportional are the best to train on, "
-    "proportional is the best to validate on."
+    "Published (Viton et al. 2021): the highest values are trained in fillParent or proportional, "
+    "and validated in proportional."
 )
 
 
