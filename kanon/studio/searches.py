@@ -166,8 +166,9 @@ loss, as {metric} counts unless something else is chosen for it.""",
         ),
         say(
             """\
-**{iloss}** = Σ over cells of (nl(v) − 1) / nl(root), with nl the number of values
-below the released group v; suppressed records count as root cells. The picture shows it per cell.
+**{iloss}** = Σ over cells of (c(v) − 1) / c(root), with c the number of values
+that the released group v covers; suppressed records count as root cells. The picture shows it per
+cell.
 **{level_of_generalisation}** = Σ of the levels of the released node.""",
             iloss=plain(say_of(iloss.CARD.title)),
             level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
@@ -192,10 +193,12 @@ and H = Σ level(root), the height of the top:"""),
 formula about Π h / √(2π Σ (h² − 1)/12), with h levels per column, which holds for many \
 columns."""),
         say("""\
-**The claim.** Improved greedy is said to lose less in comparable time or less. The sentences count
-what holds of that on this table: in loss it holds where Improved greedy never loses more and
-somewhere less; in time, where it takes at most 1.25 times as long in the median over k. This is the
-claim in our words: the paper was not at hand, so none of its figures stand here."""),
+**What is said.** The sentences count what holds on this table of what Babu et al. say of Improved
+greedy, in our words. It is better than Datafly where it has less at some k and more at none, mostly
+better where it has less at more k than it has more. Comparable is at most 1.25 times: loss in the
+mean over k, time in the median. The paper's figures are curves, and its text names neither their
+numbers nor a suppression limit, so none stand here. On Adult, what holds depends on the suppression
+limit: docs/algorithms.md."""),
         say(
             "Source: {source}; Sweeney 1997; Samarati 2001.",
             source=plain(improved_greedy.CARD.source),
