@@ -33,7 +33,8 @@ OF_THE_RELEASED = {"average_class_size", "c_avg"}
 def valued(module, recoding: Recoding, k: int = 1):
     """A measure of a release, with whatever else it is a measure of."""
     known = {"metric": METRICS["ncp"], "k": k, "column": "ill"}
-    wanted = [*inspect.signature(module.value).parameters][1:]
+    _, *others = inspect.signature(module.value).parameters.values()
+    wanted = [each.name for each in others if each.default is each.empty]
     return module.value(recoding, *(known[name] for name in wanted))
 
 

@@ -29,7 +29,7 @@ from dashboard import (
 
 import kanon.algorithms.lattice
 from kanon.algorithms import samarati
-from kanon.charts.searches import loss_finding, order_said, over_k_chart
+from kanon.charts.searches import claims_said, finding, over_k_chart
 from kanon.run import prepare
 from kanon.searches import SEARCHES, lattice_sizes, most_evaluated
 from kanon.studio.searches import (
@@ -79,8 +79,8 @@ def test_the_searches_are_run_and_shown_without_any_comparison(start):
     measured(at)
     found = work(at).searched.searches
     assert not problems(at) and not warnings(at) and len(infos(at)) == 1  # nothing compared yet
-    assert charts(at)[0] == loss_finding(found) and "with 6 quasi-identifiers" in charts(at)[1]
-    for sentence in order_said(found):
+    assert charts(at)[0] == finding(found) and "with 6 quasi-identifiers" in charts(at)[1]
+    for sentence in claims_said(found):
         assert sentence in texts(at)
     assert any("No search suppressed records" in one for one in captions(at))
     (table,) = at.table
@@ -137,13 +137,13 @@ def test_the_searches_stand_beside_a_comparison(start):
     assert at.table and at.button_group(key="compare-table").value == "areas"
     at.button_group(key="compare-table").set_value("searches")
     measured(go(at))
-    assert loss_finding(work(at).searched.searches) in charts(at)
+    assert finding(work(at).searched.searches) in charts(at)
     assert work(at).comparison is not None and not warnings(at)
     at.button_group(key="compare-table").set_value("places")
     go(at)
-    assert loss_finding(work(at).searched.searches) not in charts(at) and at.table
+    assert finding(work(at).searched.searches) not in charts(at) and at.table
     at.button_group(key="compare-table").set_value("searches")
-    assert loss_finding(work(at).searched.searches) in charts(go(at)), "kept"
+    assert finding(work(at).searched.searches) in charts(go(at)), "kept"
 
 
 def test_the_searches_can_be_cancelled(start):

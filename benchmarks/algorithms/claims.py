@@ -93,12 +93,12 @@ def _more_at_the_same_level(found: Findings) -> bool:
 
 
 CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
-    "Samarati never rises more levels than the others": lambda found: not any(
-        tally(its, LEVELS, SAMARATI, [NEWER, DATAFLY]).more for its in _runs(found)
+    "Samarati never rises more levels than the others": lambda found: (
+        not any(tally(its, LEVELS, SAMARATI, [NEWER, DATAFLY]).more for its in _runs(found))
     ),
     "where nothing is suppressed Improved greedy never rises more levels than Datafly": (
-        lambda found: not any(
-            tally(its, LEVELS, NEWER, DATAFLY).more for its in _runs(found, False)
+        lambda found: (
+            not any(tally(its, LEVELS, NEWER, DATAFLY).more for its in _runs(found, False))
         )
     ),
     "in the published heights Improved greedy rises fewer levels where records are suppressed": (

@@ -41,9 +41,7 @@ def shaped() -> dict[str, Hierarchy]:
     folder = ROOT / "hierarchies" / "adult"
     found = {name: read_hierarchy(folder / f"{name}.csv").hierarchy for name in HEIGHTS}
     ages = found["age"]
-    five_years = [
-        label for label, level in zip(ages.labels, ages.level, strict=True) if level == 1
-    ]
+    five_years = [label for label, level in zip(ages.labels, ages.level, strict=True) if level == 1]
     found["age"] = ungroup(ages, five_years)
     found["education"] = ungroup(found["education"], ["School"])
     found["native-country"] = group(found["native-country"], ["Asia", "Europe"], "Eurasia")

@@ -17,14 +17,14 @@ from kanon.charts.measured import titled
 from kanon.charts.style import darkened, lay_out
 from kanon.measures import iloss, iloss_mean, level_of_generalisation
 from kanon.run import short_title
-from kanon.searches import K_OVER_COLUMNS, SEARCHES, Searches, tally, times_as_long
+from kanon.searches import K_OVER_COLUMNS, SEARCHES, Searches, Tally, tally, times_as_long
 from kanon.words import counted, thin
 
 __all__ = [
     "MARKERS",
+    "claims_said",
     "effort_finding",
-    "loss_finding",
-    "order_said",
+    "finding",
     "over_columns_chart",
     "over_columns_table",
     "over_k_chart",
@@ -43,9 +43,10 @@ In the order in which they are drawn, from large to small: where searches agree,
 
 _SIZES = dict(zip(MARKERS, ((12, 6.0), (10, 3.0), (6, 2.5)), strict=True))
 
-_OURS, _OTHERS = improved_greedy.CARD.name, (samarati.CARD.name, datafly.CARD.name)
+_OURS, _SAMARATI, _DATAFLY = improved_greedy.CARD.name, samarati.CARD.name, datafly.CARD.name
+_LEVEL, _LOSS = level_of_generalisation.CARD.name, iloss.CARD.name
 _COMPARABLE = 1.25
-"""So many times as long is comparable: runs of one search differ by that much."""
+"""So many times as long, or as much, is comparable: seconds of one search differ by that much."""
 
 _BOUND, _FAINT = "#6B747C", "#AEB6BD"
 _HEIGHT, _TOP, _FOOT = 400, 104, 54  # pixels
@@ -58,41 +59,55 @@ EVALUATED = Card(
 
 
 # --- what came out, in sentences --------------------------------------------------------------
-def loss_finding(found: Searches) -> str:
-    """At how many k Improved greedy loses less than each of the others."""
-    parts: list[str] = []
-    for other in _OTHERS:
-        less = tally(found, iloss.CARD.name, _OURS, other).less
-        of = f" of {len(found.ks)} k" if not parts else ""
-        parts.append(f"less than {short_title(other)} at {less}{of}")
-    return f"{short_title(_OURS)} loses {' and '.join(parts)}"
+def finding(found: Searches) -> str:
+    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
+    levels, loss = (tally(found, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
+    return (
+        f"Beside {short_title(_DATAFLY)}, {short_title(_OURS)} rises fewer levels at {levels} of "
+        f"{len(found.ks)} k and loses less at {loss}"
+    )
 
 
-def order_said(found: Searches) -> list[str]:
-    """Whether Improved greedy loses less in comparable time or less: per other search a sentence.
+def claims_said(found: Searches) -> list[str]:
+    """What holds here of what is said of Improved greedy, in levels, loss and time.
 
-    In loss that holds where it never loses more and somewhere less; in time where it takes at most
-    a quarter longer in the median over k.
+    It is better than Datafly where it has less at some k and more at none, mostly better where
+    less at more k than more. Comparable is at most a quarter more: loss in the mean over k, time in
+    the median.
     """
-    said = []
-    for other in _OTHERS:
-        less, equal, more = tally(found, iloss.CARD.name, _OURS, other)
-        factor = times_as_long(found, _OURS, other)
-        if not more:
-            loss = "holds in loss" if less else "in loss both are equal"
-        else:
-            loss = "holds mostly in loss" if less > more else "does not hold in loss"
-        in_time = "holds in time" if factor <= _COMPARABLE else "does not hold in time"
-        said.append(
-            f"Against {short_title(other)}: loses less at {less} of {len(found.ks)} k, as much at "
-            f"{equal}, more at {more}, and takes {_times(factor)} as long (median over k). "
-            f"So it {loss} and {in_time}."
-            if less or more
-            else f"Against {short_title(other)}: loses as much at each of "
-            f"{counted(len(found.ks), 'k', 'k')}, and takes {_times(factor)} as long (median over "
-            f"k). So {loss}, and it {in_time}."
-        )
-    return said
+    datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
+    levels, of_k = tally(found, _LEVEL, _OURS, _DATAFLY), f"{len(found.ks)} k"
+    above = tally(found, _LEVEL, _OURS, _SAMARATI)
+    loss = tally(found, _LOSS, _OURS, _DATAFLY)
+    ours, theirs = (float(found.along(_LOSS, name).sum()) for name in (_OURS, _SAMARATI))
+    as_much = ours / theirs if theirs else 1.0
+    slower, faster = (times_as_long(found, _OURS, name) for name in (_DATAFLY, _SAMARATI))
+    return [
+        f"Levels: fewer than {datafly} at {levels.less} of {of_k}, as many at {levels.equal}, more "
+        f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So it is "
+        f"{_better(levels)} than {datafly} here.",
+        f"Loss: less than {datafly} at {loss.less} of {of_k}, as much at {loss.equal}, more at "
+        f"{loss.more}; {_times(as_much)} that of {samarati} in the mean over k. So it is "
+        f"{_better(loss)} than {datafly} and {_comparable(as_much)} with {samarati} here.",
+        f"Time: {_times(slower)} that of {datafly} and {_times(faster)} that of {samarati} in the "
+        f"median over k. So it is {_comparable(slower)} with {datafly} and "
+        f"{'faster' if faster < 1 else 'no faster'} than {samarati} here.",
+    ]
+
+
+def _better(found: Tally) -> str:
+    """Whether one search is better than another in what is less.
+
+    >>> [_better(Tally(*each)) for each in ((2, 1, 0), (2, 0, 1), (1, 0, 1), (0, 3, 0))]
+    ['better', 'mostly better', 'no better', 'no better']
+    """
+    if found.less <= found.more:
+        return "no better"
+    return "mostly better" if found.more else "better"
+
+
+def _comparable(factor: float) -> str:
+    return "comparable" if factor <= _COMPARABLE else "not comparable"
 
 
 def effort_finding(found: Searches) -> str:
@@ -135,7 +150,7 @@ def over_k_chart(found: Searches) -> go.Figure:
     """
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
     figure = _panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
-                      f"{titled(SECONDS)}, log scale"], loss_finding(found), 0.075)  # fmt: skip
+                      f"{titled(SECONDS)}, log scale"], finding(found), 0.075)  # fmt: skip
     ks = found.ks
     for panel, card in enumerate(cards):
         for name in MARKERS:
