@@ -226,8 +226,8 @@ def test_a_run_is_the_ordinary_comparison_with_that_column_added(table, algorith
         compared = Comparison(lines, tuple(measured), N, (3, N), column.name)
         areas = compared.areas(3, N, K_PRESETS["eleven"]).values
         _, *privacy = CRITERIA
-        rows = [f"alteration_{algorithm['metric']}", *privacy]
-        expected = [areas.loc[name].item() for name in rows]
+        criteria = [f"alteration_{algorithm['metric']}", *privacy]
+        expected = [areas.loc[name].item() for name in criteria]
         assert one.areas == pytest.approx(expected, abs=1e-8), one.run
 
 
@@ -479,7 +479,8 @@ def damaged(study, path: str, value: object) -> bytes:
     ("path", "value", "said"),
     [
         ("format", "kanon-exercises", "This is no study file: it has to be an object with the"),
-        ("version", 2, "Study file key version: '2' is not allowed; it has to be 1."),
+        ("version", 1, "The study file is of version 1, in which alteration was the mean over"),
+        ("version", 3, "Study file key version: '3' is not allowed; it has to be 2."),
         ("table", "x", "The study file: the key 'table' is unknown; known are format,"),
         ("found", {}, "Study file key found is an object; it has to be a list."),
         ("found.0.values", 7, "Study file key found.0.values: '7' is not allowed; it has to be 5,"),
