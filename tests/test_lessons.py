@@ -419,7 +419,7 @@ def eight_points() -> Task:
 
 
 def test_mondrian_on_two_attributes():
-    """Ages span 20, wards span 4. NCP: ages lose up to 7/8 each, wards 3/4: 7 + 6 = 13 in all."""
+    """Ages span 20, wards span 4. NCP: ages and wards lose all: 8 + 8 = 16."""
     lesson = lesson_of(mondrian, eight_points(), metric_named("ncp"))
     steps = lesson.steps
     assert [step.heading for step in steps] == [
@@ -444,17 +444,17 @@ def test_mondrian_on_two_attributes():
         ("ward", (False, -1.0, 1)),
     ]
     assert where.chosen.name == "up to 26" and steps[2].detail.median == "26"
-    # Ages 20-26 and 28-40 are 4 of 8 values each: 8 records x 3/8 = 3; wards lose all: 8 x 3/4 = 6.
-    assert steps[2].numbers.alteration == pytest.approx(100 * 9 / 13)
+    # Ages 20-26 and 28-40 are 4 of 8 values each: 8 records x 4/8 = 4; wards lose all: 8.
+    assert steps[2].numbers.alteration == pytest.approx(100 * 12 / 16)
     assert boxes(steps[2]) == [((20, 1), (26, 5), 4), ((28, 1), (40, 5), 4)]
 
     # 20-26: age spans 6 of 20, ward 4 of 4. Wards 1, 2, 4, 5: two of four do not exceed 2.
     axes, where = steps[3].choices
     assert [(each.name, each.key[1]) for each in axes.candidates] == [("age", -0.3), ("ward", -1)]
     assert where.chosen.name == "up to 2"
-    # Both parts: ages three values (20-24, 22-26), 4 x 2/8 = 1; wards two values, 4 x 1/4 = 1.
-    # The other half still loses 4 x 3/8 + 4 x 3/4 = 4.5: together 6.5 of 13.
-    assert steps[3].numbers.alteration == 50
+    # Both parts: ages three values (20-24, 22-26), 4 x 3/8 = 1.5; wards two values, 4 x 2/4 = 2.
+    # The other half still loses 4 x 4/8 + 4 = 6: together 9.5 of 16.
+    assert steps[3].numbers.alteration == pytest.approx(100 * 9.5 / 16)
     assert boxes(steps[3]) == [
         ((20, 1), (24, 2), 2),
         ((22, 4), (26, 5), 2),
@@ -472,9 +472,9 @@ def test_mondrian_on_two_attributes():
     assert axes.candidates[1].note == "width 100.0 %; a part would hold 1 record"
     assert where.chosen.name == "up to 30"
     assert "the widest that can be cut: ward cannot" in steps[6].sentence
-    # 28, 30: ages two values, 2 x 1/8; ward 1 as it is. 34, 40: 2 x 1/8, wards lose all, 2 x 3/4.
-    # 0.25 + 0.25 + 1.5 = 2 here, 2 in the other half: 4 of 13.
-    assert steps[6].numbers.alteration == pytest.approx(100 * 4 / 13)
+    # 28, 30: ages two values, 2 x 2/8; ward 1 as it is. 34, 40: 2 x 2/8, wards lose all, 2.
+    # 0.5 + 0.5 + 2 = 3 here, 3.5 in the other half: 6.5 of 16.
+    assert steps[6].numbers.alteration == pytest.approx(100 * 6.5 / 16)
     assert boxes(steps[6])[2:] == [((28, 1), (30, 1), 2), ((34, 1), (40, 5), 2)]
     assert steps[-1].numbers.min_k == 2 and steps[-1].numbers.classes == 4
     released = steps[-1].recoding

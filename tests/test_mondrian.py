@@ -692,6 +692,14 @@ def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, var
 
 
 @pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("dimension", DIMENSIONS[1:])
+def test_a_sample_of_adult_is_cut_on_the_columns_chosen_otherwise(adult_path, variant, dimension):
+    options = {"variant": variant, "dimension": dimension}
+    check_against_plain(replace(adult_task(adult_path, 1_500), k=5, options=options))
+
+
+@pytest.mark.adult
 @pytest.mark.nightly
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("k", [5, 100])
