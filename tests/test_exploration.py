@@ -85,6 +85,23 @@ limits = some.none() | some.integers(0, 4)
 
 
 # --- every node -------------------------------------------------------------------------------
+def test_two_generalisations_may_be_minimal_and_mingen_takes_the_more_precise():
+    """Figure 2.5 of de Spoelberch's report: names up to their root, or both columns once.
+
+    Prec: 1 - (2/2 + 0/1) / 2 = 1/2 against 1 - (1/2 + 1/1) / 2 = 1/4.
+    """
+    names = PlainTree(
+        {"*": None, "John M.": "*", "Timothy J.": "*", "JM 1": "John M.", "JM 2": "John M.",
+         "TJ 1": "Timothy J.", "TJ 2": "Timothy J."}
+    )  # fmt: skip
+    ages = PlainTree({"[20-40]": None, "21": "[20-40]", "36": "[20-40]"})
+    rows = (("JM 1", "21"), ("TJ 1", "21"), ("JM 2", "36"), ("TJ 2", "36"))
+    task = task_of(Problem((names, ages), rows), limit=0)
+    explored = explore(no_progress, task)
+    assert sorted(explored.minimal) == [(1, 1), (2, 0)]
+    assert mingen.anonymise(task).trace.node == (2, 0)
+
+
 @given(problem=cases, k=ks, limit=limits)
 @examples(60)
 def test_every_node_is_what_it_is_by_hand(problem, k, limit):

@@ -22,7 +22,7 @@ from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import groups, intervals, suppression
+from kanon.hierarchy.build import groups, intervals, mask, suppression
 from kanon.hierarchy.ranges import flat, is_flat
 from kanon.measures.summary import summary
 from kanon.metrics import metric_named
@@ -207,6 +207,23 @@ def test_three_parts_may_be_more_equal_than_two():
     assert told(task) == [("age", "20", (7, 5))]
     task = replace(task, options={**task.options, "dimension": "best-balance"})
     assert told(task) == [("race", "Dog", (4, 4, 4))]
+
+
+def test_regions_of_schooling_and_postcodes_with_hierarchies_and_without():
+    """Figure 2.6 and equations 2.3 to 2.6 of de Spoelberch's report."""
+    rows = ["dropout 34986", "dropout 34917", "Masters 34986", "PhD 34986"]
+    schooling = groups([{"school": ["dropout"], "further studies": ["Masters", "PhD"]},
+                        {"*": ["school", "further studies"]}])  # fmt: skip
+    zips = mask(["28473", "34917", "34986"], [2])
+    task = task_of(table("schooling zip", [schooling, zips], rows), 2)
+    assert told(task) == [("schooling", "dropout", (2, 2))]
+    with_groups = mondrian.anonymise(task)
+    assert released(with_groups) == [("dropout", "34***"), ("further studies", "34986")]
+    ranges = mondrian.anonymise(replace(task, options={"release": "ranges"}))
+    assert released(ranges) == [
+        ("dropout", "[34917, 34986]"),
+        ("{Masters, PhD}", "34986"),
+    ]
 
 
 def animals() -> Hierarchy:
@@ -689,6 +706,14 @@ def check_against_plain(task: Task) -> None:
 def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, models):
     task = adult_task(adult_path, 1_500)
     check_against_plain(replace(task, k=5, models=models, options={"variant": variant}))
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("dimension", DIMENSIONS[1:])
+def test_a_sample_of_adult_is_cut_on_the_columns_chosen_otherwise(adult_path, variant, dimension):
+    options = {"variant": variant, "dimension": dimension}
+    check_against_plain(replace(adult_task(adult_path, 1_500), k=5, options=options))
 
 
 @pytest.mark.adult

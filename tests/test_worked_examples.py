@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kanon.algorithms.search import Known, begin, minimal_satisfying
-from kanon.algorithms.task import no_progress
 from kanon.plan import Plan
-from kanon.run import prepare, run
+from kanon.run import run
 
 
 def plan(k, hierarchies, sensitive=(), **algorithm):
@@ -41,22 +39,3 @@ def test_the_four_records_of_de_spoelberch():
         ["284**", "30-39", "36k"],
         ["79203", "20-29", "64k"],
     ]
-
-
-def test_the_two_minimal_generalisations_of_de_spoelberch():
-    """[dS] fig. 2.5: both columns one step up, or the name lost and the age as it is."""
-    people = pd.DataFrame({
-        "name": ["John Manders", "Timothy Jacks", "John Misler", "Timothy Jollten"],
-        "age": [21, 21, 36, 36],
-    })  # fmt: skip
-    initials = {
-        "John M.": ["John Manders", "John Misler"],
-        "Timothy J.": ["Timothy Jacks", "Timothy Jollten"],
-    }
-    trees = {
-        "name": {"build": "groups", "levels": [initials, {"*": [*initials]}]},
-        "age": {"build": "intervals", "widths": [40]},
-    }
-    prepared = prepare(plan(2, trees, name="mingen"), people)
-    lattice = begin(prepared.task(), no_progress)
-    assert sorted(minimal_satisfying(lattice, Known(lattice))) == [(1, 1), (2, 0)]

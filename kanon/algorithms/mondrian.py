@@ -54,8 +54,8 @@ __all__ = [
 CARD = Card(
     name="mondrian",
     title="Mondrian",
-    summary="Cuts the table at a median, then each part again, always where its values are spread "
-    "widest. Stops where a cut would leave too few records on one side.",
+    summary="Cuts the table at a median, then each part again, as a rule where its values are "
+    "spread widest. Stops where a cut would leave too few records on one side.",
     source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
 )
 
