@@ -511,6 +511,8 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     plan_of(mended)
     again = imported(table, export(one.pinned[0]).encode(), "last month")
     assert not again.pinned[0].fits and "does not fit" in again.notice
+    old = json.loads(export(one.pinned[0])) | {"version": 1}
+    assert "nl(leaf) = 0" in imported(table, json.dumps(old).encode(), "old").notice
     assert again.pinned[0].findings == tuple(
         found for found in moved.pinned[0].findings if found.kind != "new-categories"
     )

@@ -18,7 +18,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_tables import SEVEN, PlainTree, Problem, edge_weights, examples, path_cost, problems
 
-from kanon.algorithms import datafly, gaa, mondrian
+from kanon.algorithms import datafly, gaa, mdav, mondrian
 from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -416,6 +416,26 @@ def eight_points() -> Task:
     """
     classes = preset_table("points").classes
     return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+
+
+def test_who_is_left_over_joins_after_the_groups_were_made():
+    """MDAV, k = 2: (1, 1) and (1, 0), then the three (0, 0); (2, 0) alone is too few for a group.
+
+    The variances are 5/9 and 5/36. From (2, 0) it is 1 · 9/5 + 1/4 · 36/5 = 3.6 to the mean of the
+    first group, and 4 · 9/5 = 7.2 to the second.
+    """
+    one, two = (PlainTree({"*": None, **dict.fromkeys(values, "*")}) for values in ("012", "01"))
+    rows = [("0", "0")] * 3 + [("1", "0"), ("1", "1"), ("2", "0")]
+    classes = Problem((one, two), tuple(rows)).classes()
+    task = Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+    steps = lesson_of(mdav, task, metric_named("ncp")).steps
+    assert [step.heading for step in steps[1:-1]] == [
+        "Group 1 begins: 1, 1",
+        "Group 1: 1, 0 joins",
+        "Group 2 begins: 0, 0",
+        "2, 0 is left over",
+    ]
+    assert steps[4].choices[0].chosen.key == pytest.approx((3.6, 0))
 
 
 def test_mondrian_on_two_attributes():

@@ -160,8 +160,9 @@ class _Groups:
         begun = self.members[number][0]
         sums = [int(column.values[begun]) for column in self.columns]
         to = self.board.originals[begun].label
-        while mine := [each for each in self.left if self.group[each] == number]:
-            size = self.records(self.members[number])
+        # Some may join much later, when too few are left for a group.
+        while (size := self.records(self.members[number])) < self.board.task.k:
+            mine = [each for each in self.left if self.group[each] == number]
             joins = min(mine, key=lambda each: (self.squared(each, sums, 1), each))
             choice = Choice(
                 f"Which record joins group {number + 1}?",
