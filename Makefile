@@ -92,7 +92,7 @@ texts: $(VENV)/.kanon-dev
 	PYTHONPATH=. $(BIN)/python tests/texts.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
-# five, three and fifteen.
+# seven, three and fifteen.
 benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
 

@@ -147,7 +147,7 @@ def test_s1_of_the_page_is_ours(adult_path: Path, monkeypatch):
 @pytest.mark.adult
 @pytest.mark.nightly
 def test_the_whole_page_is_ours(adult_path: Path, monkeypatch):
-    """Every figure and every sentence; five minutes on two cores."""
+    """Every figure and every sentence; seven minutes on two cores."""
     monkeypatch.setenv("KANON_ADULT", str(adult_path))
     table = read_table(adult_path).table
     found = page(measure(table), len(table))
