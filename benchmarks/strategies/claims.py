@@ -7,13 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.case import CaseError
 from benchmarks.strategies.measured import COLUMNS, GUIDES, Findings
 from benchmarks.strategies.published import PUBLISHED_AREAS
 from benchmarks.strategies.tables import ORDERS, counted, distance, inside, widths_of, yardsticks
 from kanon.strategies import SCOPES
 
-__all__ = ["CLAIMS", "check"]
+__all__ = ["CLAIMS"]
 
 
 def _held(found: Findings, place: int) -> list[tuple[int, int]]:
@@ -92,19 +91,3 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     ),
 }
 """Per sentence of the page, in short, whether the figures bear it out."""
-
-
-def check(found: Findings) -> None:
-    """Check every sentence.
-
-    Raises
-    ------
-    CaseError
-        One does not hold; the message names it.
-    """
-    for claim, holds in CLAIMS.items():
-        if not holds(found):
-            raise CaseError(
-                f"The page would say that {claim}, which these figures do not bear out: "
-                "change page.md and claims.py."
-            )
