@@ -1,31 +1,58 @@
-"""Our tables, for every reading of what the papers leave open."""
+"""Our figures, for every reading of what the papers leave open."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.fidelity.published import PUBLISHED_TABLES, Tables, apart
+from benchmarks.against_scan import check_same
+from benchmarks.fidelity.published import (
+    CRITERIA,
+    INTERVAL,
+    PUBLISHED_AREAS,
+    PUBLISHED_TABLES,
+    REQUESTED,
+    to_whole,
+)
+from benchmarks.fidelity.scan import scan
 from benchmarks.fresh import ROOT
 from benchmarks.plans import content
-from kanon.algorithms.task import Task, no_progress
-from kanon.metrics import PUBLISHED, metric_named, potentials
+from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.classes import EquivalenceClasses
+from kanon.comparison import PAPER_K, TIE_SEEDS
+from kanon.measures.along import Curves, Points, curves_along
+from kanon.measures.cells import whole_potentials
+from kanon.measures.comparing import nauc
+from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare
+from kanon.run import prepare
+from kanon.sources.opening import open_table
 from kanon.sweep import Planned, solve_sweep
 
-__all__ = ["Findings", "Reading", "measure", "readings"]
+__all__ = [
+    "AREA_KS",
+    "GROUPINGS",
+    "HIERARCHIES",
+    "OURS",
+    "READINGS",
+    "Findings",
+    "Reading",
+    "Result",
+    "measure",
+    "readings",
+    "voters_areas",
+]
 
 HIERARCHIES = ROOT / "hierarchies"
 OURS = "adult"
 GROUPINGS = (OURS, "adult-us-statistics", "adult-un-standards")
-ALGORITHMS = ("gaa", "gaa-small")
-COSTS = {"weighted": "every record", "representatives": "once per class"}
-TIE_SEEDS = (1, 2, 3)
+AREA_KS = tuple(sorted({*INTERVAL, *(k for k in PAPER_K if INTERVAL[0] <= k <= INTERVAL[1])}))
 
 
 @dataclass(frozen=True)
@@ -36,98 +63,231 @@ class Reading:
     ----------
     grouping
         The folder of the hierarchies.
-    algorithm, cost, tie_seed
-        As in a plan.
-    only
-        The one column whose tree is the grouping's while the others are ours; empty if all are.
+    algorithm
+        ``gaa`` or ``gaa-small``.
+    leaf
+        nl of an original value, for the metrics that guide and measure.
+    cost
+        Of a merge: ``weighted`` by the records of each class, for ``representatives`` of them, or
+        ``joint``: both weighted by the records of both.
+    ties
+        In ``canonical`` order, ``reversed``, or by a tie seed.
     """
 
     grouping: str = OURS
     algorithm: str = "gaa"
+    leaf: int = 0
     cost: str = "weighted"
-    tie_seed: int | None = None
-    only: str = ""
+    ties: str | int = "canonical"
+
+    @property
+    def scanned(self) -> bool:
+        """Whether kanon has no such option, so that the plain scan runs it."""
+        return self.cost == "joint" or self.ties == "reversed"
 
 
-@dataclass(frozen=True)
+READINGS: Mapping[str, tuple[Reading, ...]] = {
+    "as written": (Reading(),),
+    "nl(leaf) = 1": (Reading(leaf=1),),
+    "ties reversed": (Reading(ties="reversed"),),
+    "ten tie seeds": tuple(Reading(ties=seed) for seed in TIE_SEEDS),
+    "(cost₁ + cost₂) · (\\|C₁\\| + \\|C₂\\|)": (Reading(cost="joint"),),
+    "representatives": (Reading(cost="representatives"),),
+    "`gaa-small`": (Reading(algorithm="gaa-small"),),
+    "`gaa-small`, representatives": (Reading(algorithm="gaa-small", cost="representatives"),),
+}
+"""The rows of the page's table, with our hierarchies: one reading, or one per seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a reading gives. Metrics are in the order of :data:`kanon.metrics.PUBLISHED`.
+
+    Attributes
+    ----------
+    tables
+        Per k the alteration in percent, shape (7, 7): measured by guiding.
+    least
+        Per requested k the records of the smallest class, by the metric that guided. Shape (7,).
+    areas
+        The NAUC of each criterion of Table 3, by the metric that guided; None of an algorithm that
+        is not that of the table. Shape (3, 7).
+    """
+
+    tables: Mapping[int, np.ndarray]
+    least: Mapping[int, np.ndarray]
+    areas: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
 class Findings:
     """What was measured.
 
     Attributes
     ----------
-    tables
-        Per reading its tables.
-    shares
-        Per metric (rows) the percentage of all that could be lost that each column of Adult holds,
-        with our hierarchies.
+    results
+        Per reading what it gives.
+    voters
+        The areas of the voters sample, as in :class:`Result`.
     """
 
-    tables: Mapping[Reading, Tables]
-    shares: pd.DataFrame
+    results: Mapping[Reading, Result]
+    voters: np.ndarray
 
-    def apart(self, reading: Reading, k: int, rounded: bool = False) -> np.ndarray:
-        """A reading less the published table. Shape (7, 7)."""
-        return apart(self.tables[reading], k, rounded)
+    def apart(self, reading: Reading, k: int, rounded: bool = True) -> np.ndarray:
+        """Ours, rounded to whole percent or not, less the published figure. Shape (7, 7)."""
+        ours = self.results[reading].tables[k]
+        return (to_whole(ours) if rounded else ours) - PUBLISHED_TABLES[k]
 
-    def off(self, reading: Reading, k: int, rounded: bool = False) -> float:
-        """The mean absolute difference per cell."""
+    def off(self, reading: Reading, k: int, rounded: bool = True) -> float:
+        """The mean absolute difference per cell of a figure."""
         return float(np.abs(self.apart(reading, k, rounded)).mean())
 
-    def span(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Per cell the least and the largest figure that gaa has with the groupings."""
-        each = [self.tables[Reading(grouping)][k] for grouping in GROUPINGS]
-        return np.min(each, axis=0), np.max(each, axis=0)
+    def areas(self, reading: Reading = Reading()) -> np.ndarray:
+        """The areas of a reading of ``gaa``. Shape (3, 7)."""
+        found = self.results[reading].areas
+        assert found is not None
+        return found
+
+    def areas_off(self, reading: Reading) -> float:
+        """The mean absolute difference per cell of Table 3; not a number without areas."""
+        if self.results[reading].areas is None:
+            return np.nan
+        return float(np.abs(self.areas(reading) - PUBLISHED_AREAS).mean())
+
+    def all_off(self, reading: Reading) -> np.ndarray:
+        """The mean absolute differences of figs. 6, 7, 8, rounded, and of Table 3. Shape (4,)."""
+        return np.array(
+            [*(self.off(reading, k) for k in PUBLISHED_TABLES), self.areas_off(reading)]
+        )
+
+    def row(self, title: str, grouping: str = OURS) -> np.ndarray:
+        """The same for each reading of a row of :data:`READINGS`. Shape (readings, 4)."""
+        return np.array(
+            [self.all_off(replace(each, grouping=grouping)) for each in READINGS[title]]
+        )
 
 
 def readings() -> list[Reading]:
-    """Every grouping, algorithm, cost and order of ties; gaa with one tree of another grouping."""
-    whole = product(GROUPINGS, ALGORITHMS, COSTS, (None, *TIE_SEEDS))
-    swapped = [
-        Reading(grouping, only=path.stem)
+    """Every reading with every grouping."""
+    return [
+        replace(each, grouping=grouping)
         for grouping in GROUPINGS
-        for path in sorted((HIERARCHIES / grouping).glob("*.csv"))
-        if path.read_bytes() != (HIERARCHIES / OURS / path.name).read_bytes()
+        for several in READINGS.values()
+        for each in several
     ]
-    return [*(Reading(*each) for each in whole), *swapped]
 
 
 def measure(table: pd.DataFrame, wanted: Sequence[Reading]) -> Findings:
-    """Run the readings on Adult with each metric guiding, and measure in each metric."""
-    metrics, ks = [metric_named(name) for name in PUBLISHED], list(PUBLISHED_TABLES)
-    tables = {}
-    for algorithm in dict.fromkeys(reading.algorithm for reading in wanted):
-        chosen = [reading for reading in wanted if reading.algorithm == algorithm]
-        tasks = [task for reading in chosen for task in _tasks(table, reading)]
-        runs = iter(
-            solve_sweep(no_progress, [Planned(algorithm, task) for task in tasks], ks, metrics)
+    """Run the readings on Adult with each metric guiding, and measure in each metric.
+
+    Raises
+    ------
+    CaseError
+        The plain scan takes other merges than kanon where both have the same reading.
+    """
+    classes = {each: _classes(table, each) for each in {reading.grouping for reading in wanted}}
+    if any(reading.scanned for reading in wanted):
+        first = _task(classes[wanted[0].grouping], Reading(), metric_named(PUBLISHED[0]))
+        check_same(scan(first), merge_greedily(first))
+    runs = iter(
+        side_by_side(
+            [
+                partial(_numbers, classes[reading.grouping], reading, guide)
+                for reading in wanted
+                for guide in range(len(PUBLISHED))
+            ],
+            no_progress,
+            "run",
         )
-        for reading in chosen:
-            guided = [next(runs).at(ks) for _ in PUBLISHED]
-            cells = np.array([[run[f"alteration_{name}"] for run in guided] for name in PUBLISHED])
-            tables[reading] = dict(zip(ks, np.moveaxis(cells, 2, 0), strict=True))
-    return Findings(tables, _shares(_prepared(table, Reading())))
-
-
-def _prepared(table: pd.DataFrame, reading: Reading) -> Prepared:
-    folders = {each: reading.grouping if reading.only in ("", each) else OURS for each in table}
-    trees = {column: str(HIERARCHIES / folders[column] / f"{column}.csv") for column in table}
-    return prepare(Plan.from_content(content(trees, "nllm", max(PUBLISHED_TABLES))), table)
-
-
-def _tasks(table: pd.DataFrame, reading: Reading) -> list[Task]:
-    """One per metric that guides."""
-    prepared = _prepared(table, reading)
-    tasks = (
-        prepared.guided_by(metric=guide, strategy="s1", tie_seed=reading.tie_seed).task()
-        for guide in PUBLISHED
     )
-    return [replace(task, weighted=reading.cost == "weighted") for task in tasks]
+    results = {
+        reading: _result(reading, [next(runs) for _ in PUBLISHED], len(table)) for reading in wanted
+    }
+    return Findings(results, voters_areas())
 
 
-def _shares(prepared: Prepared) -> pd.DataFrame:
-    classes, rows = prepared.classes, []
-    for name in PUBLISHED:
-        depths = potentials(metric_named(name), classes.hierarchies)
-        lost = [depth[classes.nodes[:, j]] @ classes.counts for j, depth in enumerate(depths)]
-        rows.append(100 * np.array(lost) / sum(lost))
-    return pd.DataFrame(rows, index=list(PUBLISHED), columns=list(classes.attributes))
+def voters_areas() -> np.ndarray:
+    """The areas of the voters sample: all five columns are quasi-identifiers. Shape (3, 7)."""
+    table = open_table(ROOT / "sample_data" / "voters.csv").table
+    trees = {str(column): str(HIERARCHIES / "voters" / f"{column}.csv") for column in table.columns}
+    chosen = content({**trees, "party": {"build": "suppression"}}, "nllm", 2)
+    classes = prepare(Plan.from_content(chosen), table).classes
+    works = [partial(_numbers, classes, Reading(), guide) for guide in range(len(PUBLISHED))]
+    return _areas(side_by_side(works, no_progress, "run"), classes.n_records)
+
+
+def _classes(table: pd.DataFrame, grouping: str) -> EquivalenceClasses:
+    trees = {str(column): str(HIERARCHIES / grouping / f"{column}.csv") for column in table}
+    return prepare(Plan.from_content(content(trees, "nllm", 2)), table).classes
+
+
+def _metrics(leaf: int) -> list[Metric]:
+    """The seven metrics under a reading of nl."""
+    metrics = [metric_named(name) for name in PUBLISHED]
+    if leaf == 0:
+        return metrics
+    return [
+        replace(each, intermediate=f"other-{each.intermediate}")
+        if each.intermediate.startswith("leaves")
+        else each
+        for each in metrics
+    ]
+
+
+def _task(classes: EquivalenceClasses, reading: Reading, guide: Metric) -> Task:
+    return Task(
+        classes,
+        whole_potentials(classes, guide),
+        k=INTERVAL[1],
+        weighted=reading.cost == "weighted",
+        tie_seed=reading.ties if isinstance(reading.ties, int) else None,
+    )
+
+
+def _ks(reading: Reading) -> list[int]:
+    """At which k a reading is measured; the algorithm of fig. 9 at what its text names too."""
+    if reading.algorithm == "gaa-small":
+        literal = reading == Reading(algorithm="gaa-small")
+        return sorted({*PUBLISHED_TABLES, *(REQUESTED if literal else ())})
+    every = {*PUBLISHED_TABLES, *AREA_KS, *REQUESTED}
+    return sorted(k for k in every if not reading.scanned or k <= INTERVAL[1])
+
+
+def _numbers(
+    classes: EquivalenceClasses, reading: Reading, guide: int, told: Progress
+) -> Mapping[str, np.ndarray]:
+    """The criteria of one run, with one metric guiding."""
+    told(0.0, "")
+    metrics, ks = _metrics(reading.leaf), _ks(reading)
+    task = _task(classes, reading, metrics[guide])
+    found: Curves | Points
+    if reading.scanned:
+        path = scan(task, joint=reading.cost == "joint", reversed_ties=reading.ties == "reversed")
+        found = curves_along(path, metrics)
+    else:
+        (found,) = solve_sweep(told, [Planned(reading.algorithm, task)], ks, metrics)
+    return found.at(ks)
+
+
+def _result(reading: Reading, runs: Sequence[Mapping[str, np.ndarray]], n_records: int) -> Result:
+    """What the runs of a reading give, one per metric that guided."""
+    ks = runs[0]["k"].tolist()
+    cells = np.array([[run[f"alteration_{name}"] for run in runs] for name in PUBLISHED])
+    least = np.array([run["min_k"] for run in runs])
+    return Result(
+        {k: cells[:, :, ks.index(k)] for k in PUBLISHED_TABLES},
+        {k: least[:, ks.index(k)] for k in REQUESTED if k in ks},
+        _areas(runs, n_records) if reading.algorithm == "gaa" else None,
+    )
+
+
+def _areas(runs: Sequence[Mapping[str, np.ndarray]], n_records: int) -> np.ndarray:
+    """The NAUC over the k of the papers inside the interval. Shape (3, 7)."""
+    places = [runs[0]["k"].tolist().index(k) for k in AREA_KS]
+    return np.array(
+        [
+            [nauc(AREA_KS, run[criterion][places], *INTERVAL, n_records) for run in runs]
+            for criterion in CRITERIA
+        ]
+    )
