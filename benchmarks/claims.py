@@ -1,4 +1,4 @@
-"""What the sentences of a page say, asked of the figures that stand beside them."""
+"""The sentences of a page as questions to its figures: a page with a false one is not written."""
 
 from __future__ import annotations
 
@@ -7,34 +7,29 @@ from typing import TypeVar
 
 from benchmarks.case import CaseError
 
-__all__ = ["check"]
+__all__ = ["check_claims"]
 
-Found = TypeVar("Found")
+Findings = TypeVar("Findings")
 
 
-def check(claims: Mapping[str, Callable[[Found], bool]], found: Found) -> None:
+def check_claims(claims: Mapping[str, Callable[[Findings], bool]], found: Findings) -> None:
     """Check every sentence of a page.
 
     Parameters
     ----------
     claims
-        Per sentence, in short, whether figures bear it out.
+        Per sentence, in short, whether the figures bear it out.
     found
-        The figures.
+        What was measured.
 
     Raises
     ------
     CaseError
         One does not hold; the message names it.
-
-    >>> check({"all is even": lambda found: found % 2 == 0}, 2)
-    >>> check({"all is even": lambda found: found % 2 == 0}, 3)
-    Traceback (most recent call last):
-    benchmarks.case.CaseError: The page would say that all is even, which these figures do not ...
     """
     for claim, holds in claims.items():
         if not holds(found):
             raise CaseError(
                 f"The page would say that {claim}, which these figures do not bear out: "
-                "change the sentence and its claim."
+                "change page.md and claims.py."
             )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_tables import examples
 
 from benchmarks.case import CaseError
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.guess.__main__ import PAGE
 from benchmarks.guess.claims import CLAIMS
 from benchmarks.guess.measured import Answered, Finding, findings, known_content
@@ -157,10 +157,10 @@ def test_what_the_page_says_is_borne_out_by_its_table():
         for question, right, tried, behind, usual, its in rows
     }
     assert len(found) == 2 * len(QUESTIONS)
-    check(CLAIMS, found)
+    check_claims(CLAIMS, found)
     turned = {
         question: {"guess": each["constant"], "constant": each["guess"]}
         for question, each in found.items()
     }
     with pytest.raises(CaseError, match="less often than always the same way"):
-        check(CLAIMS, turned)
+        check_claims(CLAIMS, turned)

@@ -33,6 +33,7 @@ from benchmarks.algorithms.measured import (
 from benchmarks.algorithms.page import PAGE, page
 from benchmarks.algorithms.shapes import HEIGHTS, shaped
 from benchmarks.case import CaseError
+from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_content
@@ -117,7 +118,7 @@ def test_what_may_suppress_is_not_among_those_that_do_not():
 def test_a_sentence_on_the_searches_that_does_not_hold_stops_the_page():
     none = side({})
     runs = borne_out()
-    claims.check(Findings(none, none, runs, 1.0, ""))
+    check_claims(claims.CLAIMS, Findings(none, none, runs, 1.0, ""))
     numbers = claims.figures(Findings(none, none, runs, 1.0, ""))
     assert numbers["runs"] == 12 and numbers["points"] == 24 and numbers["higher"] == 0
     assert numbers["as_samarati"] == 12 and numbers["apart"] == 1 and numbers["upto"] == 4
@@ -129,7 +130,7 @@ def test_a_sentence_on_the_searches_that_does_not_hold_stops_the_page():
     for place in runs:
         wrong = Findings(none, none, runs | {place: searches(flat, flat)}, 1.0, "")
         with pytest.raises(CaseError, match=r"The page would say that .* do not bear out"):
-            claims.check(wrong)
+            check_claims(claims.CLAIMS, wrong)
 
 
 def test_improved_greedy_is_counted_against_each_of_the_others():

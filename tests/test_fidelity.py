@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.against_scan import check_same
 from benchmarks.case import CaseError
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.fidelity import published, tables
 from benchmarks.fidelity.claims import CLAIMS
 from benchmarks.fidelity.measured import (
@@ -107,9 +107,9 @@ def test_an_aim_is_missed_where_the_figures_miss_it() -> None:
 def test_the_page_is_not_written_with_a_sentence_that_is_false() -> None:
     with pytest.raises(CaseError, match=r"nl\(leaf\) = 1 is farther off"):
         page(findings(), (30_162, 9))
-    check({"a true one": lambda found: True}, findings())
+    check_claims({"a true one": lambda found: True}, findings())
     with pytest.raises(CaseError, match="say that the earth is flat"):
-        check({"the earth is flat": lambda found: False}, findings())
+        check_claims({"the earth is flat": lambda found: False}, findings())
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

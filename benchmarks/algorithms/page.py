@@ -15,6 +15,7 @@ from benchmarks.algorithms.measured import (
     Side,
 )
 from benchmarks.algorithms.shapes import HEIGHTS
+from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
@@ -36,7 +37,7 @@ def page(found: Findings) -> str:
     CaseError
         The figures do not bear out a sentence.
     """
-    claims.check(found)
+    check_claims(claims.CLAIMS, found)
     shaped = found.searches[claims.PUBLISHED_HEIGHTS, SEARCH_LIMITS[0]]
     guided, unguided = tables.guided()
     return TEXT.read_text("utf-8").format(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.fidelity import tables
 from benchmarks.fidelity.claims import CLAIMS, diagonal
 from benchmarks.fidelity.measured import (
@@ -49,7 +49,7 @@ def page(found: Findings, shape: tuple[int, int]) -> str:
     CaseError
         The figures do not bear out a sentence.
     """
-    check(CLAIMS, found)
+    check_claims(CLAIMS, found)
     sums = [[f"`hierarchies/{each}`", f"`{checksum(each)}`"] for each in GROUPINGS]
     return TEXT.read_text("utf-8").format(
         aims="\n\n".join(aims(found)),

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.case import CaseError
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.fresh import ROOT
 from benchmarks.guess.claims import CLAIMS
 from benchmarks.guess.measured import Answered, Finding, answered, findings, known_content
@@ -28,7 +28,7 @@ def main() -> int:
         adult_path()
         tables = [answered(known) for known in known_tables()]
         found = findings(tables)
-        check(CLAIMS, found)
+        check_claims(CLAIMS, found)
     except CaseError as error:
         print(error, file=sys.stderr)
         return 2

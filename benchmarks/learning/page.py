@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.learning import tables
@@ -38,7 +38,7 @@ def page(found: Findings) -> str:
     CaseError
         The figures do not bear out a sentence.
     """
-    check(CLAIMS, found)
+    check_claims(CLAIMS, found)
     adult, voters = found.lessons["adult", "original"], found.lessons["voters", "original"]
     second = found.lessons["adult", "release"]
     parts: dict[str, str] = {}

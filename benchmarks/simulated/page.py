@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
@@ -29,7 +30,7 @@ def page(found: Findings, records: int) -> str:
     CaseError
         The figures do not bear out a sentence.
     """
-    claims.check(found)
+    check_claims(claims.CLAIMS, found)
     known = {guide: [tables.known(guide, name) for name in CRITERIA] for guide in GUIDES}
     read = {guide: sum(each for each, _ in known[guide]) for guide in GUIDES}
     moved, moved_rank = tables.moved(found)

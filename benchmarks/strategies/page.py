@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.claims import check
+from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
@@ -33,7 +33,7 @@ def page(found: Findings, records: int) -> str:
     CaseError
         The figures do not bear out a sentence.
     """
-    check(claims.CLAIMS, found)
+    check_claims(claims.CLAIMS, found)
     far = {
         name: {scope: tables.distance(found, name, name, scope) for scope in SCOPES}
         for name in tables.NUMBERED
