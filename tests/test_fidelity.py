@@ -61,6 +61,7 @@ def findings(
     result = Result(
         {k: cells + apart for k, cells in PUBLISHED_TABLES.items()},
         {k: np.full(7, records) for k in REQUESTED},
+        {name: {k: np.arange(7.0) for k in REQUESTED} for name in published.CURVES},
         areas,
     )
     small = replace(result, areas=None)
@@ -93,6 +94,17 @@ def test_the_published_figures_are_no_difference_from_themselves() -> None:
     assert tables.areas_order(found.areas()) == pytest.approx([1, 1, 1])
     assert "| **NLLM** | 56.07 / 56.07 / 0.00 |" in tables.areas(found, Reading())
     assert "| ten tie seeds | 0.00 (0.00 to 0.00) |" in tables.readings(found)
+
+
+def test_what_is_said_of_a_curve_is_counted_k_by_k() -> None:
+    # As if every curve rose in the order of the metrics, from Distortion to WNLLM.
+    rows = tables.said_of_curves(findings()).splitlines()[2:]
+    assert len(rows) == len(published.SAID)
+    assert rows[0] == (
+        "| fig. 10, mean alteration | Distortion, NLLM below all others | 2 to 750 | 0 of 5 "
+        "| 2, 50, 100, 500, 750 |"
+    )
+    assert rows[10].endswith("Distortion below all others | 100 to 750 | 3 of 3 |  |")
 
 
 def test_an_aim_is_missed_where_the_figures_miss_it() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from benchmarks.against_scan import check_same
 from benchmarks.fidelity.published import (
     CRITERIA,
+    CURVES,
     INTERVAL,
     PUBLISHED_AREAS,
     PUBLISHED_TABLES,
@@ -109,6 +110,9 @@ class Result:
         Per k the alteration in percent, shape (7, 7): measured by guiding.
     least
         Per requested k the records of the smallest class, by the metric that guided. Shape (7,).
+    curves
+        Per criterion of figs. 10 to 13 and requested k its percentage, by the metric that guided.
+        Shape (7,).
     areas
         The NAUC of each criterion of Table 3, by the metric that guided; None of an algorithm that
         is not that of the table. Shape (3, 7).
@@ -116,6 +120,7 @@ class Result:
 
     tables: Mapping[int, np.ndarray]
     least: Mapping[int, np.ndarray]
+    curves: Mapping[str, Mapping[int, np.ndarray]]
     areas: np.ndarray | None
 
 
@@ -274,10 +279,16 @@ def _result(reading: Reading, runs: Sequence[Mapping[str, np.ndarray]], n_record
     """What the runs of a reading give, one per metric that guided."""
     ks = runs[0]["k"].tolist()
     cells = np.array([[run[f"alteration_{name}"] for run in runs] for name in PUBLISHED])
-    least = np.array([run["min_k"] for run in runs])
+    named = {k: ks.index(k) for k in REQUESTED if k in ks}
     return Result(
         {k: cells[:, :, ks.index(k)] for k in PUBLISHED_TABLES},
         {k: least[:, ks.index(k)] for k in REQUESTED if k in ks},
+        {
+            name: {
+                k: np.array([run[name][ks.index(k)] for run in runs]) for k in REQUESTED if k in ks
+            }
+            for name in CURVES
+        },
         _areas(runs, n_records) if reading.algorithm == "gaa" else None,
     )
 

@@ -61,6 +61,7 @@ def page(found: Findings, shape: tuple[int, int]) -> str:
         ranks=sum(each.size for each in PUBLISHED_RANKS.values()),
         misfits="; ".join(tables.misfits()),
         requested=tables.requested(found),
+        curves=tables.said_of_curves(found),
         low=INTERVAL[0],
         high=INTERVAL[1],
         area_ks=", ".join(map(str, AREA_KS)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,6 +93,55 @@ ONE_CLASS: Mapping[tuple[str, int], int] = {
     **{(name, 15_000): 30_162 for name in PUBLISHED},
 }
 """What that text says of its fig. 9: the least class by metric and requested k."""
+
+CURVES: Mapping[str, str] = {
+    "mean_alteration": "fig. 10, mean alteration",
+    "generalised_percent": "fig. 11, modified values",
+    "root_percent": "fig. 12, deleted values",
+    "deleted_among_modified_percent": "fig. 13, deleted among modified",
+}
+"""The curves of [M20] that are printed without numbers, by their names in ``CURVES.csv``."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the text says of a curve: some metrics stand apart from all others.
+
+    Attributes
+    ----------
+    curve
+        A key of :data:`CURVES`.
+    low, high
+        The requested k between which it is said, both ends too.
+    metrics
+        The metrics that stand apart.
+    above
+        Whether they are above the others; below, if not.
+    """
+
+    curve: str
+    low: int
+    high: int
+    metrics: tuple[str, ...]
+    above: bool = False
+
+
+SAID: tuple[Order, ...] = (
+    Order("mean_alteration", 2, 750, ("distortion", "nllm")),
+    Order("mean_alteration", 2, 100, ("llm", "wllm"), above=True),
+    Order("mean_alteration", 500, 750, ("ncp", "llm", "wllm"), above=True),
+    Order("mean_alteration", 1000, 7500, ("nllm",)),
+    Order("generalised_percent", 2, 750, ("distortion", "nllm")),
+    Order("generalised_percent", 2, 750, ("llm", "wllm"), above=True),
+    Order("generalised_percent", 1000, 7500, ("nllm",)),
+    Order("root_percent", 2, 7500, ("llm", "wllm"), above=True),
+    Order("root_percent", 2, 7500, ("nllm", "wnllm")),
+    Order("deleted_among_modified_percent", 2, 50, ("ncp", "nllm", "total")),
+    Order("deleted_among_modified_percent", 100, 750, ("distortion",)),
+    Order("deleted_among_modified_percent", 1000, 7500, ("llm", "wllm")),
+)
+"""What the text of [M20] says of its figs. 10 to 13. Where it names no end, that is 7500: above it
+the text calls the curves chaotic."""
 
 CRITERIA: Mapping[str, str] = {
     "mean_alteration": "mean alteration",

@@ -11,12 +11,15 @@ from benchmarks.fidelity.measured import GROUPINGS, OURS, READINGS, Findings, Re
 from benchmarks.fidelity.published import (
     AVERAGES,
     CRITERIA,
+    CURVES,
     FIGURES,
     ONE_CLASS,
     PUBLISHED_AREAS,
     PUBLISHED_RANKS,
     PUBLISHED_TABLES,
     REQUESTED,
+    SAID,
+    Order,
     to_whole,
 )
 from benchmarks.markdown import signed, table, thousands
@@ -33,6 +36,7 @@ __all__ = [
     "order",
     "readings",
     "requested",
+    "said_of_curves",
     "side_by_side",
     "summary",
     "tried",
@@ -127,6 +131,40 @@ def requested(found: Findings) -> str:
             own = [thousands(each[place]) for each in least]
             body.append([f"{thousands(k)}, {TITLES[place]}", thousands(number), *own])
     return table(["requested k", "published", "`gaa`", "`gaa-small`"], body)
+
+
+def said_of_curves(found: Findings) -> str:
+    """What the text says of figs. 10 to 13, and at how many of the k it names ours do the same."""
+    curves = found.results[Reading()].curves
+    body = []
+    for said in SAID:
+        ks = [k for k in REQUESTED if said.low <= k <= said.high]
+        held = [k for k in ks if _stands_apart(said, curves[said.curve][k])]
+        missed = ", ".join(thousands(k) for k in ks if k not in held)
+        names = [METRICS[name].card.title for name in said.metrics]
+        where = "above" if said.above else "below"
+        body.append(
+            [
+                CURVES[said.curve],
+                f"{', '.join(names)} {where} all others",
+                f"{thousands(said.low)} to {thousands(said.high)}",
+                f"{len(held)} of {len(ks)}",
+                missed,
+            ]
+        )
+    return table(["figure", "said", "k", "so in ours", "not at k ="], body)
+
+
+def _stands_apart(said: Order, values: np.ndarray) -> bool:
+    """Whether the metrics are all above, or below, or level with, every other one.
+
+    >>> _stands_apart(Order("root_percent", 2, 50, ("llm",)), np.array([5, 5, 5, 1, 5, 5, 5]))
+    True
+    """
+    inside = np.isin(PUBLISHED, said.metrics)
+    if said.above:
+        return bool(values[inside].min() >= values[~inside].max())
+    return bool(values[inside].max() <= values[~inside].min())
 
 
 def areas(found: Findings, reading: Reading) -> str:
