@@ -282,11 +282,9 @@ def _result(reading: Reading, runs: Sequence[Mapping[str, np.ndarray]], n_record
     named = {k: ks.index(k) for k in REQUESTED if k in ks}
     return Result(
         {k: cells[:, :, ks.index(k)] for k in PUBLISHED_TABLES},
-        {k: least[:, ks.index(k)] for k in REQUESTED if k in ks},
+        {k: np.array([run["min_k"][place] for run in runs]) for k, place in named.items()},
         {
-            name: {
-                k: np.array([run[name][ks.index(k)] for run in runs]) for k in REQUESTED if k in ks
-            }
+            name: {k: np.array([run[name][place] for run in runs]) for k, place in named.items()}
             for name in CURVES
         },
         _areas(runs, n_records) if reading.algorithm == "gaa" else None,
