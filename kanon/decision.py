@@ -4,7 +4,7 @@ What is reached of k, l and t is counted again from the released rows alone, as
 :mod:`kanon.release_check` does; the risk of being found follows from who looks alike. A verdict
 says what was checked, what was reached and what was not considered. It never says more.
 
->>> from kanon.plan import Plan
+>>> from kanon.plan import VERSION, Plan
 >>> from kanon.run import run
 >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
 ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
@@ -29,7 +29,7 @@ from kanon.algorithms.task import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.linkage import people_below, projected
-from kanon.plan import Plan
+from kanon.plan import VERSION, Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, prosecutor
@@ -197,7 +197,7 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
     person, whom = done.prepared.plan.person, done.persons_released()
     plan = Plan.from_content(
         {
-            "version": 2,
+            "version": VERSION,
             "columns": {
                 **{name: {"role": "quasi-identifier"} for name in quasi},
                 **{name: {"role": "sensitive"} for name in sensitive},

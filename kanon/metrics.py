@@ -95,7 +95,8 @@ class Intermediate:
     counts
         ``levels``, ``leaves`` or ``records``.
     normalised
-        Whether losing everything costs 1 in every hierarchy, however large.
+        Whether losing everything costs as much in every hierarchy, however large: 1, or just below
+        where a leaf counts as one leaf of itself.
     composed
         Whether metrics of one's own may be made of it.
     """

@@ -44,6 +44,7 @@ from kanon.schema import Role, Schema
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
 __all__ = [
+    "VERSION",
     "AlgorithmPlan",
     "ColumnPlan",
     "DatesPlan",
@@ -84,12 +85,16 @@ def of_this_version(content: Any) -> tuple[Any, str]:
     >>> of_this_version({"version": 2})
     ({'version': 2}, '')
     """
-    if not isinstance(content, dict) or content.get("version") != 1:
+    if (
+        not isinstance(content, dict)
+        or content.get("version") != 1
+        or (type(content["version"]) is not int)
+    ):
         return content, ""
     return {**content, "version": VERSION}, say(
         "The plan is of version 1, when an original value counted as one leaf of itself; it counts "
-        "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM and WNLLM, and releases that "
-        "these guide, differ from then."
+        "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics composed of "
+        "lost leaves, and releases that these guide, differ from then."
     )
 
 

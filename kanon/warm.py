@@ -18,7 +18,7 @@ from kanon.errors import PlanError
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
 from kanon.measures.summary import summary
-from kanon.plan import Plan, parameters_of
+from kanon.plan import VERSION, Plan, parameters_of
 from kanon.run import algorithms, prepare, solve
 
 __all__ = ["warm"]
@@ -39,7 +39,7 @@ def warm(names: Collection[str] = ()) -> None:
         for model in ([], [{"model": "distinct-l-diversity", "l": 2}]):
             plan = Plan.from_content(
                 {
-                    "version": 2,
+                    "version": VERSION,
                     "columns": {
                         "age": {
                             "role": "quasi-identifier",

@@ -124,6 +124,19 @@ def test_what_is_between_two_nodes(problem, data):
         assert marks[node] == at_or_above(node, low) + 2 * at_or_above(high, node)
 
 
+@given(heights=st.lists(st.integers(1, 6), min_size=1, max_size=7))
+def test_the_bounds_of_the_paper(heights):
+    """[B] eq. 10: at most (mean height + 1)^r nodes. Eq. 17: how many of them, at least and at most,
+    are on the largest level where all heights are equal. A height there is the level of the root.
+    """
+    trees = [tower(height) for height in heights]
+    r, mean = len(heights), sum(heights) / len(heights) - 1
+    assert n_nodes(trees) <= (mean + 1) ** r * (1 + 1e-12)
+    alike = [tower(heights[0])] * r
+    nodes = heights[0] ** r
+    assert nodes / ((heights[0] - 1) * r + 1) <= max(nodes_per_height(alike)) <= nodes
+
+
 def test_the_largest_level_of_many_attributes():
     """Within a few percent for nine attributes as Adult's, less for more."""
     adult = [tower(h) for h in (5, 2, 2, 3, 4, 3, 3, 3, 2)]

@@ -160,6 +160,14 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
         lambda found: _always_farther(found, _SMALL, slice(1, 3))
     ),
     "gaa has one class where fig. 9 has": lambda found: all(_one_class(found, "gaa")),
+    "at k = 10,000 gaa has one class for WNLLM too, and for no other": lambda found: (
+        [
+            name
+            for name, records in zip(PUBLISHED, found.results[Reading()].least[10_000], strict=True)
+            if records == ONE_CLASS["total", 10_000]
+        ]
+        == ["distortion", "total", "wnllm"]
+    ),
     "gaa-small has more at k = 10,000": lambda found: not any(_one_class(found, "gaa-small")[:2]),
     "neither has the published least class of LLM at 7,500": lambda found: all(
         found.results[Reading(algorithm=name)].least[7500][PUBLISHED.index("llm")]

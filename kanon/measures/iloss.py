@@ -55,7 +55,7 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
     Raises
     ------
     MetricError
-        A weight is negative.
+        There is not one weight per quasi-identifier, or one is negative or not finite.
 
     Notes
     -----
@@ -74,7 +74,9 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
     """
     lost = losses(recoding.original)
     if weights is not None:
-        if not all(weight >= 0 for weight in weights):
-            raise MetricError("Weights of columns have to be numbers of at least 0.")
+        if len(weights) != len(lost) or not all(0 <= weight < np.inf for weight in weights):
+            raise MetricError(
+                "Weights of columns have to be numbers of at least 0, one per quasi-identifier."
+            )
         lost = tuple(weight * each for weight, each in zip(weights, lost, strict=True))
     return of_sum(summed(released_cells(recoding), lost), 0.0, recoding.classes)

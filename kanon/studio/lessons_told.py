@@ -13,7 +13,7 @@ from kanon.lessons.lesson import Lesson
 from kanon.lessons.presets import PRESETS, preset_for, preset_table
 from kanon.lessons.small_tables import SmallTable
 from kanon.metrics import BESIDE, PUBLISHED
-from kanon.plan import Plan
+from kanon.plan import VERSION, Plan
 from kanon.run import Prepared, algorithm_named, uses
 from kanon.schema import Role, Schema
 from kanon.sentences import records_said
@@ -150,7 +150,7 @@ def _content(work: Work, view: StepsView) -> dict[str, Any]:
     if uses(view.algorithm, "node"):
         algorithm["node"] = dict(preset.levels)
     return {
-        "version": 2,
+        "version": VERSION,
         "columns": {name: {"role": role.value} for name, role in preset.roles.items()},
         "algorithm": algorithm,
         "privacy": [{"model": "k-anonymity", "k": k}],

@@ -23,7 +23,7 @@ from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.next_table import Finding
-from kanon.plan import MetricPlan, Plan, composed_metrics
+from kanon.plan import VERSION, MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
@@ -710,7 +710,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "missing": work.missing,
     }
     return {
-        "version": 2,
+        "version": VERSION,
         "columns": columns,
         "read": {key: value for key, value in read.items() if value is not None},
         "algorithm": {
