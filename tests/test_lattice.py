@@ -126,8 +126,8 @@ def test_what_is_between_two_nodes(problem, data):
 
 @given(heights=st.lists(st.integers(1, 6), min_size=1, max_size=7))
 def test_the_bounds_of_the_paper(heights):
-    """[B] eq. 10: at most (mean height + 1)^r nodes. Eq. 17: how many of them, at least and at most,
-    are on the largest level where all heights are equal. A height there is the level of the root.
+    """[B] eq. 10: at most (mean height + 1)^r nodes. Eq. 17: how few and how many of them
+    are on the largest level where all heights are equal. A height there is the root's level.
     """
     trees = [tower(height) for height in heights]
     r, mean = len(heights), sum(heights) / len(heights) - 1
