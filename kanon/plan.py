@@ -85,11 +85,7 @@ def of_this_version(content: Any) -> tuple[Any, str]:
     >>> of_this_version({"version": 2})
     ({'version': 2}, '')
     """
-    if (
-        not isinstance(content, dict)
-        or content.get("version") != 1
-        or (type(content["version"]) is not int)
-    ):
+    if not isinstance(content, dict) or content.get("version") != 1:
         return content, ""
     return {**content, "version": VERSION}, say(
         "The plan is of version 1, when an original value counted as one leaf of itself; it counts "
