@@ -90,7 +90,7 @@ def of_this_version(content: Any) -> tuple[Any, str]:
     return {**content, "version": VERSION}, say(
         "The plan is of version 1, when an original value counted as one leaf of itself; it counts "
         "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics composed of "
-        "lost leaves, and releases that these guide, differ from then."
+        "lost leaves, and releases that these guide, may differ from then."
     )
 
 

@@ -107,7 +107,7 @@ def test_the_lattice_of_the_census_is_simply_there(start):
     assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
     assert "about 184" in size
     assert round(30_000 * np.log10(1080)) == 91_003
-    assert "of 30 000 records: about 10^91 003 recodings" in size
+    assert "of 30 000 records: about 10⁹¹⁰⁰³ recodings" in size
 
 
 def test_steppers_choose_a_node(start):

@@ -191,7 +191,7 @@ def test_the_formula_has_this_columns_numbers(page, drawn):
     held = work(page).trees["race"]
     assert f"nl(root) = {held.n_leaves} values, h = {held.height}" in text(page)
     assert "w1 = " in text(page)
-    assert "an original value has none, nl = 0" in text(page)
+    assert "a leaf has none, nl = 0" in text(page)
     choose(page, "costs-first", "general-loss")
     assert "with nl(leaf) = 1" in text(page)
     assert "nl counts the values that a node stands for" in text(page)

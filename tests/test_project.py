@@ -84,10 +84,11 @@ def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
     plans = [project["plan"], *(part["plan"] for part in project["kept"])]
     assert [plan["version"] for plan in plans] == [2, 2]
     for plan in plans:
-        plan["version"] = 1
-    after = opened_project(people(), json.dumps(project).encode())
-    assert "was opened" in after.notice and "nl(leaf) = 0" in after.notice
-    assert saved_project(after) == saved_project(chosen()), "as version 2"
+        before, plan["version"] = plan["version"], 1
+        after = opened_project(people(), json.dumps(project).encode())
+        assert "was opened" in after.notice and "nl(leaf) = 0" in after.notice
+        assert saved_project(after) == saved_project(chosen()), "as version 2"
+        plan["version"] = before
 
 
 def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.reliability.targets import TARGETS, Target, check_sentence
-from kanon.errors import KanonError, PrivacyWarning
+from kanon.errors import KanonError, PlanWarning, PrivacyWarning
 
 __all__ = ["LONGEST", "Fed", "feed", "feed_all", "one"]
 
@@ -64,13 +64,14 @@ def one(target: Target, draw: Random) -> tuple[bool, float]:
     Finding
         It took too long.
     Exception
-        Whatever kanon raised that is no :class:`~kanon.errors.KanonError`, warnings included.
+        Whatever kanon raised that is no :class:`~kanon.errors.KanonError`; most warnings too.
     """
     given = target.make(draw)
     refused, began = False, time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", PrivacyWarning)
+        warnings.simplefilter("ignore", PlanWarning)
         try:
             target.feed(given)
         except KanonError as error:

@@ -234,7 +234,7 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
     elif metric.intermediate.startswith("other-leaves"):
         counted = say("nl counts the values that a node stands for.")
     else:
-        counted = say("nl counts the values below a node; an original value has none, nl = 0.")
+        counted = say("nl counts the leaves below a node; a leaf has none, nl = 0.")
     cells = say(
         "A cell of the matrix is the sum of the weights from the value of its row up to the lowest "
         "group that holds the value of its column too: M(v, v′) = cost(v, LCA(v, v′)). It is not "

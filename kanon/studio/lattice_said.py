@@ -146,9 +146,12 @@ def _power_of_ten(log10: float) -> str:
     """A whole number given by its logarithm: in full below a million, else as a power of ten.
 
     >>> _power_of_ten(0.0), _power_of_ten(2.40824), _power_of_ten(123.4)
-    ('1', '256', 'about 10^123')
+    ('1', '256', 'about 10¹²³')
     """
-    return thin(round(10**log10)) if log10 < 6 else f"about 10^{thin(round(log10))}"
+    if log10 < 6:
+        return thin(round(10**log10))
+    exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return say("about {number}", number=f"10{exponent}")
 
 
 def levels_said(explored: Explored, node: Node) -> str:

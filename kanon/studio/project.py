@@ -132,6 +132,8 @@ def opened_project(work: Work, content: bytes) -> Work:
             )
     content, change = of_this_version(given["plan"])
     plan = _plan(content, say("The project file"))
+    earlier = [part["plan"] for part in given["kept"] if isinstance(part, dict) and "plan" in part]
+    change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], say("The project file: the key words"))
         work = replace(work, report=replace(work.report, texts=words_given(words)))
