@@ -51,7 +51,7 @@ docs: $(VENV)/.kanon-dev
 
 # The pictures in docs/pictures/, one per page of the dashboard, as a test in the browser sees it.
 pictures: $(VENV)/.kanon-dev $(VENV)/.warm
-	$(BIN)/python -m pytest tests/test_browser.py -k every_control_has_a_name
+	$(BIN)/python -m pytest tests/browser/test_pages.py -k every_control_has_a_name
 	cp tests/output/pages/*.png docs/pictures/
 
 # What is too heavy for every change.
@@ -81,15 +81,15 @@ audit: $(TOOLS)/.tools
 
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
-	PYTHONPATH=. $(BIN)/python tests/bad_inputs.py
+	PYTHONPATH=.:tests $(BIN)/python tests/support/bad_inputs.py
 
-# The page of the words, from kanon/glossary.py and the cards of the parts.
+# The page of the words, from kanon/teaching/glossary.py and the cards of the parts.
 vocabulary: $(VENV)/.kanon
-	$(BIN)/python -m kanon.glossary > docs/vocabulary.md
+	$(BIN)/python -m kanon.teaching.glossary > docs/vocabulary.md
 
 # The texts that a translation of the dashboard translates, from the code, the cards and the glossary.
 texts: $(VENV)/.kanon-dev
-	PYTHONPATH=. $(BIN)/python tests/texts.py
+	PYTHONPATH=.:tests $(BIN)/python tests/support/texts.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # seven, three and fifteen.
@@ -111,7 +111,7 @@ algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
 
-# Writes kanon/advisor/known.json too, what the advisor guesses from; ten minutes.
+# Writes kanon/experiments/advisor/known.json too, what the advisor guesses from; ten minutes.
 guess: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.guess
 

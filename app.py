@@ -1,8 +1,8 @@
 """The dashboard: ``streamlit run app.py``."""
 
-from kanon.studio.quiet import keep_quiet
-from kanon.studio.settled import settled
-from kanon.studio.shared import imports_set_aside, jobs
+from kanon.studio.session.server import imports_set_aside, jobs
+from kanon.studio.shell.log_privacy import keep_quiet
+from kanon.studio.shell.settings_gate import settled
 
 
 def main() -> None:
@@ -11,23 +11,25 @@ def main() -> None:
     if not settled():
         return
     jobs()  # the worker gets ready while this process imports the rest
-    from kanon.studio import returning, running, state
-    from kanon.studio.belongings import belongings
-    from kanon.studio.login import admit
-    from kanon.studio.lookup import glossary_control
-    from kanon.studio.navigation import chosen_page, run_page
-    from kanon.studio.tour import guide
+    from kanon.studio.jobs import runner
+    from kanon.studio.session import state
+    from kanon.studio.shell import reconnect
+    from kanon.studio.shell.glossary import glossary_control
+    from kanon.studio.shell.login import admit
+    from kanon.studio.shell.navigation import chosen_page, run_page
+    from kanon.studio.shell.project_menu import belongings
+    from kanon.studio.shell.tour import guide
 
     imports_set_aside()
     if not admit():
         return
     page = chosen_page()
-    returning.welcome()
+    reconnect.welcome()
     state.enter()
     glossary_control()
     belongings()
     guide()
-    running.first()
+    runner.first()
     run_page(page)
 
 

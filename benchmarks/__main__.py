@@ -67,9 +67,9 @@ def _head() -> str:
         [
             "# Benchmarks",
             "What kanon takes, each time beside a reference that was measured in the same run. "
-            "Where a case names no other, it is the *plain scan* of tests/plain_scan.py, compiled "
-            "by Numba as kanon is: it looks at every class for every merge. Both take the same "
-            "merges, and every case that times both checks it.",
+            "Where a case names no other, it is the *plain scan* of tests/oracles/plain_scan.py, "
+            "compiled by Numba as kanon is: it looks at every class for every merge. Both take the "
+            "same merges, and every case that times both checks it.",
             "Times are in seconds, best / median / worst of several alternating repetitions after "
             "one that is not counted. Other processes may have run beside; a ratio is of the best.",
             "\n".join(

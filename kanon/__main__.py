@@ -15,10 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.advisor.advice import advise
 from kanon.algorithms.task import Progress, no_progress
-from kanon.combined import combine
-from kanon.decision import decide, levels_reached
+from kanon.base.formatting import counted, percent, thin
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -32,21 +30,24 @@ from kanon.errors import (
     quoted,
     withheld,
 )
-from kanon.ground import Release
+from kanon.experiments.advisor.advice import advise
+from kanon.experiments.greatest_k import reverse
+from kanon.experiments.simulated.columns import COLUMNS
+from kanon.experiments.simulated.files import made_with, read_study, written_study
+from kanon.experiments.simulated.ranks import OVERALL, mean_ranks, results
+from kanon.experiments.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
+from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
-from kanon.lessons.exercises import read_exercises, score_files
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import PUBLISHED
-from kanon.next_table import check_levels, check_next, same_levels
 from kanon.plan import Plan, ReadPlan
-from kanon.release_context import Context
-from kanon.reverse import reverse
+from kanon.release.common_classes import Release
+from kanon.release.composition import combine
+from kanon.release.context import Context
+from kanon.release.decision import decide, levels_reached
+from kanon.release.drift import check_levels, check_next, same_levels
 from kanon.run import Run, algorithm_named, prepare, run
 from kanon.schema import SUPPRESSED, Role
-from kanon.simulated.columns import COLUMNS
-from kanon.simulated.files import made_with, read_study, written_study
-from kanon.simulated.ranks import OVERALL, mean_ranks, results
-from kanon.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable, check_covered
 from kanon.sources.opening import open_address, open_table
@@ -57,8 +58,7 @@ from kanon.sources.stored import ENGINES, StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.writing import check_replaceable, table_bytes, write_whole
-from kanon.sweep import sweep
-from kanon.words import counted, percent, thin
+from kanon.teaching.exercises import read_exercises, score_files
 
 __all__ = ["main"]
 

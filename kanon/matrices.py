@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import thin
 from kanon.hierarchy import Hierarchy
-from kanon.words import thin
 
 __all__ = [
     "LARGEST_MATRIX",

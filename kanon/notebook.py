@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from kanon.algorithms.task import no_progress
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.errors import PlanError, Unsatisfiable, listing, quoted
+from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
 from kanon.matrices import cut, matrix_of, matrix_table
 from kanon.metrics import metric_named, potentials
@@ -34,7 +35,6 @@ from kanon.run import (
 )
 from kanon.sources.reading import read_table
 from kanon.sources.tables import Table
-from kanon.sweep import sweep
 
 __all__ = [
     "EveryK",
@@ -104,7 +104,8 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     Raises
     ------
     PlanError
-        The plan's algorithm runs once per k: :func:`kanon.sweep.sweep` runs it for several.
+        The plan's algorithm runs once per k: :func:`kanon.experiments.sweep.sweep` runs it for
+        several.
     KanonError
         See :func:`kanon.run.run`.
 

@@ -30,12 +30,12 @@ from pydantic import (
 
 import kanon.algorithms
 import kanon.privacy
+from kanon.base.checked_json import Strict, load_json, problem, read_json
+from kanon.base.language import say
 from kanon.cards import Card, Parameter, parts_of
-from kanon.checked_json import Strict, load_json, problem, read_json
 from kanon.errors import KanonError, PlanError, PlanWarning, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
-from kanon.language import say
 from kanon.metrics import COMPOSED, METRICS, MULTIPLIERS, Metric, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model, Range, ranges

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from kanon.base.formatting import counted
 from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
-from kanon.words import counted
 
 __all__ = ["MergePath", "Parted", "Recoding", "Trace", "ends", "renamed"]
 

@@ -16,8 +16,9 @@ import pandas as pd
 
 import kanon.algorithms
 from kanon.algorithms.lattice import n_nodes
-from kanon.algorithms.repair import repaired
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import counted, thin
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable, listing, quoted
@@ -32,15 +33,14 @@ from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import MergePath, Recoding
-from kanon.release_check import Verdict, check_files, check_release, require
-from kanon.remarks import Remark, release_remarks, sentences
+from kanon.release.check import Verdict, check_files, check_release, require
+from kanon.release.remarks import Remark, release_remarks, sentences
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.writing import write_table
-from kanon.words import counted, thin
 
 __all__ = [
     "FAMILIES",
@@ -723,7 +723,7 @@ def run(
     -----
     PrivacyWarning
         The table has columns that the plan does not name, or the release may give something away
-        although it meets its models: see :mod:`kanon.remarks`.
+        although it meets its models: see :mod:`kanon.release.remarks`.
 
     Examples
     --------

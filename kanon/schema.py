@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kanon.base.formatting import thin
+from kanon.base.values import Distinct
 from kanon.errors import PlanError, TableError, listing, quoted
-from kanon.values import Distinct
-from kanon.words import thin
 
 __all__ = [
     "SUPPRESSED",

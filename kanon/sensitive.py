@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.values import MISSING_LABEL, numbers
+from kanon.base.values import MISSING_LABEL, numbers
 
 __all__ = ["Sensitive", "order_of_values"]
 

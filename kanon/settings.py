@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from kanon.base.formatting import thin
 from kanon.errors import SettingsError, quoted
-from kanon.words import thin
 
 __all__ = [
     "DEFAULTS",

@@ -2,18 +2,32 @@
 
 import streamlit as st
 
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.charts.style import K_IN_PERSONS
-from kanon.language import say, say_counted, say_of
-from kanon.next_table import same_levels
+from kanon.release.drift import same_levels
 from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio import running, state
-from kanon.studio.cheaper import cheaper
-from kanon.studio.checked import checked
-from kanon.studio.explain import (
+from kanon.studio.anonymise.cheaper_release import cheaper
+from kanon.studio.anonymise.combined_releases import noting, together
+from kanon.studio.anonymise.stored_release import write_controls
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.requirements import others_of, summary
+from kanon.studio.session.text import plain
+from kanon.studio.shell.frame import (
+    head,
+    metric_choice,
+    sensitive_choice,
+    strategy_choice,
+    unready,
+)
+from kanon.studio.widgets.algorithm_options import about, details, own_choices
+from kanon.studio.widgets.files import content, file_name, neutral_choice
+from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
     least_possible,
@@ -22,27 +36,14 @@ from kanon.studio.explain import (
     which_levels,
     which_parts,
 )
-from kanon.studio.files import content, file_name, neutral_choice
-from kanon.studio.frame import (
-    head,
-    metric_choice,
-    sensitive_choice,
-    strategy_choice,
-    unready,
-)
-from kanon.studio.models import also_require
-from kanon.studio.numbers import of_release, worst
-from kanon.studio.picture import chart, data_button
-from kanon.studio.preview import before_and_after, preview_height, preview_rows
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.releasing import write_controls
-from kanon.studio.remarked import remarked_release
-from kanon.studio.requirements import others_of, summary
-from kanon.studio.result import choose_k, name_in_files, notice, release_shown, start_button
-from kanon.studio.settings import about, details, own_choices
-from kanon.studio.text import plain
-from kanon.studio.together import noting, together
-from kanon.words import thin
+from kanon.studio.widgets.model_editor import also_require
+from kanon.studio.widgets.numbers import of_release, worst
+from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.release_check import checked
+from kanon.studio.widgets.remarks import remarked_release
+from kanon.studio.widgets.result import choose_k, name_in_files, notice, release_shown, start_button
 
 ALGORITHMS = algorithms()
 
@@ -270,7 +271,7 @@ def downloads(work, result, done, k, stale):
 
 
 work = head(say("What does k = {k} cost?", k=thin(state.work().k)))
-stale = running.outdated(work)
+stale = runner.outdated(work)
 unready(work)
 choices(work, stale)
 unsatisfied(work)

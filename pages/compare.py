@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import average_height
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.looks import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
-from kanon.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
 from kanon.errors import KanonError
-from kanon.language import say, say_counted, say_of
+from kanon.experiments.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
-from kanon.sentences import average_height
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio import running, state
-from kanon.studio.board import show_board
-from kanon.studio.configurations import (
+from kanon.studio.compare.board import show_board
+from kanon.studio.compare.configurations import (
     algorithms_offered,
     compared_algorithms,
     compared_strategies,
@@ -24,14 +24,18 @@ from kanon.studio.configurations import (
     strategies_offered,
     ties_matter,
 )
-from kanon.studio.explain import how_compared
-from kanon.studio.frame import head, metric_titles, unready
-from kanon.studio.keeping import keeping, kept_aside, kept_chips, yardstick_choice
-from kanon.studio.outdated import outdated_notice
-from kanon.studio.picture import data_button, picture
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.searches_panel import show_searches
-from kanon.studio.standings import (
+from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
+from kanon.studio.compare.searches_panel import show_searches
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import compared_metrics, usable_metrics, usable_strategies
+from kanon.studio.shell.frame import head, metric_titles, unready
+from kanon.studio.widgets.how import how_compared
+from kanon.studio.widgets.outdated import outdated_notice
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.standings import (
     bands_table,
     grouped_table,
     line_titles,
@@ -39,9 +43,6 @@ from kanon.studio.standings import (
     titles_of,
     wide,
 )
-from kanon.studio.text import plain
-from kanon.studio.work import compared_metrics, usable_metrics, usable_strategies
-from kanon.words import thin
 
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
 ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
@@ -87,7 +88,7 @@ def preset(metrics, strategies, chosen):
         interval=widest[-1] if looks and widest else state.work().interval,
         table_shown="areas",
     )
-    running.compare()
+    runner.compare()
 
 
 def want_bands():
@@ -95,7 +96,7 @@ def want_bands():
     state.change(bands=bool(state.typed("compare-bands")))
     work = state.work()
     if work.comparison is not None and work.bands and outlook(work).lacking:
-        running.compare()
+        runner.compare()
 
 
 def coloured(key, colours):
@@ -161,7 +162,7 @@ def choices(work, seen):
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or not (seen.lines or seen.problem),
-            on_click=running.compare,
+            on_click=runner.compare,
             key="compare",
         )
         cancel_button()

@@ -4,38 +4,45 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
 from kanon.charts.exposure import (
     class_size_chart,
     class_size_table,
     singling_out_chart,
     singling_out_table,
 )
-from kanon.language import say, say_counted, say_of
 from kanon.schema import Role
-from kanon.sentences import records_said
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS
-from kanon.studio import running, state
-from kanon.studio.builders import builder_fields, typed_fields
-from kanon.studio.choices import BUILDERS, Choice
-from kanon.studio.drawing import summary
-from kanon.studio.exposed import exposed
-from kanon.studio.frame import head
-from kanon.studio.numbers import of_table
-from kanon.studio.opening import place_tab, table_tabs
-from kanon.studio.persons import person_choice
-from kanon.studio.picture import picture
-from kanon.studio.preview import by_role, preview_rows
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.remarked import remarked_table
-from kanon.studio.samples import SAMPLES
-from kanon.studio.singling_panel import show_singling
-from kanon.studio.starting import adult_work, reread, sample_work, settings_shown, uploaded_work
-from kanon.studio.text import in_badge, plain, spoken
-from kanon.studio.uploads import upload_field
-from kanon.studio.work import incomplete_records, with_builder, with_missing, with_role
-from kanon.words import thin
+from kanon.studio.data.person_column import person_choice
+from kanon.studio.data.singling_out_panel import show_singling
+from kanon.studio.data.table_location import place_tab, table_tabs
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.choices import BUILDERS, Choice
+from kanon.studio.session.exposure import exposed
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import (
+    adult_work,
+    reread,
+    sample_work,
+    settings_shown,
+    uploaded_work,
+)
+from kanon.studio.session.text import in_badge, plain, spoken
+from kanon.studio.session.work import incomplete_records, with_builder, with_missing, with_role
+from kanon.studio.shell.frame import head
+from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+from kanon.studio.widgets.numbers import of_table
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.preview import by_role, preview_rows
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.remarks import remarked_table
+from kanon.studio.widgets.tree_edits import summary
+from kanon.studio.widgets.uploads import upload_field
 
 BADGES = {
     Role.IDENTIFIER: ("red", ":material/badge:"),
@@ -128,7 +135,7 @@ def take_reading(field: str, key: str) -> None:
     value = state.typed(key)
     value = tuple(value) if isinstance(value, list) else value or None
     state.change(asked=replace(state.work().asked, **{field: value}))
-    running.read_table_again()
+    runner.read_table_again()
     state.attempt(lambda: reread(state.work()))
 
 

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say
-from kanon.studio import decide_advice, decide_purpose, decide_reverse, decide_study, state
-from kanon.studio.frame import head, unready
+from kanon.base.language import say
+from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
+from kanon.studio.session import state
+from kanon.studio.shell.frame import head, unready
 
 PARTS = {
-    "purpose": (say("1 What is it for?"), decide_purpose.show),
-    "settings": (say("2 Which settings?"), decide_advice.show),
-    "reverse": (say("3 The other way round"), decide_reverse.show),
-    "study": (say("4 Which strategy in general?"), decide_study.show),
+    "purpose": (say("1 What is it for?"), purpose_panel.show),
+    "settings": (say("2 Which settings?"), advice_panel.show),
+    "reverse": (say("3 The other way round"), greatest_k_panel.show),
+    "study": (say("4 Which strategy in general?"), simulated_panel.show),
 }
-"""The parts by their names in :class:`kanon.studio.decide_view.DecideView`: title, and what draws
+"""The parts by their names in :class:`kanon.studio.decide.state.DecideView`: title, and what draws
 it from what the session works on."""
 
 

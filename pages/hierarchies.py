@@ -2,25 +2,27 @@
 
 import streamlit as st
 
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
 from kanon.charts.what_if import what_if_chart
-from kanon.comparison import before_and_after
 from kanon.errors import listing
+from kanon.experiments.comparison import before_and_after
 from kanon.hierarchy.tables import level_table
-from kanon.language import say, say_counted
-from kanon.sentences import records_said
-from kanon.studio import drawing, running, state
-from kanon.studio.drafts import table_editor
-from kanon.studio.explain import how_hierarchies
-from kanon.studio.frame import head, metric_titles
-from kanon.studio.hierarchy_files import files_panel, review, said_unused, said_values
-from kanon.studio.picture import picture
-from kanon.studio.previews import build_panel, preview_head
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.standings import titles_of
-from kanon.studio.text import plain, shortened
-from kanon.studio.tree import tree_editor
-from kanon.studio.work import usable_metrics
-from kanon.words import thin
+from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
+from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
+from kanon.studio.hierarchies.table_draft import table_editor
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import usable_metrics
+from kanon.studio.shell.frame import head, metric_titles
+from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.how import how_hierarchies
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.standings import titles_of
+from kanon.studio.widgets.tree import tree_editor
 
 VIEWS = {
     "tree": say(":material/account_tree: Tree"),
@@ -93,7 +95,7 @@ def coverage_strip(work, column, choice):
                     icon=":material/add:",
                     key="tree-add",
                     on_click=lambda: state.attempt(
-                        lambda: drawing.with_added(state.work(), column, state.typed(key))
+                        lambda: tree_edits.with_added(state.work(), column, state.typed(key))
                     ),
                 )
     else:
@@ -102,7 +104,7 @@ def coverage_strip(work, column, choice):
                 ":material/check_circle: Every value has a place: {values} of {records}. {tree}.",
                 values=values,
                 records=records,
-                tree=plain(drawing.summary(choice)),
+                tree=plain(tree_edits.summary(choice)),
             )
         )
     for note in choice.notes:
@@ -110,14 +112,14 @@ def coverage_strip(work, column, choice):
     if choice.unused:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(said_unused(choice.unused)), width="content")
-            if not drawing.removable(choice):
+            if not tree_edits.removable(choice):
                 return
             st.button(
                 say("Remove them"),
                 type="tertiary",
                 key="tree-remove",
                 on_click=lambda: state.attempt(
-                    lambda: drawing.without_unused(state.work(), column)
+                    lambda: tree_edits.without_unused(state.work(), column)
                 ),
             )
 
@@ -148,13 +150,13 @@ def weights_choice(work, column, choice):
     """Whose weights stand on the edges, and whether they become the user's own."""
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
-    options = ["", *([drawing.DRAWN] if has_weights else []), *known]
-    titles = {drawing.DRAWN: say("yours"), **metric_titles(work)}
+    options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
+    titles = {tree_edits.DRAWN: say("yours"), **metric_titles(work)}
     key = f"tree-shown-{work.version}"
     st.selectbox(
         say("Weights on the edges"),
         options,
-        key=state.seeded(key, drawing.shown_now(work, choice)),
+        key=state.seeded(key, tree_edits.shown_now(work, choice)),
         format_func=lambda name: (
             say("Weights: {metric}", metric=titles[name]) if name else say("No weights")
         ),
@@ -163,8 +165,8 @@ def weights_choice(work, column, choice):
         label_visibility="collapsed",
         width=190,
     )
-    if work.shown and work.shown != drawing.DRAWN:
-        columns = list(dict.fromkeys([column, *drawing.unweighed(work)]))
+    if work.shown and work.shown != tree_edits.DRAWN:
+        columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
         st.button(
             say("Replace mine") if has_weights else say("Make them mine"),
             key="tree-take",
@@ -176,7 +178,7 @@ def weights_choice(work, column, choice):
                 "weight does the same for this hierarchy alone."
             ),
         )
-    elif work.shown == drawing.DRAWN and has_weights:
+    elif work.shown == tree_edits.DRAWN and has_weights:
         st.button(
             say("Drop mine"),
             key="tree-drop",
@@ -189,7 +191,7 @@ def weights_choice(work, column, choice):
 
 def weights_note(work, choice):
     """What is still to do before the weights that were drawn can guide a run."""
-    others = drawing.unweighed(work)
+    others = tree_edits.unweighed(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
     start = work.metric if work.metric in usable_metrics(work) else "nllm"
@@ -216,26 +218,26 @@ def weights_note(work, choice):
 
 def take_weights(shown, columns):
     """Draw weights on the edges of some columns, or take them away."""
-    if state.attempt(lambda: drawing.with_drawn_weights(state.work(), shown, columns)):
-        state.change(shown=drawing.DRAWN if shown else "")
+    if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), shown, columns)):
+        state.change(shown=tree_edits.DRAWN if shown else "")
 
 
 def tree_view(work, column, choice):
     """The tree, to be edited in place."""
-    if not drawing.drawable(choice.tree):
+    if not tree_edits.drawable(choice.tree):
         st.info(
             say(
                 "A tree of {size} is not drawn; up to {most} values are. Builders and files work "
                 "on it all the same.",
-                size=plain(drawing.summary(choice)),
-                most=thin(drawing.LARGEST_DRAWING),
+                size=plain(tree_edits.summary(choice)),
+                most=thin(tree_edits.LARGEST_DRAWING),
             )
         )
         return
     tree_editor(
-        drawing.picture(work, column, choice),
+        tree_edits.picture(work, column, choice),
         key="tree-editor",
-        edited=lambda operation: state.put(drawing.edited(state.work(), operation)),
+        edited=lambda operation: state.put(tree_edits.edited(state.work(), operation)),
     )
 
 
@@ -252,7 +254,7 @@ def levels_view(work, column, choice):
         f"levels-{column}",
         (work.version, column, work.history(column).version),
         lambda: level_table(choice.tree),
-        lambda edited: take_table(lambda: drawing.with_levels(state.work(), column, edited)),
+        lambda edited: take_table(lambda: tree_edits.with_levels(state.work(), column, edited)),
     )
 
 
@@ -267,8 +269,8 @@ def edges_view(work, column, choice):
     table_editor(
         f"edges-{column}",
         (work.version, column, work.history(column).version),
-        lambda: drawing.edge_texts(choice.tree),
-        lambda edited: take_table(lambda: drawing.with_edges(state.work(), column, edited)),
+        lambda: tree_edits.edge_texts(choice.tree),
+        lambda edited: take_table(lambda: tree_edits.with_edges(state.work(), column, edited)),
     )
 
 
@@ -282,8 +284,8 @@ def take_table(make):
 def preview_view(work, column, preview):
     """A hierarchy that is not in use yet, and its tree."""
     preview_head(work, column, preview)
-    if preview.tree is not None and drawing.drawable(preview.tree):
-        data = {**drawing.picture(work, column, preview, editable=False), "bare": True}
+    if preview.tree is not None and tree_edits.drawable(preview.tree):
+        data = {**tree_edits.picture(work, column, preview, editable=False), "bare": True}
         tree_editor(data, key="tree-preview", edited=lambda operation: None)
 
 
@@ -300,7 +302,7 @@ def what_if(work):
             icon=":material/play_arrow:",
             key="what-if",
             disabled=work.busy,
-            on_click=running.compare,
+            on_click=runner.compare,
             kwargs={"what_if": True},
         )
         cancel_button()
@@ -322,7 +324,7 @@ def what_if(work):
     if not len(found):
         st.info(say("The two comparisons have no metric in common; compare again."))
         return
-    if running.comparison_outdated(work):
+    if runner.comparison_outdated(work):
         st.caption(say("Something has changed since; compare again to see it."))
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
     picture(

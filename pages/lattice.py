@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
 from kanon.charts.lattice import (
     COLOURINGS,
     DRAWN,
@@ -15,12 +18,17 @@ from kanon.charts.lattice import (
     neighbourhood_chart,
 )
 from kanon.errors import KanonError
-from kanon.language import say, say_counted, say_of
 from kanon.run import short_title
-from kanon.sentences import records_said
-from kanon.studio import running, state
-from kanon.studio.frame import head, unready
-from kanon.studio.lattice import (
+from kanon.studio.jobs import runner
+from kanon.studio.lattice.sentences import (
+    how_lattice,
+    levels_said,
+    levels_shown,
+    size_said,
+    step_said,
+    verdict,
+)
+from kanon.studio.lattice.subject import (
     ROWS,
     around,
     at_once,
@@ -41,20 +49,13 @@ from kanon.studio.lattice import (
     with_level,
     with_node,
 )
-from kanon.studio.lattice_said import (
-    how_lattice,
-    levels_said,
-    levels_shown,
-    size_said,
-    step_said,
-    verdict,
-)
-from kanon.studio.picture import chart, data_button
-from kanon.studio.preview import before_and_after, preview_height
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.settings import suppression_field
-from kanon.studio.text import plain, shortened
-from kanon.words import percent, thin
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.algorithm_options import suppression_field
+from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.preview import before_and_after, preview_height
+from kanon.studio.widgets.progress import cancel_button, progress
 
 IN_A_ROW = 6  # so many steppers
 
@@ -151,14 +152,14 @@ def looked_at(work, one):
     if explored is not None:
         return explored
     if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
-        running.explore_lattice(one)
+        runner.explore_lattice(one)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("Explore this lattice"),
             type="primary",
             icon=":material/play_arrow:",
             disabled=state.work().busy,
-            on_click=running.explore_lattice,
+            on_click=runner.explore_lattice,
             args=(one,),
             key="lattice-explore",
         )
@@ -383,7 +384,7 @@ def use(work, one, explored, found, node):
 def used(explored, node):
     """Choose the levels for the run, and start it."""
     state.put(use_node(state.work(), explored, node))
-    running.start()
+    runner.start()
 
 
 def tables(one, explored, found, node):

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say
-from kanon.studio import state
-from kanon.studio.frame import head
-from kanon.studio.lessons_attacks import show_attacks
-from kanon.studio.lessons_exercises import show_exercises
-from kanon.studio.lessons_large import LARGE
-from kanon.studio.lessons_steps import show_steps
+from kanon.base.language import say
+from kanon.studio.learn.attacks_panel import show_attacks
+from kanon.studio.learn.exercises_panel import show_exercises
+from kanon.studio.learn.large_type import LARGE
+from kanon.studio.learn.steps_panel import show_steps
+from kanon.studio.session import state
+from kanon.studio.shell.frame import head
 
 PARTS = {"steps": say("Step by step"), "attacks": say("Attacks"), "exercises": say("Exercises")}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}

@@ -4,26 +4,26 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say, say_counted, say_of
+from kanon.base.language import say, say_counted, say_of
 from kanon.matrices import LARGEST_MATRIX
 from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
-from kanon.studio import state
-from kanon.studio.costs import costs_of, drillable, view_of
-from kanon.studio.drawing import drawable
-from kanon.studio.explain import formula, how_metric
-from kanon.studio.frame import head, metric_titles, unready
-from kanon.studio.matrix import matrix_with_cells
-from kanon.studio.own_metrics import (
+from kanon.studio.metrics.composed_metrics import (
     equal_metrics,
     of_phases,
     with_attribute_weight,
     with_composed,
     without_composed,
 )
-from kanon.studio.picture import data_button
-from kanon.studio.text import plain, shortened
-from kanon.studio.tree import tree_editor
-from kanon.studio.work import metric_called, usable_metrics
+from kanon.studio.metrics.costs import costs_of, drillable, view_of
+from kanon.studio.metrics.matrix import matrix_with_cells
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import metric_called, usable_metrics
+from kanon.studio.shell.frame import head, metric_titles, unready
+from kanon.studio.widgets.how import formula, how_metric
+from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.tree import tree_editor
+from kanon.studio.widgets.tree_edits import drawable
 
 MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
 MULTIPLIER_NAMES = {

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from kanon.base.formatting import counted, thin
+from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import curves_table
 from kanon.charts.privacy import (
     AFTER_COLOUR,
@@ -16,13 +18,12 @@ from kanon.charts.privacy import (
 )
 from kanon.charts.style import INK
 from kanon.errors import KanonError
-from kanon.language import say, say_counted, say_of
 from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
 from kanon.sources.population import population_of
-from kanon.studio import running, state
-from kanon.studio.attacker import (
+from kanon.studio.jobs import runner
+from kanon.studio.privacy.attacker import (
     about_everybody,
     about_person,
     baseline_of,
@@ -34,7 +35,7 @@ from kanon.studio.attacker import (
     with_population,
     without_population,
 )
-from kanon.studio.disclosure import (
+from kanon.studio.privacy.disclosure import (
     LEVELS,
     MOST_CLASSES,
     THRESHOLDS,
@@ -50,16 +51,16 @@ from kanon.studio.disclosure import (
     what_it_means,
     worst_classes,
 )
-from kanon.studio.explain import what_was_checked
-from kanon.studio.explain_disclosure import how_attacked, how_class, how_found
-from kanon.studio.frame import head, sensitive_choice, unready
-from kanon.studio.picture import chart, data_button, picture
-from kanon.studio.preview import before_and_after
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.result import choose_k, in_columns, notice, release_shown, start_button
-from kanon.studio.text import plain
-from kanon.studio.uploads import upload_field
-from kanon.words import counted, thin
+from kanon.studio.privacy.how import how_attacked, how_class, how_found
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.shell.frame import head, sensitive_choice, unready
+from kanon.studio.widgets.how import what_was_checked
+from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.preview import before_and_after
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
+from kanon.studio.widgets.uploads import upload_field
 
 
 def look(**fields):
@@ -481,7 +482,7 @@ def found_out(work, result):
 
 
 work = head(say("What can still be found out about someone?"), aloud=True)
-stale = running.outdated(work)
+stale = runner.outdated(work)
 unready(work)
 lacking(work, stale)
 progress()

@@ -4,18 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.base.language import say, say_of
 from kanon.errors import KanonError
-from kanon.language import say, say_of
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED
 from kanon.sources.stored import StoredTable
-from kanon.studio import running, state
-from kanon.studio.files import content, file_name
-from kanon.studio.frame import head, unready
-from kanon.studio.outdated import fade
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.report_view import LABELS
-from kanon.studio.reporting import (
+from kanon.studio.jobs import runner
+from kanon.studio.report.report_request import (
     IN_ENGINE,
     command,
     form_of,
@@ -23,7 +18,13 @@ from kanon.studio.reporting import (
     what_is_in_it,
     words_file,
 )
-from kanon.studio.text import plain
+from kanon.studio.report.state import LABELS
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.outdated import fade
+from kanon.studio.widgets.progress import cancel_button, progress
 
 FORMS = {False: say("Internal"), True: say("For publication")}
 ABOUT_FORM = {
@@ -117,7 +118,7 @@ def choices(work, fresh):
             type="secondary" if fresh else "primary",
             icon=":material/description:",
             disabled=work.busy or isinstance(work.table, StoredTable),
-            on_click=running.report,
+            on_click=runner.report,
             key="report-make",
         )
         cancel_button()

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.language import say
-from kanon.studio import running, state
-from kanon.studio.frame import head, unready
-from kanon.studio.progress import cancel_button, progress
-from kanon.studio.result import choose_k, notice, release_shown, start_button
-from kanon.studio.utility_learning import show_learning
-from kanon.studio.utility_matrix import show_matrix
-from kanon.studio.utility_measures import show_measures
-from kanon.studio.utility_predicting import show_predicting
+from kanon.base.language import say
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.utility.learning_panel import show_learning
+from kanon.studio.utility.matrix_panel import show_matrix
+from kanon.studio.utility.measures_panel import show_measures
+from kanon.studio.utility.prediction_panel import show_predicting
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 
 PARTS = {
     "changed": say("What changed"),
@@ -66,4 +67,4 @@ if work.utility.part == "learning":
 elif work.utility.part == "predicting":
     show_predicting(work)
 else:
-    about_release(work, running.outdated(work))
+    about_release(work, runner.outdated(work))

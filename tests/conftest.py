@@ -7,9 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browser import chrome, open_window, page, running, server, visitors, windows
-from dashboard import downloads, no_job_is_left, start, workers
 from xdist.scheduler import LoadFileScheduling
+
+from support.browser import chrome, open_window, page, running, server, visitors, windows
+from support.dashboard import downloads, no_job_is_left, start, workers
 
 # Fixtures of the tests of pages, in a browser and without.
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "workers",
 ]
 
-ROOT = Path(__file__).parent.parent
 IN_CI = os.environ.get("CI") == "true"
 
 
@@ -49,7 +49,7 @@ class OneBrowser(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path = super()._split_scope(nodeid)
-        return "browser" if path.startswith("tests/test_browser") else path
+        return "browser" if path.startswith("tests/browser/") else path
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 from streamlit import config
@@ -24,7 +23,10 @@ from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemorySource
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
-from kanon.studio import running, shared, uploads
+from kanon.studio.jobs import runner
+from kanon.studio.session import server
+from kanon.studio.widgets import uploads
+from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
 TABLE = pd.DataFrame({"sex": ["F", "M", "F", "D"], "zip": ["1", "1", "2", "3"]})
 TREES = {"sex": suppression(["D", "F", "M"]), "zip": suppression(["1", "2", "3"])}
@@ -190,8 +192,8 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3)
-    monkeypatch.setattr(shared, "Jobs", lambda slots, warm: slots)
-    assert shared.jobs.__wrapped__() == 3
+    monkeypatch.setattr(server, "Jobs", lambda slots, warm: slots)
+    assert server.jobs.__wrapped__() == 3
 
 
 @pytest.mark.parametrize(
@@ -205,9 +207,9 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
         def submit(self, function, *arguments, **how):
             given.update(how)
 
-    monkeypatch.setattr(running, "jobs", Recorder)
-    monkeypatch.setattr(running.state, "change", lambda **what: None)
-    running._submit("run", None, len, limit=limit)
+    monkeypatch.setattr(runner, "jobs", Recorder)
+    monkeypatch.setattr(runner.state, "change", lambda **what: None)
+    runner._submit("run", None, len, limit=limit)
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
     assert f"({limit}, see docs/limits.md)." in given["late"]

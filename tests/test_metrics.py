@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from random_tables import SEVEN, PlainTree, edge_weights, examples, multiplier, path_cost, trees
 
 from kanon import metrics
 from kanon.cards import Card
@@ -25,6 +24,15 @@ from kanon.metrics import (
     metric_named,
     potentials,
     scaled_potentials,
+)
+from support.random_tables import (
+    SEVEN,
+    PlainTree,
+    edge_weights,
+    examples,
+    multiplier,
+    path_cost,
+    trees,
 )
 
 FORESTS = st.lists(trees(max_nodes=9), min_size=1, max_size=4)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
-from dashboard import PEOPLE
 from nbclient import NotebookClient
 
 from kanon.errors import MetricError, PlanError, Unsatisfiable
 from kanon.notebook import Plan, cost_matrix, every_k, run
+from support.dashboard import PEOPLE
+from support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "docs" / "examples" / "first-steps.ipynb"
 # Warnings are errors here too, but for those about privacy, which are meant to be seen.
 STRICT = """import warnings

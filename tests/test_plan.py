@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
-from people_plans import HIERARCHY, PEOPLE, changed, check_sentence, plan_with
-from random_tables import examples, plans, problems
 
 from kanon.errors import (
     CoverageError,
@@ -30,7 +28,9 @@ from kanon.errors import (
 )
 from kanon.plan import Plan
 from kanon.run import run
-from kanon.studio.text import plain
+from kanon.studio.session.text import plain
+from support.people_plans import HIERARCHY, PEOPLE, changed, check_sentence, plan_with
+from support.random_tables import examples, plans, problems
 
 # Bad plans
 

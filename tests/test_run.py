@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
-from people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
-from random_tables import examples, problems
 
 from kanon.errors import (
     MetricError,
@@ -29,6 +27,8 @@ from kanon.schema import Role, Schema, suggest_roles
 from kanon.sources.exposure import exposure
 from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, coverage
 from kanon.sources.rows import rise_of_rows
+from support.people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
+from support.random_tables import examples, problems
 
 # Releases
 

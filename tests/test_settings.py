@@ -7,15 +7,15 @@ import tomllib
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from dashboard import APP, WORK
 from streamlit.testing.v1 import AppTest
 
 from kanon.__main__ import main
 from kanon.errors import SettingsError, TableError
 from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
-from kanon.studio import shared
-from kanon.studio.starting import sample_work, uploaded_work
-from kanon.studio.text import plain
+from kanon.studio.session import server
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.text import plain
+from support.dashboard import APP, WORK
 
 
 def test_the_defaults_are_those_of_the_file(monkeypatch):
@@ -89,7 +89,7 @@ def unfit(limits):
 
 
 def test_no_page_is_drawn_under_settings_that_cannot_be_read(unfit, monkeypatch):
-    monkeypatch.setattr(shared, "jobs", lambda: pytest.fail("a worker began"))
+    monkeypatch.setattr(server, "jobs", lambda: pytest.fail("a worker began"))
     at = AppTest.from_file(str(APP), default_timeout=30).run()
     assert not at.exception and WORK not in at.session_state
     assert [one.value for one in at.error] == [plain(unfit)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.algorithms.measured import SEARCHED, Findings
 from benchmarks.algorithms.tables import LEVELS, LOST, NEWER, OLDER, mean
-from kanon.searches import Searches, tally, times_as_long
+from kanon.experiments.searches import Searches, tally, times_as_long
 
 __all__ = ["CLAIMS", "figures"]
 

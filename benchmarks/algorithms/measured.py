@@ -18,8 +18,9 @@ from kanon.algorithms.gaa import PARTS
 from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.search import LOSS
 from kanon.algorithms.task import no_progress
-from kanon.comparison import PAPER_K
 from kanon.errors import PlanError
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.searches import Searches, measure_searches
 from kanon.hierarchy.files import to_nodes
 from kanon.measures import alteration, general_loss
 from kanon.metrics import PUBLISHED, metric_named
@@ -27,9 +28,8 @@ from kanon.plan import Plan, parameters_of
 from kanon.recoding import Recoding
 from kanon.run import Prepared, algorithm_named, algorithms, check_task, prepare, short_title, uses
 from kanon.schema import Role
-from kanon.searches import Searches, measure_searches
 from kanon.sources.opening import open_table
-from kanon.studio.samples import SAMPLES
+from kanon.studio.session.samples import SAMPLES
 
 __all__ = [
     "GUIDE",

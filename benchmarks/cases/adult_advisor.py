@@ -6,12 +6,12 @@ from benchmarks.case import Case
 from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
-from kanon.advisor.advice import advise
-from kanon.advisor.ways import MEASURED, runs_of, ways
 from kanon.algorithms.task import no_progress
-from kanon.comparison import PAPER_K
+from kanon.experiments.advisor.advice import advise
+from kanon.experiments.advisor.ways import MEASURED, runs_of, ways
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.sweep import solve_sweep
 from kanon.sources.opening import open_table
-from kanon.sweep import solve_sweep
 
 __all__ = ["CASE"]
 

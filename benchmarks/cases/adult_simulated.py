@@ -14,15 +14,15 @@ from benchmarks.plans import adult_content, adult_path
 from benchmarks.timing import alternately
 from kanon.algorithms import gaa
 from kanon.algorithms.parallel import cores
+from kanon.base.progress import no_progress
+from kanon.experiments.simulated.files import made_with, read_study, written_study
+from kanon.experiments.simulated.study import Found, Study, lacking, run_study, study_of
 from kanon.plan import Plan
-from kanon.progress import no_progress
 from kanon.run import prepare
-from kanon.simulated.files import made_with, read_study, written_study
-from kanon.simulated.study import Found, Study, lacking, run_study, study_of
 from kanon.sources.opening import open_table
 from kanon.strategies import SCOPES
-from kanon.studio.jobs import Jobs
-from kanon.studio.studying import simulate_runs
+from kanon.studio.jobs.partial_results import simulate_runs
+from kanon.studio.jobs.pool import Jobs
 
 __all__ = ["CASE", "ENOUGH", "MOST_CANCEL", "MOST_SECONDS"]
 

@@ -28,7 +28,8 @@ def _run() -> str:
         "One column is sensitive, all eight others are quasi-identifiers; merged to k = "
         f"{thousands(K)}. Best seconds of five, all in turn in one process, and how many times the "
         "best of S1 that is. That the merges are those of a full scan is held by "
-        "tests/test_strategies_adult.py, not here: a full scan takes up to half a minute.\n\n"
+        "tests/algorithms/test_strategies_adult.py, not here: a full scan takes up to half a "
+        "minute.\n\n"
         f"{report(tables)}"
     )
 

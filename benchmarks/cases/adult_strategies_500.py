@@ -6,7 +6,7 @@ from benchmarks.against_s1 import Against, against_s1, report
 from benchmarks.case import Case
 from benchmarks.markdown import thousands
 from benchmarks.plans import adult_path, adult_with_sensitive
-from kanon.simulated.columns import Column, Distribution, simulated, value_names
+from kanon.experiments.simulated.columns import Column, Distribution, simulated, value_names
 from kanon.sources.opening import open_table
 
 __all__ = ["CASE"]

@@ -17,7 +17,7 @@ from benchmarks.markdown import spread, table
 from benchmarks.plans import adult_content, adult_path, adult_task
 from benchmarks.reference import scan
 from benchmarks.timing import alternately
-from kanon.comparison import PAPER_K as KS
+from kanon.experiments.comparison import PAPER_K as KS
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.recoding import MergePath

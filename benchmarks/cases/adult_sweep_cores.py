@@ -10,12 +10,12 @@ from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
 from kanon.algorithms.parallel import cores
 from kanon.algorithms.task import no_progress
-from kanon.comparison import PAPER_K as KS
+from kanon.experiments.comparison import PAPER_K as KS
+from kanon.experiments.sweep import Configuration, Planned, solve_sweep, tasks_of
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.sources.opening import open_table
 from kanon.strategies import STRATEGIES
-from kanon.sweep import Configuration, Planned, solve_sweep, tasks_of
 
 __all__ = ["CASE"]
 

@@ -15,7 +15,7 @@ from benchmarks.fidelity.published import (
     to_whole,
 )
 from benchmarks.fidelity.tables import order
-from kanon.comparison import TIE_SEEDS
+from kanon.experiments.comparison import TIE_SEEDS
 from kanon.metrics import PUBLISHED
 
 __all__ = ["CLAIMS", "DIAGONAL", "diagonal"]

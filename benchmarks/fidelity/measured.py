@@ -26,7 +26,8 @@ from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.classes import EquivalenceClasses
-from kanon.comparison import PAPER_K, TIE_SEEDS
+from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
+from kanon.experiments.sweep import Planned, solve_sweep
 from kanon.measures.along import Curves, Points, curves_along
 from kanon.measures.cells import whole_potentials
 from kanon.measures.comparing import nauc
@@ -34,7 +35,6 @@ from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.opening import open_table
-from kanon.sweep import Planned, solve_sweep
 
 __all__ = [
     "AREA_KS",

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.guess`` writes kanon/advisor/known.json and docs/advisor-guess.md."""
+"""``python -m benchmarks.guess`` writes known.json of the advisor, and docs/advisor-guess.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.guess.tables import known_tables
 from benchmarks.markdown import table
 from benchmarks.plans import adult_path
 from benchmarks.provenance import made
-from kanon.advisor.guessing import KNOWN, QUESTIONS, RIGHT, SHAPE
+from kanon.experiments.advisor.guessing import KNOWN, QUESTIONS, RIGHT, SHAPE
 
 __all__ = ["PAGE", "main", "page"]
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.guess.tables import Known
-from kanon.advisor.guessing import (
+from kanon.algorithms.task import no_progress
+from kanon.experiments.advisor.guessing import (
     QUESTIONS,
     RIGHT,
     most_alike,
@@ -20,11 +21,10 @@ from kanon.advisor.guessing import (
     shape_of,
     weights_asked,
 )
-from kanon.advisor.ways import MEASURED, compared, runs_of, ways
-from kanon.advisor.weighing import weigh
-from kanon.algorithms.task import no_progress
-from kanon.comparison import Comparison, Line
-from kanon.sweep import solve_sweep
+from kanon.experiments.advisor.ways import MEASURED, compared, runs_of, ways
+from kanon.experiments.advisor.weighing import weigh
+from kanon.experiments.comparison import Comparison, Line
+from kanon.experiments.sweep import solve_sweep
 
 __all__ = ["KS", "Answered", "Finding", "answered", "findings", "known_content"]
 
@@ -40,7 +40,7 @@ class Answered:
     name, origin
         See :class:`benchmarks.guess.tables.Known`.
     shape
-        See :func:`kanon.advisor.guessing.shape_of`.
+        See :func:`kanon.experiments.advisor.guessing.shape_of`.
     best
         Per question the place of the best way among ``ways``.
     behind

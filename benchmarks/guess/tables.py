@@ -10,11 +10,11 @@ import pandas as pd
 
 from benchmarks.plans import adult_path, adult_with_sensitive, census_trees, content
 from benchmarks.tables import census_like
+from kanon.experiments.simulated.columns import Column, simulated, value_names
 from kanon.plan import Plan
 from kanon.run import Prepared, prepare
-from kanon.simulated.columns import Column, simulated, value_names
 from kanon.sources.opening import open_table
-from kanon.studio.samples import SAMPLES, bundled_file
+from kanon.studio.session.samples import SAMPLES, bundled_file
 
 __all__ = ["Known", "known_tables"]
 

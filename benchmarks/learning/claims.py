@@ -10,7 +10,7 @@ from benchmarks.learning.measured import CLASSIFIERS, Findings, Lesson
 from benchmarks.learning.tables import in_order, pairs
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.studio.predicting import agreements_of, measures_used
+from kanon.studio.utility.prediction import agreements_of, measures_used
 
 __all__ = ["CLAIMS"]
 

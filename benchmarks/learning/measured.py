@@ -14,13 +14,8 @@ import pandas as pd
 
 from benchmarks.plans import adult_path, adult_with_sensitive, voters
 from kanon.algorithms.task import no_progress
-from kanon.comparison import PAPER_K
-from kanon.learning.experiments import FIRST_SEEDS, Outcome, fits_of
-from kanon.learning.scores import by_chance, default_score
-from kanon.metrics import PUBLISHED, metric_named
-from kanon.run import Prepared
-from kanon.sources.opening import open_table
-from kanon.studies import (
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.studies import (
     Candidate,
     Learned,
     Measured,
@@ -32,6 +27,11 @@ from kanon.studies import (
     predict,
     run_experiment,
 )
+from kanon.learning.experiments import FIRST_SEEDS, Outcome, fits_of
+from kanon.learning.scores import by_chance, default_score
+from kanon.metrics import PUBLISHED, metric_named
+from kanon.run import Prepared
+from kanon.sources.opening import open_table
 
 __all__ = [
     "ALGORITHMS",
@@ -93,7 +93,7 @@ class Findings:
     lessons
         Per table and experiment (``original`` or ``release``) what came of it.
     points
-        Per table a row per release; see :func:`kanon.studies.points_table`.
+        Per table a row per release; see :func:`kanon.experiments.studies.points_table`.
     seconds
         The processor's time that all of it took.
     records

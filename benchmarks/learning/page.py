@@ -22,7 +22,7 @@ from benchmarks.provenance import machine, made
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.run import short_title
-from kanon.studio.predicting import agreement_said, agreements_of, measures_used
+from kanon.studio.utility.prediction import agreement_said, agreements_of, measures_used
 
 __all__ = ["PAGE", "page"]
 

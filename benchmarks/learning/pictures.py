@@ -18,7 +18,7 @@ from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.studio.predicting import agreement_title, agreements_of, measures_used
+from kanon.studio.utility.prediction import agreement_title, agreements_of, measures_used
 
 __all__ = ["PICTURES", "draw"]
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.experiments.sweep import Planned, solve_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import Prepared, prepare, solve
@@ -25,9 +26,8 @@ from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource, part_of, remove
-from kanon.studio.jobs import Job, Jobs
-from kanon.studio.stored import open_work, prepare_and_solve, write_release
-from kanon.sweep import Planned, solve_sweep
+from kanon.studio.jobs.pool import Job, Jobs
+from kanon.studio.jobs.stored_table import open_work, prepare_and_solve, write_release
 
 __all__ = ["STAGES", "Killed", "kill_workers"]
 

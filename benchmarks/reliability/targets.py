@@ -30,6 +30,9 @@ from benchmarks.reliability.broken_input import (
 )
 from benchmarks.reliability.random_plans import draw_plan, draw_table
 from kanon.errors import KanonError
+from kanon.experiments.simulated.files import MadeWith, made_with, read_study, written_study
+from kanon.experiments.simulated.ranks import mean_ranks
+from kanon.experiments.simulated.study import RUNS, Found, lacking, study_of
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
 from kanon.hierarchy.files import (
@@ -47,19 +50,16 @@ from kanon.hierarchy.tables import (
     tree_from_levels,
     tree_from_text,
 )
-from kanon.lessons.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
-from kanon.lessons.handout import handout, sheets_of
 from kanon.plan import Plan
 from kanon.run import algorithms, prepare, run
 from kanon.schema import Role
-from kanon.simulated.files import MadeWith, made_with, read_study, written_study
-from kanon.simulated.ranks import mean_ranks
-from kanon.simulated.study import RUNS, Found, lacking, study_of
 from kanon.sources.reading import ReadSettings, read_table
-from kanon.studio import drawing
-from kanon.studio.project import opened_project, saved_project
-from kanon.studio.starting import uploaded_work
-from kanon.studio.work import Work, with_role
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import Work, with_role
+from kanon.studio.widgets import tree_edits
+from kanon.teaching.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
+from kanon.teaching.handout import handout, sheets_of
 
 __all__ = ["SECRET", "TARGETS", "Target"]
 
@@ -204,8 +204,8 @@ def _make_upload(draw: Random) -> tuple[bytes, str]:
 def _upload(given: tuple[bytes, str]) -> None:
     work = uploaded_work(*given, version=1)
     for column, choice in work.choices.items():
-        if choice.tree is not None and drawing.drawable(choice.tree):
-            _sendable(drawing.picture(work, column, choice))
+        if choice.tree is not None and tree_edits.drawable(choice.tree):
+            _sendable(tree_edits.picture(work, column, choice))
 
 
 # --- hierarchies ----------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def _projects() -> list[Any]:
     column = work.quasi_identifiers[0]
     tree = work.choices[column].tree
     assert tree is not None
-    edited = drawing.with_tree_drawn(work, column, edit.insert_level(tree, tree.labels[:1]))
+    edited = tree_edits.with_tree_drawn(work, column, edit.insert_level(tree, tree.labels[:1]))
     kept = json.loads(saved_project(edited))
     kept["kept"] = [{"title": "first", "shown": True, "plan": dict(kept["plan"])}]
     return [json.loads(saved_project(work)), kept]
@@ -342,7 +342,7 @@ def _take_project(data: bytes) -> None:
     opened = opened_project(_begun(), data)
     for column, choice in opened.choices.items():
         if choice.tree is not None:
-            _sendable(drawing.picture(opened, column, choice))
+            _sendable(tree_edits.picture(opened, column, choice))
     try:
         again = saved_project(opened)
     except KanonError as error:
@@ -513,7 +513,7 @@ def _operation(draw: Random, work: Work, column: str) -> dict[str, Any]:
     assert tree is not None
     node = lambda: draw.randrange(tree.n_nodes)  # noqa: E731
     asked = {
-        "about": drawing.picture(work, column, work.choices[column])["about"],
+        "about": tree_edits.picture(work, column, work.choices[column])["about"],
         "id": str(draw.random()),
         "base": version,
         "kind": draw.choice(_KINDS),
@@ -533,11 +533,11 @@ def _draw(seed: int) -> None:
     for _ in range(draw.randint(1, 8)):
         column = draw.choice(["age", "zip", "ill"])
         operation = _operation(draw, work, column)
-        work = drawing.edited(work, operation if isinstance(operation, dict) else {})
+        work = tree_edits.edited(work, operation if isinstance(operation, dict) else {})
         for name in work.quasi_identifiers:
             said = work.history(name).said
             assert "\n" not in said and "Traceback" not in said, said
-        _sendable(drawing.picture(work, column, work.choices[column]))
+        _sendable(tree_edits.picture(work, column, work.choices[column]))
 
 
 def _sendable(picture: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.simulated.measured import AS_IT_FITS, GUIDES, Findings, areas
 from benchmarks.simulated.published import MEANS
 from benchmarks.simulated.tables import agreement, alike, apart, off
-from kanon.simulated.study import CRITERIA, STRATEGIES
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES
 from kanon.strategies import SCOPES
 
 __all__ = ["CLAIMS"]

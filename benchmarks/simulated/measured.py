@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.plans import adult_content
-from kanon.plan import Plan
-from kanon.progress import no_progress
-from kanon.run import prepare
-from kanon.simulated.ranks import places
-from kanon.simulated.study import (
+from kanon.base.progress import no_progress
+from kanon.experiments.simulated.ranks import places
+from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
@@ -25,6 +23,8 @@ from kanon.simulated.study import (
     run_study,
     study_of,
 )
+from kanon.plan import Plan
+from kanon.run import prepare
 from kanon.strategies import SCOPES, Scope
 
 __all__ = [

@@ -13,7 +13,7 @@ from benchmarks.provenance import made
 from benchmarks.simulated import claims, tables
 from benchmarks.simulated.measured import GUIDES, Findings, areas
 from benchmarks.simulated.published import MEANS
-from kanon.simulated.study import CRITERIA, STRATEGIES
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES
 from kanon.strategies import SCOPES
 
 __all__ = ["PAGE", "page"]

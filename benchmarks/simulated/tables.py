@@ -16,10 +16,10 @@ from benchmarks.simulated.measured import (
     rank_table,
 )
 from benchmarks.simulated.published import MEANS, legible, ranks
+from kanon.experiments.simulated.columns import COLUMNS
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, StudyRun
 from kanon.learning.predicting import spearman
 from kanon.metrics import METRICS
-from kanon.simulated.columns import COLUMNS
-from kanon.simulated.study import CRITERIA, STRATEGIES, StudyRun
 from kanon.strategies import SCOPES
 
 __all__ = [

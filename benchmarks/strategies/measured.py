@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks.plans import adult_with_sensitive
 from benchmarks.strategies.published import INTERVAL
 from kanon.algorithms.task import no_progress
-from kanon.comparison import (
+from kanon.experiments.comparison import (
     K_PRESETS,
     L_CARD,
     PAPER_K,
@@ -23,12 +23,12 @@ from kanon.comparison import (
     guided,
     lines_of,
 )
+from kanon.experiments.sweep import Planned, solve_sweep, tasks_of
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import Standing
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.privacy import entropy_l_diversity
 from kanon.strategies import SCOPES, STRATEGIES, Scope
-from kanon.sweep import Planned, solve_sweep, tasks_of
 
 __all__ = ["COLUMNS", "CURVE_KS", "GUIDES", "KS", "NAMES", "Areas", "Findings", "Run", "measure"]
 

@@ -15,7 +15,7 @@ from benchmarks.provenance import made
 from benchmarks.strategies import claims, tables
 from benchmarks.strategies.measured import COLUMNS, GUIDES, KS, Findings
 from benchmarks.strategies.published import FIGURES, INTERVAL
-from kanon.comparison import TIE_SEEDS
+from kanon.experiments.comparison import TIE_SEEDS
 from kanon.metrics import METRICS
 from kanon.strategies import SCOPES
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import search_order
-from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, in_one_width, stretch
+from kanon.base.formatting import thin
 from kanon.kernels.clustering import Clusters, Meeting, Table, join_some
 from kanon.recoding import Recoding, Trace
-from kanon.words import thin
 
 __all__ = [
     "LOOKS",

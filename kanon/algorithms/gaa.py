@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.apart import merge_apart
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.repair import repaired
+from kanon.algorithms.partitioned_merging import merge_apart
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
-from kanon.words import thin
 
 __all__ = [
     "CARD",
@@ -124,7 +124,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     tuple. Models beyond k-anonymity are not looked at: see :func:`anonymise`.
 
     In several parts (see :func:`number_of_parts`) each is merged by itself at first: see
-    :func:`kanon.algorithms.apart.merge_apart`.
+    :func:`kanon.algorithms.partitioned_merging.merge_apart`.
 
     Raises
     ------

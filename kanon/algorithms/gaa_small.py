@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.repair import repaired
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted

@@ -19,10 +19,10 @@ from kanon.algorithms.search import (
     released,
 )
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
-from kanon.words import thin
 
 __all__ = [
     "CARD",

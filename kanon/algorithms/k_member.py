@@ -13,10 +13,10 @@ from kanon.algorithms.clusters import (
     table_of,
 )
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.kernels.clustering import ALL, CLUSTERS, LEFT, Clusters, Growing, Table, grow_some
 from kanon.recoding import Recoding
-from kanon.words import thin
 
 __all__ = [
     "CARD",

@@ -10,10 +10,10 @@ import numpy as np
 from kanon.algorithms.clusters import finished
 from kanon.algorithms.merging import begin
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.kernels.merge import Merging, merge_chosen
 from kanon.recoding import Recoding, ends
-from kanon.words import thin
 
 __all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merged"]
 

@@ -18,6 +18,7 @@ from itertools import product
 import numpy as np
 
 from kanon.algorithms.task import Progress, Task
+from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
@@ -25,7 +26,6 @@ from kanon.kernels.lattice import assess, count_classes, number_parts
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
-from kanon.words import thin
 
 __all__ = [
     "MOST_NODES",

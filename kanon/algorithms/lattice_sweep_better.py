@@ -11,6 +11,7 @@ from kanon.algorithms.lattice_sweep_walk import (
     room_for_halves,
 )
 from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
+from kanon.base.formatting import counted
 from kanon.kernels.lattice_sweep import (
     CHANGES,
     PLACE,
@@ -25,7 +26,6 @@ from kanon.kernels.lattice_sweep import (
     split_some,
 )
 from kanon.recoding import Recoding
-from kanon.words import counted
 
 __all__ = ["improved", "total_loss"]
 

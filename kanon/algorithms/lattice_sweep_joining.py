@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import now_and_then
-from kanon.algorithms.repair import repaired
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
+from kanon.base.formatting import counted
 from kanon.kernels.lattice_sweep_joining import joining_costs
 from kanon.privacy.conjunction import broken
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
-from kanon.words import counted
 
 __all__ = ["Joined", "joined_one_by_one", "merging_on", "with_the_rest"]
 
@@ -54,7 +54,7 @@ def with_the_rest(
     least, the first in canonical order on a tie: what all its records and those of the released
     class pay to be raised to what both share. If a model other than k-anonymity would break, the
     class that costs next to least is asked. What no class can take is merged on at the end, by
-    :func:`kanon.algorithms.repair.repaired`.
+    :func:`kanon.algorithms.merge_until_models_hold.repaired`.
 
     Parameters
     ----------

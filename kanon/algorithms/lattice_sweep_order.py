@@ -15,6 +15,7 @@ from kanon.algorithms.lattice_sweep_walk import (
     targets_at,
 )
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import counted, thin
 from kanon.kernels.lattice_sweep import (
     RECORDS,
     STEPS,
@@ -30,7 +31,6 @@ from kanon.kernels.lattice_sweep import (
     heaped,
     order_some,
 )
-from kanon.words import counted, thin
 
 __all__ = ["in_group_order", "least_loss"]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kanon.algorithms.lattice import losses_of_nodes, lost_per_level, n_nodes, raised_to
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import counted, thin
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.lattice_sweep import (
     NEXT,
@@ -26,7 +27,6 @@ from kanon.kernels.lattice_sweep import (
     walk_some,
 )
 from kanon.privacy.conjunction import broken
-from kanon.words import counted, thin
 
 __all__ = [
     "Swept",

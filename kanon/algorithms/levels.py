@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import counted, thin
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
-from kanon.words import counted, thin
 
 __all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from kanon.base.values import MISSING_LABEL, numbers
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
-from kanon.values import MISSING_LABEL, numbers
 
 __all__ = ["Line", "ranges_beside"]
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from kanon.algorithms.lines import Line, ranges_beside
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
+from kanon.base.values import MISSING_LABEL
 from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.mdav import GROUPS, RECORDS, Grouping, group_some
 from kanon.recoding import Recoding, Trace
-from kanon.values import MISSING_LABEL
-from kanon.words import thin
 
 __all__ = [
     "CARD",

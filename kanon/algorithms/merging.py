@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merge import (
     CHEAPEST,
@@ -33,7 +34,6 @@ from kanon.kernels.merge import (
 from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
-from kanon.words import thin
 
 __all__ = ["begin", "merge_greedily", "search_order"]
 

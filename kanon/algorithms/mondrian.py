@@ -10,6 +10,7 @@ import numpy as np
 
 from kanon.algorithms.lines import Line, ranges_beside
 from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import thin
 from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
@@ -30,7 +31,6 @@ from kanon.kernels.mondrian import (
 )
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, Trace
-from kanon.words import thin
 
 __all__ = [
     "CARD",

@@ -13,10 +13,10 @@ from kanon.algorithms.clusters import (
     table_of,
 )
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.kernels.clustering import ALL, Clusters, Table, merge_small_some, shed_some
 from kanon.recoding import Recoding, ends
-from kanon.words import thin
 
 __all__ = [
     "CARD",

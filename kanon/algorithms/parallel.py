@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from kanon.algorithms.task import Progress
-from kanon.words import counted
+from kanon.base.formatting import counted
 
 __all__ = ["cores", "side_by_side"]
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.advisor.proposing import Proposal
-from kanon.advisor.weighing import CONCERNS, Weighed
+from kanon.base.formatting import thin
 from kanon.charts.drawn import drawn
 from kanon.charts.looks import Look
 from kanon.charts.measured import titled
 from kanon.charts.scatter import COST, marker_of
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
+from kanon.experiments.advisor.proposing import Proposal
+from kanon.experiments.advisor.weighing import CONCERNS, Weighed
 from kanon.measures.pareto import pareto_front
-from kanon.words import thin
 
 __all__ = ["advised_chart", "on_front"]
 

@@ -11,15 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import joined, thin
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
 from kanon.charts.measured import digits_shown, measures_of, number_said, short_title
 from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
 from kanon.charts.style import escaped, lay_out
-from kanon.comparison import Comparison, guided
+from kanon.experiments.comparison import Comparison, guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
-from kanon.words import joined, thin
 
 __all__ = ["Board", "draw_board", "panel_table"]
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from kanon.charts.drawn import drawn
 from kanon.charts.style import INK, escaped
-from kanon.decision import Decision, Part
+from kanon.release.decision import Decision, Part
 
 __all__ = ["decision_chart", "times_reached"]
 
@@ -31,7 +31,7 @@ def times_reached(part: Part) -> float:
     ``reached / wanted`` where more is better, ``wanted / reached`` where less is; infinite where
     nothing is left to be asked.
 
-    >>> from kanon.release_context import Context, thresholds
+    >>> from kanon.release.context import Context, thresholds
     >>> asked = thresholds(Context(release="research"))
     >>> times_reached(Part(asked["k"], "", 10)), times_reached(Part(asked["t"], "ill", 0.8))
     (2.0, 0.5)

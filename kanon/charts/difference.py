@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import thin
 from kanon.charts.style import INK, escaped, k_axis, lay_out, translucent
-from kanon.comparison import Comparison
+from kanon.experiments.comparison import Comparison
 from kanon.measures.comparing import Difference
-from kanon.words import thin
 
 __all__ = ["FIRST_AHEAD", "SECOND_AHEAD", "difference_chart", "difference_table", "verdicts"]
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import counted, percent
+from kanon.base.values import numbers
 from kanon.charts.drawn import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import INK, escaped, translucent
 from kanon.measures.distribution_change import Distribution
-from kanon.values import numbers
-from kanon.words import counted, percent
 
 __all__ = ["distribution_large", "distribution_panels", "distributions_table"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import thin
 from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
-from kanon.words import thin
 
 __all__ = ["class_size_chart", "class_size_table", "singling_out_chart", "singling_out_table"]
 

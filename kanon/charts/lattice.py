@@ -16,11 +16,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice import Node
+from kanon.base.formatting import counted, percent, thin
 from kanon.charts.drawn import drawn
 from kanon.charts.style import ALGORITHM_COLOURS, INK, darkened, escaped
-from kanon.exploration import Assessed, Explored, Walk, ranks
+from kanon.experiments.exploration import Assessed, Explored, Walk, ranks
 from kanon.run import short_title
-from kanon.words import counted, percent, thin
 
 __all__ = [
     "COLOURINGS",
@@ -179,7 +179,7 @@ def neighbourhood_chart(
     explored
         The lattice.
     found
-        The neighbourhood (see :func:`kanon.exploration.neighbourhood`).
+        The neighbourhood (see :func:`kanon.experiments.exploration.neighbourhood`).
     chosen
         The node in its middle.
     colouring

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
@@ -22,7 +23,6 @@ from kanon.charts.style import (
 from kanon.learning.experiments import Band
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.run import algorithm_named, short_title
-from kanon.words import thin
 
 __all__ = [
     "NOTHING",
@@ -302,7 +302,7 @@ def prediction_scatter(
     Parameters
     ----------
     points
-        See :func:`kanon.studies.points_table`.
+        See :func:`kanon.experiments.studies.points_table`.
     measure
         On the axis below; its name is a column of ``points``.
     column

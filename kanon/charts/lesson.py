@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from kanon.charts.lesson_lattice import lattice_so_far
 from kanon.charts.lesson_regions import regions_chart, regions_in
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
-from kanon.lessons.lesson import Lesson, Step
-from kanon.lessons.nodes import Look, known_by
+from kanon.teaching.lesson import Lesson, Step
+from kanon.teaching.nodes import Look, known_by
 
 __all__ = ["picture_of", "picture_table"]
 

@@ -8,14 +8,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice import Node, nodes_per_height
+from kanon.base.formatting import thin
 from kanon.charts.drawn import drawn
 from kanon.charts.lattice import DRAWN, edges_between
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped
-from kanon.exploration import ranks
-from kanon.lessons.lesson import Lesson
-from kanon.lessons.nodes import Look, known_by
-from kanon.words import thin
+from kanon.experiments.exploration import ranks
+from kanon.teaching.lesson import Lesson
+from kanon.teaching.nodes import Look, known_by
 
 __all__ = ["lattice_so_far"]
 

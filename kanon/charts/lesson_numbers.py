@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kanon.base.formatting import percent
 from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import HALO, ONE, QUIET, enlarged
 from kanon.charts.style import INK
-from kanon.lessons.lesson import Lesson, written
-from kanon.words import percent
+from kanon.teaching.lesson import Lesson, written
 
 __all__ = ["running_chart"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kanon.base.formatting import counted
 from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import ONE, OTHER, QUIET, enlarged
 from kanon.charts.style import INK, escaped, translucent
-from kanon.lessons.cuts import Rectangle, Regions
-from kanon.lessons.growing import Growing
-from kanon.lessons.lesson import Step
-from kanon.words import counted
+from kanon.teaching.cuts import Rectangle, Regions
+from kanon.teaching.growing import Growing
+from kanon.teaching.lesson import Step
 
 __all__ = ["regions_chart", "regions_in"]
 
@@ -41,7 +41,7 @@ def regions_chart(
     Parameters
     ----------
     step
-        A step with :class:`kanon.lessons.regions.Regions`.
+        A step with :class:`kanon.teaching.regions.Regions`.
     axes
         The quasi-identifiers across and upwards, as positions; by default that of the cut and the
         first other one.

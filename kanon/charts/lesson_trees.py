@@ -11,12 +11,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kanon.base.formatting import counted
 from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
-from kanon.lessons.lesson import Held, Lesson, Step, written
-from kanon.words import counted
+from kanon.teaching.lesson import Held, Lesson, Step, written
 
 __all__ = ["meeting_chart", "merge_chart", "standing", "standing_chart"]
 

@@ -17,7 +17,7 @@ from kanon.charts.style import (
     STRATEGY_MARKERS,
     colour_of_metric,
 )
-from kanon.comparison import Comparison, Line, guided
+from kanon.experiments.comparison import Comparison, Line, guided
 from kanon.run import algorithm_named
 
 __all__ = ["Look", "look_of", "looks_of"]

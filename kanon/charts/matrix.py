@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import counted
 from kanon.charts.style import INK, escaped, lay_out
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import (
@@ -20,7 +21,6 @@ from kanon.matrices import (
     number_text,
 )
 from kanon.matrices import difference as minus
-from kanon.words import counted
 
 __all__ = ["cost_hovers", "difference_hovers", "matrix_chart"]
 

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.comparison import L_CARD, T_CARD, Comparison
+from kanon.experiments.comparison import L_CARD, T_CARD, Comparison
 from kanon.measures import minimum_k
-from kanon.words import thin
 
 __all__ = [
     "CLASSES",

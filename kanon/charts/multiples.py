@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import thin
 from kanon.charts.looks import looks_of
 from kanon.charts.measured import (
     hover_number,
@@ -18,8 +19,7 @@ from kanon.charts.measured import (
 )
 from kanon.charts.panels import k_range, k_ticks
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
-from kanon.comparison import Comparison
-from kanon.words import thin
+from kanon.experiments.comparison import Comparison
 
 __all__ = ["small_multiples"]
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.charts.layout import Panel
 from kanon.charts.looks import Look
@@ -28,10 +29,9 @@ from kanon.charts.measured import (
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
 from kanon.charts.style import escaped, translucent
-from kanon.comparison import Comparison
+from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
-from kanon.words import thin
 
 __all__ = ["KINDS", "Costs", "Kind", "Scene", "k_range", "k_ticks", "lines_named"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import counted, percent, thin
 from kanon.charts.curves import FEW, cursor, steps
 from kanon.charts.drawn import drawn, k_layout, whole_k
 from kanon.charts.style import INK, escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
-from kanon.words import counted, percent, thin
 
 __all__ = [
     "AFTER_COLOUR",

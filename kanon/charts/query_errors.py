@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import percent, thin
 from kanon.charts.drawn import drawn
 from kanon.charts.style import INK
 from kanon.measures.query_error import QueryStudy
-from kanon.words import percent, thin
 
 __all__ = ["query_chart", "query_table"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from kanon.base.formatting import percent, thin
 from kanon.charts.drawn import drawn, k_layout
 from kanon.charts.style import (
     INK,
@@ -17,9 +18,8 @@ from kanon.charts.style import (
     escaped,
     translucent,
 )
+from kanon.experiments.greatest_k import WAYS, Reverse
 from kanon.metrics import Metric
-from kanon.reverse import WAYS, Reverse
-from kanon.words import percent, thin
 
 __all__ = ["reverse_chart", "reverse_finding"]
 

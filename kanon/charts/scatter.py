@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import joined, thin
 from kanon.cards import Card
 from kanon.charts.looks import Look, looks_of
 from kanon.charts.measured import (
@@ -18,10 +19,9 @@ from kanon.charts.measured import (
     titled,
 )
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
-from kanon.comparison import CRITERIA, Comparison
+from kanon.experiments.comparison import CRITERIA, Comparison
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
-from kanon.words import joined, thin
 
 __all__ = [
     "COST",

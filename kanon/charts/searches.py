@@ -11,14 +11,21 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.algorithms import datafly, improved_greedy, samarati
+from kanon.base.formatting import counted, thin
 from kanon.cards import Card
 from kanon.charts.lattice import WALK_LOOKS
 from kanon.charts.measured import titled
 from kanon.charts.style import darkened, lay_out
+from kanon.experiments.searches import (
+    K_OVER_COLUMNS,
+    SEARCHES,
+    Searches,
+    Tally,
+    tally,
+    times_as_long,
+)
 from kanon.measures import iloss, iloss_mean, level_of_generalisation
 from kanon.run import short_title
-from kanon.searches import K_OVER_COLUMNS, SEARCHES, Searches, Tally, tally, times_as_long
-from kanon.words import counted, thin
 
 __all__ = [
     "MARKERS",

@@ -6,11 +6,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.base.formatting import joined
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
-from kanon.comparison import L_CARD, T_CARD
+from kanon.experiments.comparison import L_CARD, T_CARD
+from kanon.experiments.simulated.ranks import OVERALL
 from kanon.measures.alteration import CARD as ALTERATION_CARD
-from kanon.simulated.ranks import OVERALL
-from kanon.words import joined
 
 __all__ = ["finding", "mean_ranks_chart"]
 
@@ -30,7 +30,7 @@ def finding(means: pd.DataFrame) -> str:
     Parameters
     ----------
     means
-        See :func:`kanon.simulated.ranks.mean_ranks`; something is known.
+        See :func:`kanon.experiments.simulated.ranks.mean_ranks`; something is known.
 
     >>> names = ["alteration", "l_percent", "t_percent", "overall"]
     >>> finding(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
@@ -51,7 +51,7 @@ def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     means
-        See :func:`kanon.simulated.ranks.mean_ranks`; something is known.
+        See :func:`kanon.experiments.simulated.ranks.mean_ranks`; something is known.
     """
     names = [name.upper() for name in means.index]
     figure = make_subplots(

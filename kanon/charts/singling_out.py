@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import percent
 from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
-from kanon.words import percent
 
 __all__ = ["contributions_chart", "contributions_table", "sets_table"]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from kanon.words import thin
+from kanon.base.formatting import thin
 
 __all__ = [
     "ALGORITHM_COLOURS",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanon.base.formatting import counted
 from kanon.errors import on_one_line
 from kanon.hierarchy import Hierarchy
-from kanon.words import counted
 
 __all__ = ["ROWS", "Spot", "TreeDrawing", "tree_drawing"]
 

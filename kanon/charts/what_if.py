@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import thin
 from kanon.charts.style import colour_of_metric, escaped, lay_out
-from kanon.words import thin
 
 __all__ = ["what_if_chart", "what_if_title"]
 
@@ -35,7 +35,7 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "
     Parameters
     ----------
     found
-        See :func:`kanon.comparison.before_and_after`; not empty.
+        See :func:`kanon.experiments.comparison.before_and_after`; not empty.
     titles
         What the metrics are called.
     first

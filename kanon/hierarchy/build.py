@@ -10,11 +10,11 @@ from datetime import datetime
 import networkx as nx
 import numpy as np
 
+from kanon.base.formatting import counted, thin
+from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
-from kanon.values import canonical_text, numbers
-from kanon.words import counted, thin
 
 __all__ = [
     "DATE_LEVELS",

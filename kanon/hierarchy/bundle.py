@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kanon.base.formatting import thin
+from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_csv, to_json
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import bytes_of, exceeded, settings
-from kanon.unzipping import TooLarge, TooMany, Unreadable, unzipped
-from kanon.words import thin
 
 __all__ = [
     "Found",

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kanon.base.formatting import thin
+from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, named_weight
-from kanon.values import canonical_text, numbers
-from kanon.words import thin
 
 __all__ = [
     "LONGEST_NAME",

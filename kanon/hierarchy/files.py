@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kanon.base.formatting import thin
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
-from kanon.words import thin
 
 __all__ = [
     "SEPARATORS",

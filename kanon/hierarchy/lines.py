@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from kanon.base.formatting import thin
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import exceeded, settings
-from kanon.values import canonical_text
-from kanon.words import thin
 
 __all__ = ["check_number", "tree_from_lines", "tree_to_lines"]
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanon.base.values import numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
-from kanon.values import numbers
 
 __all__ = ["LeafRange", "RangedHierarchy", "as_flat", "flat", "is_flat", "with_ranges"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kanon.base.formatting import counted, thin
+from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import by_frequency, dates, mask, quantile_intervals, suppression
 from kanon.hierarchy.tree import Hierarchy
-from kanon.values import canonical_text, numbers
-from kanon.words import counted, thin
 
 __all__ = ["Proposal", "propose", "starting_parameters", "strays", "suggest_builder"]
 

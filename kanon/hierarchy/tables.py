@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import SEPARATORS, Imported, parse_csv
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
-from kanon.values import canonical_text
 
 __all__ = [
     "edge_table",

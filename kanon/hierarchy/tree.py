@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError, quoted
-from kanon.values import canonical_text
 
 __all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy", "named_weight"]
 

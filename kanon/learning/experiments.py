@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.task import Progress
+from kanon.base.formatting import counted
 from kanon.classes import EquivalenceClasses
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.fitting import fit
@@ -22,7 +23,6 @@ from kanon.learning.representations import (
 )
 from kanon.learning.scores import SCORES, scores
 from kanon.recoding import Recoding
-from kanon.words import counted
 
 __all__ = [
     "FIRST_SEEDS",

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanon.base.formatting import counted, thin
+from kanon.base.values import MISSING_LABEL
 from kanon.errors import PlanError, TableError, quoted
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
-from kanon.values import MISSING_LABEL
-from kanon.words import counted, thin
 
 __all__ = ["MOST_LABELS", "TRAINING_SHARE", "Labelled", "Pairs", "labelled"]
 

@@ -15,7 +15,7 @@ from kanon.kernels.merge import measure_along
 from kanon.measures.alteration import mean_of
 from kanon.measures.cells import share, whole_potentials
 from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
-from kanon.measures.further import further_along, further_of, known_at
+from kanon.measures.extended_measures import further_along, further_of, known_at
 from kanon.measures.histograms import histograms_of
 from kanon.measures.running import node_sums
 from kanon.measures.summary import summary
@@ -59,7 +59,7 @@ class Curves:
         None if nobody counted them.
     further
         Per further measure its numbers, as far as they are known: see
-        :mod:`kanon.measures.further`. Empty if nobody asked.
+        :mod:`kanon.measures.extended_measures`. Empty if nobody asked.
     measured_at
         The k at which those of them are known that are no running sums.
     """
@@ -140,7 +140,7 @@ class Points:
     suppressed
         Per k the suppressed records, in percent; None if none are.
     further
-        Per further measure a number per k: see :mod:`kanon.measures.further`.
+        Per further measure a number per k: see :mod:`kanon.measures.extended_measures`.
     """
 
     numbers: Mapping[str, np.ndarray]

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError
-from kanon.words import counted, thin
 
 __all__ = [
     "Difference",

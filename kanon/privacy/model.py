@@ -12,11 +12,11 @@ from typing import Any, ClassVar, get_type_hints
 
 import numpy as np
 
+from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.sensitive import Sensitive
-from kanon.words import thin
 
 __all__ = ["Model", "Range", "SensitiveModel", "largest", "ranges", "rounded"]
 

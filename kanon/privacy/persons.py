@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
-from kanon.words import counted
 
 __all__ = ["IN_PERSONS", "KInPersons", "too_few_persons"]
 

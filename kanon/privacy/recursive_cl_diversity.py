@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import Range, SensitiveModel, rounded
 from kanon.sensitive import Sensitive
-from kanon.words import counted
 
 __all__ = ["CARD", "MODEL", "RecursiveCLDiversity", "each"]
 

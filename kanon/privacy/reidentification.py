@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanon.base.formatting import counted
 from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError
 from kanon.privacy.model import Range
-from kanon.words import counted
 
 __all__ = ["THRESHOLD", "Risk", "check_threshold", "journalist", "marketer", "prosecutor"]
 

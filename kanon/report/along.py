@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.algorithms.task import Progress
+from kanon.base.formatting import percent, thin
 from kanon.charts.curves import alteration_curve
 from kanon.charts.privacy import level_chart
 from kanon.errors import Unsatisfiable
@@ -37,7 +38,6 @@ from kanon.run import (
     short_title,
 )
 from kanon.sensitive import Sensitive
-from kanon.words import percent, thin
 
 __all__ = ["Curve", "Found", "curves_of", "found_by", "near"]
 

@@ -9,6 +9,7 @@ from functools import partial
 from kanon.algorithms.lattice import n_nodes
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress
+from kanon.base.formatting import counted, thin
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration
 from kanon.metrics import PUBLISHED, metric_named
@@ -23,7 +24,6 @@ from kanon.run import (
     short_title,
     uses,
 )
-from kanon.words import counted, thin
 
 __all__ = ["ALGORITHMS", "Alternative", "Alternatives", "alternatives", "too_long"]
 

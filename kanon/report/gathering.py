@@ -12,16 +12,17 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.task import Progress, no_progress
+from kanon.base.formatting import counted
+from kanon.base.progress import stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
-from kanon.decision import Decision, decide, levels_reached
 from kanon.errors import TableError, on_one_line
 from kanon.measures.overview import Measured
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.plan import Plan
-from kanon.progress import stretch
-from kanon.release_check import require
-from kanon.release_context import Context
-from kanon.remarks import Remark
+from kanon.release.check import require
+from kanon.release.context import Context
+from kanon.release.decision import Decision, decide, levels_reached
+from kanon.release.remarks import Remark
 from kanon.report.along import Curve, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
 from kanon.report.lost import ends_of, overview_of
@@ -42,7 +43,6 @@ from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, as_table
 from kanon.sources.tables import Table
-from kanon.words import counted
 
 __all__ = ["ColumnProfile", "Drawn", "Example", "Made", "Report", "Risk", "gather"]
 
@@ -259,7 +259,7 @@ def gather(
         Where the table came from; by default its cells are its fingerprint.
     context, people
         What the release is for, and the population behind the table; see
-        :func:`kanon.decision.levels_reached`.
+        :func:`kanon.release.decision.levels_reached`.
     progress
         Told how far the work is.
 

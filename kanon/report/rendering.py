@@ -15,14 +15,14 @@ from markupsafe import Markup
 from plotly.io import to_json
 from plotly.offline import get_plotlyjs
 
+from kanon.base.formatting import counted, percent, thin
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
-from kanon.remarks import KINDS, by_kind
+from kanon.release.remarks import KINDS, by_kind
 from kanon.report.gathering import Report
 from kanon.report.said import shown
 from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
-from kanon.words import counted, percent, thin
 
 __all__ = ["measures_csv", "numbers", "numbers_json", "rendered"]
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kanon.base.formatting import counted, joined, percent, thin
+from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release_check import NOT_CONSIDERED, Verdict
+from kanon.release.check import NOT_CONSIDERED, Verdict
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
-from kanon.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.words import counted, joined, percent, thin
 
 __all__ = [
     "LEVELS",

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from kanon.checked_json import load_json
+from kanon.base.checked_json import load_json
+from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
-from kanon.words import thin
 
 __all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError, TableError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
-from kanon.words import counted, thin
 
 __all__ = ["check_classes", "check_size", "check_unpacked", "of_our_own"]
 

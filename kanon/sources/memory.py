@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import counted
+from kanon.base.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
@@ -22,8 +24,6 @@ from kanon.sources.days import check_days
 from kanon.sources.limits import check_classes
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
-from kanon.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
-from kanon.words import counted
 
 __all__ = [
     "MemorySource",

@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kanon.base.formatting import thin
 from kanon.errors import quoted
-from kanon.words import thin
 
 __all__ = ["KNOWN_MARKERS", "about_missing", "mark_missing"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import TableError, quoted
-from kanon.progress import Progress, no_progress, stretch
 from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import canonical_texts
 from kanon.schema import check_columns
 from kanon.sources.memory import classes_of_columns, require_records
-from kanon.values import canonical_texts
 
 __all__ = ["people_in_classes"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import MISSING_LABEL, canonical_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, listing
 from kanon.sources.memory import require_records
-from kanon.values import MISSING_LABEL, canonical_texts
 
 __all__ = ["Population", "population_of"]
 

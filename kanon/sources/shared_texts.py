@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.parsers import expat
 
-from kanon.unzipping import Unreadable
+from kanon.base.unzipping import Unreadable
 
 __all__ = ["copied_size", "text_sizes"]
 

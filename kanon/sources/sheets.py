@@ -11,12 +11,12 @@ import io
 import re
 import zipfile
 
+from kanon.base.formatting import thin
+from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.limits import check_unpacked
 from kanon.sources.shared_texts import copied_size
-from kanon.unzipping import TooLarge, TooMany, Unreadable, unzipped
-from kanon.words import thin
 
 __all__ = ["checked_book"]
 

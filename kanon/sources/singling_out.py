@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
-from kanon.progress import Progress, no_progress
 from kanon.schema import Role, check_columns
 from kanon.sources.memory import MemoryTable, require_records
 from kanon.sources.tables import Table
-from kanon.words import counted, percent, thin
 
 __all__ = ["MOST_SETS", "Contribution", "SinglingOut", "SmallestSet", "singling_out"]
 

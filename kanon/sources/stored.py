@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import Counted, Distinct, Frequencies
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -37,7 +38,6 @@ from kanon.sources.stored_values import (
     positions,
     sizes_of,
 )
-from kanon.values import Counted, Distinct, Frequencies
 
 __all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
 

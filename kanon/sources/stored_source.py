@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from kanon.base.progress import Progress, no_progress
+from kanon.base.values import MISSING_LABEL, canonical_texts
 from kanon.classes import EquivalenceClasses, sum_tuples, tuple_keys
 from kanon.errors import PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.progress import Progress, no_progress
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
@@ -31,7 +32,6 @@ from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt
 from kanon.sources.writing import check_replaceable, keep_mode
-from kanon.values import MISSING_LABEL, canonical_texts
 
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kanon.base.values import Frequencies, canonical_texts
 from kanon.classes import group_tuples, sum_tuples
 from kanon.errors import TableError, quoted
 from kanon.schema import check_columns
@@ -22,7 +23,6 @@ from kanon.sources.limits import check_classes
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
-from kanon.values import Frequencies, canonical_texts
 
 __all__ = [
     "EXCERPT",

@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import Counted, Distinct, Frequencies
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import Schema
 from kanon.sensitive import Sensitive
-from kanon.values import Counted, Distinct, Frequencies
 
 __all__ = ["Excerpt", "Source", "Table"]
 

@@ -12,6 +12,9 @@ import pyarrow.feather
 import pyarrow.parquet
 from python_calamine import CalamineError, CalamineWorkbook
 
+from kanon.base.formatting import thin
+from kanon.base.unzipping import Unreadable
+from kanon.base.values import canonical_text
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of
 from kanon.sources.arrow_sizes import (
@@ -25,9 +28,6 @@ from kanon.sources.days import check_days, far_days
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
 from kanon.sources.sheets import checked_book
-from kanon.unzipping import Unreadable
-from kanon.values import canonical_text
-from kanon.words import thin
 
 __all__ = ["read_arrow", "read_sheet", "typed_column"]
 

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from kanon.base.values import canonical_text
 from kanon.errors import TableError, quoted
 from kanon.sources.bare import bare_column
 from kanon.sources.formulas import is_formula, neutralised
 from kanon.sources.reading import check_separator, is_padded, kind_of
-from kanon.values import canonical_text
 
 __all__ = [
     "KINDS",

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kanon.lessons.exercises import ExerciseSet
-from kanon.lessons.presets import preset_table
-from kanon.lessons.small_tables import TableGiven
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.presets import preset_table
+from kanon.teaching.small_tables import TableGiven
 
 NAME = "first-set.json"
 

@@ -15,8 +15,8 @@ import duckdb
 import ibis
 import pyarrow as pa
 
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
-from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engines.parts import parquet_parts

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
-from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.engines import sqlite
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kanon.base.progress import Progress
 from kanon.errors import TableError, listing, quoted
-from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.names import column_names
 from kanon.sources.stored_values import OURS

@@ -14,8 +14,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
-from kanon.progress import Progress
 from kanon.sources.addresses import Address
 from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import Rows, named, saying

@@ -1,0 +1,1 @@
+"""What every room needs and that knows nothing of anonymisation: texts, numbers, files."""

@@ -1,0 +1,1 @@
+"""Many runs of one table: over k, metrics, strategies, algorithms, and on simulated columns."""

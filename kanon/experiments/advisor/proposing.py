@@ -1,0 +1,162 @@
+"""Up to three proposals: the best way by the weights, and what else one might rather want."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.base.formatting import percent, thin
+from kanon.experiments.advisor.weighing import Weighed, losses, scores, shares_of, weigh
+from kanon.measures.comparing import as_shown
+
+__all__ = ["DIFFERENT", "MOST", "Proposal", "about_limits", "best_over_k", "propose"]
+
+MOST = 3
+"""So many proposals at most."""
+
+DIFFERENT = 1.0
+"""An alternative is better by at least so many points in what it is proposed for."""
+
+_EVERYTHING = 99.95
+"""From here on it is shown as 100 %: every quasi-identifier is at its root."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A way that is proposed.
+
+    Attributes
+    ----------
+    place
+        Its place among the ways.
+    sake
+        What it is proposed for: ``all`` as the best by the weights, or the concern in which it is
+        better than that one.
+    reason
+        Why, in a sentence with figures.
+    """
+
+    place: int
+    sake: str
+    reason: str
+
+
+def propose(weighed: Weighed) -> tuple[Proposal, ...]:
+    """The best way by the weights, and at most two alternatives.
+
+    An alternative is the way that would be the best if one concern mattered as much as all others
+    together, or, where that changes nothing, alone; but none that raises everything to the roots,
+    as that is known without any run. It is at least one point better in this concern than the first
+    proposal; the largest gains come first. All are on the front of the ways that meet the limits,
+    or of all ways where none does; but where all that meet them raise everything to the roots, an
+    alternative misses the limits, which its reason says.
+
+    Parameters
+    ----------
+    weighed
+        Every way with its score.
+    """
+    first = int(weighed.order[0])
+    gains = []
+    for column, concern in enumerate(weighed.concerns):
+        for place in _best_for(weighed, concern):
+            gain = float(weighed.losses[first, column] - weighed.losses[place, column])
+            if gain >= DIFFERENT:
+                gains.append((-gain, column, place))
+                break
+    found = {first: "all"}
+    for _, column, place in sorted(gains):
+        found.setdefault(place, weighed.concerns[column])
+    return tuple(
+        Proposal(place, sake, _because(weighed, place, first))
+        for place, sake in list(found.items())[:MOST]
+    )
+
+
+def _best_for(weighed: Weighed, concern: str) -> list[int]:
+    """The best if a concern mattered as much as all others together, and if it mattered alone."""
+    shares = shares_of(weighed.weights, weighed.concerns).tolist()
+    own = dict(zip(weighed.concerns, shares, strict=True))
+    others = sum(shares) - own[concern]
+    tried = [own | {concern: others}] if others > own[concern] else []
+    found = []
+    for weights in (*tried, {concern: 1.0}):
+        order = weigh(weighed.comparison, weighed.ks, weights, weighed.limits).order
+        found += order[weighed.losses[order, 0] < _EVERYTHING][:1].tolist()
+    return found
+
+
+def _because(weighed: Weighed, place: int, first: int) -> str:
+    """What a way costs and gives: beside the first, or of the first beside the cheapest."""
+    cheapest = int(np.lexsort((weighed.scores, weighed.losses[:, 0]))[0])
+    other = cheapest if place == first else first
+    own, its = weighed.figures(place), weighed.figures(other)
+    average = ", on average over k" if len(weighed.ks) > 1 else ""
+    if place == other:
+        lost = percent(own["mean_alteration"])
+        said = [f"nothing loses less than its {lost} of all that could be lost{average}"]
+    else:
+        than = "the cheapest way" if place == first else "the first proposal"
+        said = [f"{_points(own['mean_alteration'] - its['mean_alteration'])} {than}{average}"]
+    if weighed.comparison.sensitive:
+        said += [
+            f"the {which} class has {name} = {own[name]:.2f}{_beside(own[name], its[name])}"
+            for which, name in (("least mixed", "l"), ("most unusual", "t"))
+        ]
+    whole = "; ".join(said)
+    more = ""
+    if own["mean_alteration"] >= _EVERYTHING:
+        more = " Every quasi-identifier is at its root: such a release shows nothing of them."
+    if weighed.limits and weighed.meets.any() and not weighed.meets[place]:
+        more += f" It does not have what is asked of {' and '.join(sorted(weighed.limits))}."
+    return f"{whole[0].upper()}{whole[1:]}.{more}"
+
+
+def _points(more: float) -> str:
+    """How much more or less is lost."""
+    if not (shown := round(abs(more), 1)):
+        return "it loses as much as"
+    unit = "point" if shown == 1 else "points"
+    return f"it loses {shown:.1f} {unit} {'more' if more > 0 else 'less'} than"
+
+
+def _beside(own: float, its: float) -> str:
+    return "" if f"{own:.2f}" == f"{its:.2f}" else f" instead of {its:.2f}"
+
+
+def about_limits(weighed: Weighed) -> str:
+    """How many ways meet the limits; if none does, which one is the nearest. Nothing without."""
+    if not weighed.limits:
+        return ""
+    asked = " and ".join(
+        f"{name} of at {'least' if name == 'l' else 'most'} {value:g}"
+        for name, value in sorted(weighed.limits.items())
+    )
+    if not weighed.comparison.sensitive:
+        return f"Without a sensitive column there is no class to have {asked}."
+    each = " at every one of the k" if len(weighed.ks) > 1 else ""
+    met, near = int(weighed.meets.sum()), weighed.nearest
+    if met:
+        return (
+            f"{thin(met)} of {thin(len(weighed.ways))} ways {'has' if met == 1 else 'have'} "
+            f"{asked}{each}; they come first."
+        )
+    worst = weighed.worst(near)
+    reached = " and ".join(f"{name} = {worst[name]:.2f}" for name in sorted(weighed.limits))
+    return f"No way has {asked}{each}. The nearest is {weighed.ways[near].title} with {reached}."
+
+
+def best_over_k(weighed: Weighed) -> np.ndarray:
+    """At how many of the k that were looked at each way is the best, alone or with others.
+
+    Scores are compared as they are shown, with one decimal; limits do not count.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (W,)
+        Of ``weighed.comparison.ks``.
+    """
+    lost = losses(weighed.comparison, weighed.comparison.ks)[:, 0]
+    found = as_shown(scores(lost, shares_of(weighed.weights, weighed.concerns)), 1)
+    return np.asarray((found == found.min(axis=0)).sum(axis=1))

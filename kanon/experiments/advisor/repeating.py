@@ -1,0 +1,207 @@
+"""The same ways once more: with ties broken otherwise, and on records that are drawn again.
+
+What the order of ties or a few other records turn round is not decided. So proposals are run again
+with ten other orders of ties, and on ten tables of n records each that are drawn from the table
+with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms.task import Progress, Task
+from kanon.classes import EquivalenceClasses
+from kanon.errors import Unsatisfiable
+from kanon.experiments.advisor.ways import MEASURED, best_l
+from kanon.experiments.advisor.weighing import averaged, losses, scores
+from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
+from kanon.experiments.sweep import Configuration, Planned, solve_sweep
+from kanon.measures.along import Curves, Points
+from kanon.measures.comparing import as_shown, standing
+from kanon.sensitive import Sensitive
+
+__all__ = ["RESAMPLES", "Again", "Steady", "drawn_again", "run_again", "steadiness"]
+
+RESAMPLES = 10
+"""So many tables are drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """What a way loses when it is run again.
+
+    Attributes
+    ----------
+    ties : numpy.ndarray, shape (S, len(ks), C)
+        In each order of ties, its own first; see :func:`kanon.experiments.advisor.weighing.losses`.
+    drawn : numpy.ndarray, shape (R, len(ks), C)
+        On each table that was drawn. Not a number where that one cannot meet the plan's models.
+    """
+
+    ties: np.ndarray
+    drawn: np.ndarray
+
+
+def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
+    """The classes of a table of n records, drawn from those of this one with replacement.
+
+    Which values of several sensitive columns a record has together is not known of classes and
+    not looked at by any model: each column is drawn as it is within its class.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    seed
+        What the drawing begins with.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> nodes = np.array([[0], [1], [2]], dtype=np.int32)
+    >>> table = EquivalenceClasses(("x",), (suppression("abc"),), nodes, np.array([5, 3, 2]))
+    >>> drawn_again(table, seed=1).counts.sum()
+    np.int64(10)
+    """
+    n = classes.n_records
+    records = np.random.default_rng(seed).integers(0, n, n)
+    of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
+    kept, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
+    histograms = (
+        Sensitive.from_records(
+            each.name,
+            each.values,
+            each.numeric,
+            group,
+            np.repeat(each.value, each.count)[records],
+            len(kept),
+        )
+        for each in classes.histograms
+    )
+    return classes.regrouped(classes.nodes[kept], counts, histograms)
+
+
+def run_again(
+    progress: Progress,
+    runs: Sequence[Planned],
+    ks: Sequence[int],
+    workers: int | None = None,
+    tie_seeds: Sequence[int] = TIE_SEEDS,
+    resamples: int = RESAMPLES,
+) -> list[Again]:
+    """Run some ways of one table again: what a worker process is given.
+
+    Parameters
+    ----------
+    progress
+        Told how far all runs together are.
+    runs
+        The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them.
+    ks
+        The k that are wanted.
+    workers
+        How many runs may go at once; by default one per core.
+    tie_seeds
+        The other orders of ties.
+    resamples
+        How many tables are drawn, with the seeds 1, 2, …: the same for all ways, so that they can
+        be held against each other.
+    """
+    whole = runs[0].task.classes
+    tables = [drawn_again(whole, seed) for seed in range(1, resamples + 1)]
+    tasks: list[Task] = []
+    for run in runs:
+        own = run.task
+        seeds = dict.fromkeys([own.tie_seed, *tie_seeds])
+        tasks += [replace(own, tie_seed=seed) for seed in seeds]
+        tasks += [replace(own, classes=table) for table in tables]
+    possible = [task for task in tasks if _can(task, max(ks))]
+
+    def told(fraction: float, text: str) -> None:
+        progress(fraction, f"the proposals again, {text}" if text else text)
+
+    made = solve_sweep(
+        told, [Planned(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
+    )
+    found = {id(task): _lost(task, one, ks) for task, one in zip(possible, made, strict=True)}
+    shape = next(iter(found.values())).shape
+    lost = np.array([found.get(id(task), np.full(shape, np.nan)) for task in tasks])
+    each = np.split(lost, len(runs))
+    return [Again(one[: len(one) - resamples], one[len(one) - resamples :]) for one in each]
+
+
+def _can(task: Task, k: int) -> bool:
+    try:
+        task.for_k(k).check()
+    except Unsatisfiable:
+        return False
+    return True
+
+
+def _lost(task: Task, made: Curves | Points, ks: Sequence[int]) -> np.ndarray:
+    """What one run loses. Shape (len(ks), C)."""
+    line = Line(
+        Configuration(MEASURED[0].name), MEASURED[0], {None: made}, best_l=best_l(task.classes)
+    )
+    alone = Comparison((line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
+    return losses(alone, ks)[0, 0]
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Whether the first of some proposals stays the first.
+
+    Attributes
+    ----------
+    undecided
+        Whether its scores over the orders of ties overlap those of another one.
+    held
+        On how many of the tables that were drawn it still has the least score of them, alone or
+        with others.
+    drawn
+        How many tables were drawn.
+    impossible
+        How many of them cannot meet the plan's models, so that nothing is known of them.
+    low, high
+        Per proposal the least and the largest score over all orders of ties.
+    """
+
+    undecided: bool
+    held: int
+    drawn: int
+    impossible: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def steadiness(proposed: Sequence[Again], shares: np.ndarray) -> Steady:
+    """Whether the first of some proposals stays the first when all of them are run again.
+
+    Scores are compared as they are shown, with one decimal.
+
+    Parameters
+    ----------
+    proposed
+        The proposals, the best first.
+    shares : numpy.ndarray, shape (C,)
+        The weights as shares of 1; see :func:`kanon.experiments.advisor.weighing.shares_of`.
+    """
+    over_ties = np.array([scores(averaged(each.ties), shares) for each in proposed])
+    low, high = over_ties.min(axis=1), over_ties.max(axis=1)
+    own, least, most = (pd.DataFrame([row]) for row in (over_ties[:, 0], low, high))
+    found = standing(own, least, most, digits=1)
+    assert found.undecided is not None
+    on_drawn = np.array([as_shown(scores(averaged(each.drawn), shares), 1) for each in proposed])
+    impossible = np.isnan(on_drawn).any(axis=0)
+    return Steady(
+        bool(found.undecided.iloc[0, 0]),
+        int((on_drawn[0] <= on_drawn.min(axis=0)).sum()),
+        on_drawn.shape[1],
+        int(impossible.sum()),
+        tuple(low.tolist()),
+        tuple(high.tolist()),
+    )

@@ -1,0 +1,156 @@
+"""The ways that the advisor tries: every published metric, strategy and scope, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kanon.algorithms.task import Task
+from kanon.base.formatting import thin
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
+from kanon.experiments.comparison import PAPER_K, Comparison, combined, full_title, lines_of
+from kanon.experiments.sweep import Configuration, Planned, check_k, tasks_of
+from kanon.measures.along import Curves, Points
+from kanon.metrics import PUBLISHED, metric_named
+from kanon.plan import AlgorithmPlan, Plan
+from kanon.privacy import entropy_l_diversity
+from kanon.run import Prepared
+from kanon.schema import Role
+from kanon.strategies import SCOPES
+
+__all__ = [
+    "ADVISED",
+    "MEASURED",
+    "averaged_k",
+    "best_l",
+    "compared",
+    "plan_to_advise",
+    "runs_of",
+    "tried_k",
+    "ways",
+]
+
+ADVISED = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
+"""The strategies of Mauger, Le Mahec, Dequen 2023, Definition 17."""
+
+MEASURED = tuple(metric_named(name) for name in PUBLISHED)
+"""What every release is measured in."""
+
+
+def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
+    """The ways that there are: 95 with a sensitive column, 7 without.
+
+    S1 looks at no sensitive attribute, so its scope does not matter: 7 metrics. S2 to S7: 6
+    strategies × 7 metrics × 2 scopes = 84. L and T count no cost, so no metric guides them:
+    2 strategies × 2 scopes = 4.
+
+    Parameters
+    ----------
+    sensitive
+        Whether there is a sensitive column; without one only S1 can be followed.
+    tie_seed
+        What breaks ties; None for the canonical order.
+
+    Examples
+    --------
+    >>> len(ways(True)), len(ways(False))
+    (95, 7)
+    """
+    strategies = ADVISED if sensitive else ADVISED[:1]
+    return combined(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
+
+
+def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
+    """The k over which the criteria of a way are averaged.
+
+    Parameters
+    ----------
+    low, high
+        A range of k: both ends, and those of the papers' fourteen between them. Without ``high``
+        the one k alone.
+
+    Raises
+    ------
+    PlanError
+        A k is below 2, or the range is empty.
+
+    Examples
+    --------
+    >>> averaged_k(5), averaged_k(3, 30)
+    ((5,), (3, 4, 5, 10, 20, 30))
+    """
+    if high is None:
+        check_k([low])
+        return (low,)
+    check_k([low, *([high] if high != low else [])])
+    if high < low:
+        raise PlanError(f"The range of k from {thin(low)} to {thin(high)} is empty.")
+    return tuple(sorted({low, high, *(k for k in PAPER_K if low < k < high)}))
+
+
+def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
+    """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
+    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= highest)}))
+
+
+def plan_to_advise(plan: Plan) -> Plan:
+    """The plan with GAA, which serves every k: what is asked for and the hierarchies stay.
+
+    Attribute weights, the cost, the tie seed and the sensitive column that is looked at stay too.
+
+    Raises
+    ------
+    PlanError
+        There are several sensitive columns, and the plan names none to look at.
+    """
+    own = plan.algorithm
+    found = plan.model_copy(
+        update={
+            "algorithm": AlgorithmPlan(
+                name="gaa",
+                # So that the plan itself asks for the column, where there are several.
+                strategy="s2" if plan.roles.columns(Role.SENSITIVE) else "s1",
+                sensitive=own.sensitive,
+                cost=own.cost,
+                attribute_weights=own.attribute_weights,
+                tie_seed=own.tie_seed,
+            )
+        }
+    )
+    _ = found.led_by
+    return found
+
+
+def runs_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Planned]:
+    """What has to be run, for a plan as :func:`plan_to_advise` gives it; all share the classes."""
+    return [Planned("gaa", task) for task in tasks_of(prepared, wanted)]
+
+
+def compared(
+    task: Task,
+    wanted: Sequence[Configuration],
+    found: Sequence[Curves | Points],
+    ks: Sequence[int],
+) -> Comparison:
+    """What came of the runs, side by side.
+
+    Parameters
+    ----------
+    task
+        One of them; they have the table and the sensitive column in common.
+    wanted, found
+        The ways, and what came of each.
+    ks
+        The k at which they were looked at.
+    """
+    lines = tuple(
+        replace(line, title=full_title(line.configuration, line.guide.card.title))
+        for line in lines_of(wanted, found, MEASURED, best_l(task.classes))
+    )
+    return Comparison(lines, MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
+
+
+def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
+    """Per sensitive column the entropy l of the table as one class."""
+    return {each.name: entropy_l_diversity.of_whole(each) for each in classes.sensitive}

@@ -1,0 +1,679 @@
+"""Configurations side by side: their criteria at every k, ranks, areas, and what ties decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.cards import Card
+from kanon.experiments.sweep import Configuration
+from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
+from kanon.measures.along import Curves, Points, numbers_table, privacy_column
+from kanon.measures.alteration import CARD as ALTERATION_CARD
+from kanon.measures.alteration import MEAN_CARD
+from kanon.measures.classification_metric import CARD as CM_CARD
+from kanon.measures.comparing import (
+    Difference,
+    Standing,
+    check_interval,
+    nauc,
+    standing,
+)
+from kanon.measures.extended_measures import at_some_k, further_cards, kept_as
+from kanon.metrics import METRICS, Metric, characteristics
+from kanon.run import short_title, uses
+from kanon.strategies import LOOKS_AT, Scope
+
+__all__ = [
+    "COSTLESS",
+    "CRITERIA",
+    "INTERVALS",
+    "K_PRESETS",
+    "L_CARD",
+    "PAPER_K",
+    "SUPPRESSED_CARD",
+    "TIE_SEEDS",
+    "T_CARD",
+    "Comparison",
+    "Line",
+    "before_and_after",
+    "by_characteristic",
+    "combined",
+    "full_title",
+    "guided",
+    "lines_of",
+    "name_of",
+    "titles_of_configurations",
+]
+
+PAPER_K = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
+"""The fourteen k of Mauger, Le Mahec, Dequen 2023, section 4.2, and of Viton et al. 2021."""
+
+K_PRESETS: Mapping[str, tuple[int, ...]] = {
+    "fourteen": PAPER_K,
+    "thirteen": tuple(k for k in PAPER_K if k != 50),
+    "eleven": tuple(k for k in PAPER_K if k != 50 and k <= 5000),
+}
+"""The k over which the papers take areas: for metrics, for strategies on real sensitive
+attributes, and for strategies on simulated ones (Mauger, Le Mahec, Dequen 2023)."""
+
+INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
+"""The intervals of k over which areas are taken, as proposed by default."""
+
+TIE_SEEDS = tuple(range(1, 11))
+"""The seeds of a band: ten more orders in which ties are broken."""
+
+CRITERIA: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        MEAN_CARD,
+        generalised.CARD,
+        at_root.CARD,
+        deleted_among_modified.CARD,
+        minimum_k.CARD,
+    )
+}
+"""What every comparison shows over k, by its name in ``CURVES.csv``."""
+
+L_CARD = Card(
+    name="l_percent",
+    title="Diversity (entropy l)",
+    summary="How mixed the sensitive values of the least mixed class are: its entropy l as a share "
+    "of what the table as one class has, the best that can be reached.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3",
+    unit="%",
+    direction="higher",
+    lowest="near 0 %: in some class everybody has the same value",
+    highest="100 %: every class is as mixed as the whole table",
+)
+
+T_CARD = Card(
+    name="t_percent",
+    title="Distance (t, total variation)",
+    summary="How far the sensitive values of the most unusual class are from those of the whole "
+    "table: the share of its records that would have to have another value.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3 (half of its norm 1)",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every class is like the whole table",
+    highest="100 %: some class has nothing in common with the table",
+)
+
+SUPPRESSED_CARD = Card(
+    name="suppressed_percent",
+    title="Suppressed",
+    summary="Records left out, because their class did not satisfy. They count as lost "
+    "in alteration, and are in no class.",
+    source="Samarati 2001",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every record is released",
+    highest="100 %: nothing is released",
+)
+
+COSTLESS = ("l", "t")
+"""The strategies that count no cost, so that no metric guides them."""
+
+_ALTERATION = "alteration_"
+_SHOWN = 1  # decimals of a percentage: what looks equal is equal
+
+
+def name_of(configuration: Configuration) -> str:
+    """A name for a configuration, whatever breaks its ties: its metric and what is unusual.
+
+    >>> name_of(Configuration("nllm")), name_of(Configuration("ncp", "s3", scope="class"))
+    ('nllm', 'ncp · s3 · class')
+    """
+    metric = configuration.metric
+    if metric not in METRICS:  # one of the user's own may be called like a strategy
+        metric = f"“{metric}”"
+    parts = [metric] if guided(configuration) else []
+    parts += [configuration.strategy] if configuration.strategy != "s1" else []
+    parts += [configuration.scope] if configuration.scope != "table" else []
+    parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
+    return " · ".join(parts)
+
+
+def guided(configuration: Configuration) -> bool:
+    """Whether a metric guides a configuration.
+
+    Some strategies count no cost, and some algorithms go by a rule of their own.
+
+    >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
+    (True, False)
+    """
+    return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
+
+
+def combined(
+    metrics: Sequence[str],
+    strategies: Sequence[str],
+    scopes: Sequence[Scope] = ("table",),
+    algorithms: Sequence[str] = ("gaa",),
+    tie_seed: int | None = None,
+) -> tuple[Configuration, ...]:
+    """Every algorithm with every metric, strategy and scope, each configuration once.
+
+    A strategy that looks at no sensitive attribute has no scope, and one that counts no cost has
+    no metric; the first one stands for it, or NLLM. An algorithm that picks no partners has no
+    strategy, and one that counts no cost has no metric either.
+
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['ncp', 'ncp · s2', 'ncp · s2 · class', 'l', 'l · class', 'llm', 'llm · s2', 'llm · s2 · class']
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s3"], ["table"], ["gaa", "datafly"])]
+    ['ncp · s3', 'llm · s3', 'datafly']
+    """
+    found: dict[str, Configuration] = {}
+    for algorithm in algorithms:
+        led = strategies if uses(algorithm, "strategy") else ("s1",)
+        for metric, strategy, scope in product(metrics or ["nllm"], led, scopes):
+            chosen = scope if LOOKS_AT[strategy] else "table"
+            one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
+            if metrics or not guided(one):
+                found.setdefault(name_of(one), one)
+    return tuple(found.values())
+
+
+def titles_of_configurations(
+    configurations: Sequence[Configuration], metrics: Mapping[str, str]
+) -> list[str]:
+    """A short label for each configuration: what tells it from the others.
+
+    Parameters
+    ----------
+    configurations
+        What stands side by side.
+    metrics
+        The titles of the metrics, by name.
+
+    >>> titles = {"ncp": "NCP", "llm": "LLM"}
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s1"]), titles)
+    ['NCP', 'LLM']
+    >>> titles_of_configurations(combined(["ncp"], ["s1", "s3", "t"]), titles)
+    ['S1', 'S3', 'T']
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s3"], ["class"]), titles)
+    ['NCP · S3 (merged class)', 'LLM · S3 (merged class)']
+    >>> several = combined(["ncp"], ["s1"], algorithms=["gaa", "datafly"])
+    >>> titles_of_configurations(several, titles)
+    ['GAA', 'Datafly']
+    """
+    metrics_used = {each.metric for each in configurations if guided(each)}
+    picking = [each for each in configurations if uses(each.algorithm, "strategy")]
+    strategies = {each.strategy for each in picking}
+    several = len({each.algorithm for each in configurations}) > 1
+    found = []
+    for each in configurations:
+        parts = []
+        if guided(each) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
+            parts.append(metrics.get(each.metric, each.metric))
+        if each in picking and (len(strategies) > 1 or each.strategy != "s1"):
+            parts.append(each.strategy.upper())
+        if several or not parts:
+            parts.append(short_title(each.algorithm))
+        found.append(" · ".join(parts) + (" (merged class)" if each.scope == "class" else ""))
+    return found
+
+
+def full_title(configuration: Configuration, metric: str) -> str:
+    """A label for a configuration that stands alone: all that it is.
+
+    Parameters
+    ----------
+    configuration
+        The configuration.
+    metric
+        The title of its metric.
+
+    >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
+    ('NCP · S1', 'L')
+    >>> full_title(Configuration("ncp", "s3", scope="class"), "NCP")
+    'NCP · S3 (merged class)'
+    >>> full_title(Configuration("ncp", algorithm="datafly"), "NCP")
+    'Datafly'
+    """
+    parts = [metric] if guided(configuration) else []
+    if uses(configuration.algorithm, "strategy"):
+        parts.append(configuration.strategy.upper())
+    if configuration.algorithm != "gaa":
+        parts.append(short_title(configuration.algorithm))
+    return " · ".join(parts) + (" (merged class)" if configuration.scope == "class" else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One configuration of a comparison and what came of it.
+
+    Attributes
+    ----------
+    configuration
+        What it was made with.
+    guide
+        The metric that guided it.
+    runs
+        Its criteria per tie seed, its own first; no other ones if nobody asked.
+    name
+        What tells it from every other line; by default after its configuration.
+    title
+        A short label; by default the title of the metric.
+    kept
+        Whether it was kept under a name of its own, apart from the settings in use.
+    best_l
+        Per sensitive column that its releases were measured by, the entropy l of the table as one
+        class.
+    """
+
+    configuration: Configuration
+    guide: Metric
+    runs: Mapping[int | None, Curves | Points]
+    name: str = ""
+    title: str = ""
+    kept: bool = False
+    best_l: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or name_of(self.configuration))
+        object.__setattr__(self, "title", self.title or self.guide.card.title)
+
+    def at(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
+        """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
+        columns = list(self.best_l)
+        if criterion in further_cards():
+            kept = kept_as(criterion, sensitive, columns)
+            return np.array([run.further_at(kept, ks) for run in self.runs.values()])
+        found = [run.at(ks) for run in self.runs.values()]
+        if criterion == L_CARD.name:
+            name = privacy_column("entropy_l", sensitive, columns)
+            return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
+        if criterion == T_CARD.name:
+            name = privacy_column("t_norm1", sensitive, columns)
+            return 50.0 * np.array([each[name] for each in found])
+        if criterion == SUPPRESSED_CARD.name:
+            return np.array([run.suppressed_at(ks) for run in self.runs.values()])
+        return np.array([each[criterion] for each in found], dtype=float)
+
+
+def lines_of(
+    wanted: Sequence[Configuration],
+    found: Sequence[Curves | Points],
+    measured: Sequence[Metric],
+    best_l: Mapping[str, float] | None = None,
+) -> tuple[Line, ...]:
+    """One line per configuration, with a run per tie seed, the first seed being its own.
+
+    Parameters
+    ----------
+    wanted, found
+        The configurations, and what came of each.
+    measured
+        The metrics, those that guided among them.
+    best_l
+        See :class:`Line`.
+    """
+    guides = {metric.name: metric for metric in measured}
+    runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
+    for one, numbers in zip(wanted, found, strict=True):
+        own = replace(one, tie_seed=wanted[0].tie_seed)
+        runs.setdefault(own, {})[one.tie_seed] = numbers
+    titles = titles_of_configurations(
+        list(runs), {name: guide.card.title for name, guide in guides.items()}
+    )
+    return tuple(
+        Line(own, guides[own.metric], each, title=title, best_l=best_l or {})
+        for (own, each), title in zip(runs.items(), titles, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Configurations of one table, side by side.
+
+    Attributes
+    ----------
+    lines
+        The configurations, each with a name of its own.
+    measured
+        The metrics that every release was measured in.
+    n_records
+        n; the number of persons, where k counts them.
+    ks
+        The k that can be shown, rising.
+    sensitive
+        The sensitive column whose l and t are shown; empty if none is.
+    """
+
+    lines: tuple[Line, ...]
+    measured: tuple[Metric, ...]
+    n_records: int
+    ks: tuple[int, ...]
+    sensitive: str = ""
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether every line was run with other tie seeds too."""
+        return all(len(line.runs) > 1 for line in self.lines)
+
+    @property
+    def every_k(self) -> bool:
+        """Whether the lines are known at every k, not only where they were run."""
+        return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns that every line was measured by."""
+        if not self.lines:
+            return ()
+        first, *others = [line.best_l for line in self.lines]
+        return tuple(column for column in first if all(column in each for each in others))
+
+    @property
+    def criteria(self) -> Mapping[str, Card]:
+        """What can be shown over k: losses, minimum k, what is suppressed, l and t."""
+        more = [SUPPRESSED_CARD] if self._suppresses else []
+        more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
+        return {**CRITERIA, **{card.name: card for card in more}}
+
+    @property
+    def further(self) -> Mapping[str, Card]:
+        """Every other measure of a release, by name; known at every k, at some, or nowhere."""
+        of_column = self.sensitive in self.sensitive_columns
+        return {
+            name: card
+            for name, card in further_cards().items()
+            if of_column or name != CM_CARD.name
+        }
+
+    def knows(self, criterion: str) -> bool:
+        """Whether some line has a number of a criterion at some k that can be shown."""
+        return bool(np.isfinite(self.at(criterion, self.ks)).any())
+
+    def unmeasured(self, criterion: str) -> bool:
+        """Whether a criterion was not asked for when some line was made.
+
+        Measures that are no running sums along a merge path take longer, so they are taken at
+        some k, and only if somebody asks.
+        """
+        runs = (run for line in self.lines for run in line.runs.values())
+        return criterion in at_some_k() and any(
+            isinstance(run, Curves) and not run.measured_at for run in runs
+        )
+
+    @property
+    def _suppresses(self) -> bool:
+        """Whether some release suppresses records."""
+        runs = (run for line in self.lines for run in line.runs.values())
+        return any(isinstance(run, Points) and run.suppressed is not None for run in runs)
+
+    def card(self, criterion: str) -> Card:
+        """The card of a criterion, ``alteration_<metric>`` too."""
+        for metric in self.measured:
+            if criterion == f"{_ALTERATION}{metric.name}":
+                title = f"Alteration as {metric.card.title} counts"
+                return replace(ALTERATION_CARD, name=criterion, title=title)
+        return {**self.further, **self.criteria}[criterion]
+
+    def line(self, name: str) -> Line:
+        """The line of a name."""
+        return next(line for line in self.lines if line.name == name)
+
+    def only(self, names: Iterable[str], bands: bool) -> Comparison:
+        """The same with some lines alone, and with their bands or without."""
+        wanted, found = set(names), []
+        for line in self.lines:
+            if line.name in wanted:
+                own = line.configuration.tie_seed
+                found.append(line if bands else replace(line, runs={own: line.runs[own]}))
+        return replace(self, lines=tuple(found))
+
+    def including(self, k: int) -> Comparison:
+        """The same with one more k to show, where every k is known."""
+        if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
+            return self
+        return replace(self, ks=tuple(sorted({*self.ks, k})))
+
+    def nearest(self, k: int) -> int:
+        """The k that can be shown and is nearest to k by ratio; of two, the smaller."""
+        return min(self.ks, key=lambda known: (abs(math.log(known / k)), known))
+
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        """The first of the proposed intervals, or as much of it as is known; None for one k."""
+        low, high = INTERVALS[0]
+        inside = [k for k in self.ks if low <= k <= high]
+        known = inside if len(inside) > 1 else self.ks
+        return (known[0], known[-1]) if len(known) > 1 else None
+
+    def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
+        """A criterion of every line under every tie seed, its own first.
+
+        Parameters
+        ----------
+        criterion
+            One of ``criteria`` or ``further``, or ``alteration_<metric>``. Of a further measure,
+            what is not known is not a number.
+        ks
+            Some of ``ks``, or any up to n if every k is known.
+
+        Returns
+        -------
+        numpy.ndarray, shape (lines, seeds, len(ks))
+        """
+        return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
+
+    def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
+        """The alteration at k, in percent.
+
+        A row per metric that measures, by its name; a column per line, by its name.
+
+        Parameters
+        ----------
+        k
+            One of ``ks``.
+        digits
+            Compare values rounded to so many digits; None for exact values.
+        """
+        rows = {
+            metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
+            for metric in self.measured
+        }
+        return self._standing(rows, digits=digits)
+
+    def places(self, k: int) -> Standing:
+        """Every criterion in percent at k: a row per criterion, a column per line, by name.
+
+        Where one metric guides all lines, its own count of the loss stands first.
+        """
+        names = self._percentages()
+        rows = {name: self.at(name, [k])[:, :, 0] for name in names}
+        return self._standing(rows, [self._higher(name) for name in names])
+
+    def means(self) -> Standing:
+        """The mean alteration in percent: a row per k, a column per line, by its name."""
+        found = self.at("mean_alteration", self.ks)
+        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
+
+    def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
+        """The area under each curve on [low, high], in percent: NAUC.
+
+        A row per criterion, a column per line, by their names; where one metric guides all lines,
+        its own count of the loss stands first. Over those of ``points`` that lie inside the
+        interval, and both of its ends.
+
+        Raises
+        ------
+        PlanError
+            The interval is empty, begins below 2 or ends beyond n, or some k were not computed.
+        """
+        check_interval(low, high, self.n_records)
+        ks = sorted({low, high, *(k for k in points if low < k < high)})
+
+        def area(values: np.ndarray) -> float:
+            return nauc(ks, values, low, high, self.n_records)
+
+        names = self._percentages()
+        rows = {name: np.apply_along_axis(area, 2, self.at(name, ks)) for name in names}
+        return self._standing(rows, [self._higher(name) for name in names])
+
+    def difference(self, criterion: str, first: str, second: str) -> Difference:
+        """The first of two lines minus the second, at every k that can be shown.
+
+        Parameters
+        ----------
+        criterion
+            See :meth:`at`.
+        first, second
+            The names of the lines.
+        """
+        one, other = (
+            self.line(name).at(criterion, self.ks, self.sensitive) for name in (first, second)
+        )
+        low = high = None
+        if len(one) > 1 and len(other) > 1:
+            low = one.min(axis=0) - other.max(axis=0)
+            high = one.max(axis=0) - other.min(axis=0)
+        return Difference(self.ks, one[0] - other[0], low, high, self._higher(criterion))
+
+    def table(self) -> pd.DataFrame:
+        """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
+        parts = []
+        privacy = [name for name in self.criteria if name not in CRITERIA]
+        altered = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
+        for line in self.lines:
+            own = line.configuration
+            about = {
+                "configuration": line.name,
+                "metric": own.metric if guided(own) else None,
+                "strategy": own.strategy,
+                "scope": own.scope,
+                "algorithm": own.algorithm,
+            }
+            shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
+            for place, (seed, run) in enumerate(line.runs.items()):
+                numbers = {
+                    name: values
+                    for name, values in run.at(self.ks).items()
+                    if not name.startswith(_ALTERATION) or name in altered
+                }
+                more = {name: each[place] for name, each in shares.items()}
+                parts.append(numbers_table({**about, "tie_seed": seed, **numbers, **more}))
+        every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+        return every if self.has_bands else every.drop(columns="tie_seed")
+
+    @property
+    def guide(self) -> Metric | None:
+        """The metric that guides all lines, but for those that none does; None of several."""
+        guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
+        (found,) = guides.values() if len(guides) == 1 else (None,)
+        return found if found in self.measured else None
+
+    def _percentages(self) -> list[str]:
+        """The criteria in percent, and the alteration as the metric of all lines counts it."""
+        names = [name for name, card in self.criteria.items() if card.unit == "%"]
+        own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
+        return [*own, *names]
+
+    def _higher(self, criterion: str) -> bool:
+        return self.card(criterion).direction == "higher"
+
+    def _standing(
+        self,
+        rows: Mapping[Any, np.ndarray],
+        higher: Sequence[bool] | None = None,
+        digits: int | None = _SHOWN,
+    ) -> Standing:
+        """A row per thing measured, of shape (lines, seeds); compared as they are shown."""
+        names = [line.name for line in self.lines]
+
+        def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:
+            return pd.DataFrame.from_dict(picked, orient="index", columns=names)
+
+        values = frame({row: each[:, 0] for row, each in rows.items()})
+        if not self.has_bands:
+            return standing(values, digits=digits, higher=higher)
+        low = frame({row: each.min(axis=1) for row, each in rows.items()})
+        high = frame({row: each.max(axis=1) for row, each in rows.items()})
+        return standing(values, low, high, digits, higher)
+
+
+def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
+    """What a change of hierarchies did to the releases at k, each measured by its own hierarchies.
+
+    Parameters
+    ----------
+    before, after
+        The comparisons; only what both of them have is put side by side.
+    k
+        The k; each takes the nearest that it knows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per metric that guided the same strategy in both, by its name: the alteration as
+        that metric counts and the mean alteration, in percent, before and after, and the ``k`` of
+        each. Of several strategies, the first; what was kept under a name of its own is left out.
+
+    Notes
+    -----
+    Percentages of different hierarchies have different yardsticks: of all that *these*
+    hierarchies could lose. They show which way an edit goes, not that two releases are equal.
+    """
+    before, after = before.including(k), after.including(k)
+    old = {line.name for line in before.lines if not line.kept}
+    rows: dict[str, dict[str, float]] = {}
+    counted = {one.name for one in before.measured} & {one.name for one in after.measured}
+    for line in after.lines:
+        guide = line.guide.name
+        costless = not guided(line.configuration)
+        if line.kept or costless or line.name not in old or guide in rows or guide not in counted:
+            continue
+        row: dict[str, float] = {}
+        for when, comparison in (("before", before), ("after", after)):
+            near = comparison.nearest(k)
+            found = comparison.line(line.name)
+            for column, what in (("own", f"{_ALTERATION}{guide}"), ("mean", "mean_alteration")):
+                row[f"{column}_{when}"] = float(found.at(what, [near], "")[0, 0])
+            row[f"k_{when}"] = near
+        rows[guide] = row
+    columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return found.astype({"k_before": int, "k_after": int}).rename_axis("metric")
+
+
+def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
+    """The mean area of the metrics that share a characteristic.
+
+    Parameters
+    ----------
+    areas
+        Per criterion and guide; the columns in the order of ``guides``.
+    guides
+        The metrics.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per characteristic and value that occurs, its index; in the columns the number of
+        ``metrics`` that have it and the mean area of each criterion. Drawn weights have no
+        characteristics.
+
+    Notes
+    -----
+    Source: Mauger, Le Mahec, Dequen 2023, section 4.2.
+    """
+    has: dict[tuple[str, str], list[int]] = {}
+    for place, guide in enumerate(guides):
+        for trait in characteristics(guide).items():
+            has.setdefault(trait, []).append(place)
+    rows = {
+        trait: {"metrics": len(places), **areas.values.iloc[:, places].mean(axis=1)}
+        for trait, places in sorted(has.items(), key=lambda item: item[0][0])
+    }
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
+    index = pd.MultiIndex.from_tuples(list(rows), names=["characteristic", "value"])
+    return found.set_axis(index) if rows else found

@@ -1,0 +1,485 @@
+"""The lattice of a task, looked at as a whole: what each node amounts to, and how searches walk it.
+
+For the picture of the lattice: an algorithm returns one node; here is what lies around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import ModuleType
+
+import numpy as np
+
+from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
+from kanon.algorithms.lattice import Lattice, Node, n_nodes, nodes_per_height
+from kanon.algorithms.search import CellLoss, check_models, with_precision
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.base.formatting import thin
+from kanon.errors import PlanError
+
+__all__ = [
+    "COMPLETE",
+    "WALKERS",
+    "Assessed",
+    "Explored",
+    "Step",
+    "Walk",
+    "assessed",
+    "explore",
+    "neighbourhood",
+    "outline",
+    "ranks",
+]
+
+COMPLETE = 20_000
+"""The largest lattice of which every node is counted."""
+
+_SEARCHED = 1_000_000
+"""The largest lattice that is searched for the node of least loss."""
+
+WALKERS = {module.CARD.name: module for module in (datafly, samarati, improved_greedy)}
+"""The searches whose walks are shown, by name."""
+
+_COUNTED = 0.8
+"""The share of the time that passes before the searches walk, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assessed:
+    """What some nodes of a lattice amount to.
+
+    Attributes
+    ----------
+    nodes : numpy.ndarray, shape (N, m), int32
+        Levels per quasi-identifier; the nodes stand in canonical order, each once.
+    suppressed : numpy.ndarray, shape (N,), int64
+        The records in classes that break k or a model: those that would have to be suppressed. At
+        a node where too many break k alone, only those.
+    classes : numpy.ndarray, shape (N,), int64
+        The classes that meet k and the models.
+    reached : numpy.ndarray, shape (N,), int64
+        The largest k that the node reaches after suppressing at most the allowed records.
+    cost : numpy.ndarray, shape (N,), int64
+        What raising all records to the node costs, and the suppressed ones on to the roots, in
+        scaled potential: exact.
+    possible
+        What raising all records to the roots costs.
+    limit
+        The records that may be suppressed.
+    """
+
+    nodes: np.ndarray
+    suppressed: np.ndarray
+    classes: np.ndarray
+    reached: np.ndarray
+    cost: np.ndarray
+    possible: int
+    limit: int
+
+    @property
+    def satisfying(self) -> np.ndarray:
+        """Which nodes suppress no more than the allowed records. Shape (N,), bool."""
+        return self.suppressed <= self.limit
+
+    @property
+    def loss(self) -> np.ndarray:
+        """100 * cost / possible, in percent: 0 where nothing is lost, 100 where everything is.
+
+        Shape (N,). As :func:`kanon.measures.alteration.value` counts, but that columns count by
+        their weights, as they do while searching.
+        """
+        # In the order of alteration, so that equal costs are equal to the last digit.
+        return 100.0 * (self.cost / (self.possible or 1))
+
+    @property
+    def heights(self) -> np.ndarray:
+        """The sum of the levels of each node. Shape (N,)."""
+        found: np.ndarray = self.nodes.sum(axis=1)
+        return found
+
+    @cached_property
+    def places(self) -> dict[Node, int]:
+        """The position of each node."""
+        return {tuple(node): place for place, node in enumerate(self.nodes.tolist())}
+
+    def only(self, nodes: Iterable[Node]) -> Assessed:
+        """Some of the nodes, in canonical order."""
+        chosen = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
+        return replace(
+            self,
+            nodes=self.nodes[chosen],
+            suppressed=self.suppressed[chosen],
+            classes=self.classes[chosen],
+            reached=self.reached[chosen],
+            cost=self.cost[chosen],
+        )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node that a search moved through.
+
+    Attributes
+    ----------
+    node
+        The node.
+    raised, distinct
+        Which quasi-identifier was raised to come here, and how many distinct values it had before;
+        None and 0 where the search began, or came from elsewhere.
+    suppressed, reached
+        As in :class:`Assessed`, with the records that this search may suppress.
+    """
+
+    node: Node
+    raised: int | None
+    distinct: int
+    suppressed: int
+    reached: int
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a search went through the lattice.
+
+    Attributes
+    ----------
+    algorithm
+        Its name.
+    climbs
+        Whether it starts from the bottom and goes up, one level at a time; if not, it jumps.
+    steps
+        The nodes that it moved through; the last is the one that it releases. Empty if it could
+        not be run.
+    limit
+        The records that it may suppress.
+    evaluated
+        The nodes that it counted.
+    problem
+        Why it could not be run, in a sentence.
+    """
+
+    algorithm: str
+    climbs: bool
+    steps: tuple[Step, ...]
+    limit: int
+    evaluated: int
+    problem: str = ""
+
+    @property
+    def first(self) -> int:
+        """The number of the first step: 0 where it is the bottom, 1 where it is a jump."""
+        return 0 if self.climbs else 1
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return self.first + len(self.steps) - 1
+
+    def until(self, step: int | None) -> tuple[Step, ...]:
+        """The steps up to the one of that number; all for None."""
+        return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """The lattice of a task.
+
+    Attributes
+    ----------
+    attributes
+        The quasi-identifiers.
+    tops
+        The level of each root: the node that loses everything.
+    k, others, limit, n_records
+        The k asked for, how many models have to hold beside it, the records that may be
+        suppressed, and n.
+    per_height
+        The number of nodes at each sum of levels.
+    assessed
+        Every node; of a lattice of more than :data:`COMPLETE` those that the walks moved through.
+    complete
+        Whether it is every node.
+    minimal
+        The satisfying nodes with no satisfying node below them, in canonical order; empty if the
+        lattice is not complete.
+    least
+        The satisfying node of least loss, the first of several; None if the lattice is too large
+        to be searched.
+    tied
+        The minimal satisfying nodes of highest precision, from which MinGen takes one; empty if
+        records may be suppressed, or the lattice is not complete.
+    walks
+        The walks of :data:`WALKERS`.
+    """
+
+    attributes: tuple[str, ...]
+    tops: Node
+    k: int
+    others: int
+    limit: int
+    n_records: int
+    per_height: tuple[int, ...]
+    assessed: Assessed
+    complete: bool
+    minimal: tuple[Node, ...]
+    least: Node | None
+    tied: tuple[Node, ...]
+    walks: tuple[Walk, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of nodes of the lattice."""
+        return sum(self.per_height)
+
+    @cached_property
+    def satisfying_per_height(self) -> tuple[int, ...] | None:
+        """How many nodes of each height satisfy; None if not every node was counted."""
+        if not self.complete:
+            return None
+        found = self.assessed
+        counted = np.bincount(found.heights[found.satisfying], minlength=len(self.per_height))
+        return tuple(counted.tolist())
+
+    def walk(self, algorithm: str) -> Walk:
+        """The walk of one search."""
+        return next(walk for walk in self.walks if walk.algorithm == algorithm)
+
+
+def explore(progress: Progress, task: Task) -> Explored:
+    """Look at the lattice of a task: what a worker process is given.
+
+    Every node is counted, one by one and without any tagging, if there are at most
+    :data:`COMPLETE`; of a larger lattice those that the searches move through.
+
+    Parameters
+    ----------
+    progress
+        Told how far the exploration is.
+    task
+        The classes, potentials, k, models and suppression limit.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    PlanError
+        A model does not go together with suppression.
+    """
+    task = replace(task, options={}, node=None)
+    task.check()
+    limit = task.suppression or 0
+    check_models(task, "The lattice", limit)
+    trees = task.classes.hierarchies
+    size = n_nodes(trees)
+    complete = size <= COMPLETE
+    began = _COUNTED if complete else 0.0
+    parts = len(WALKERS) + (not complete)
+
+    rest = stretch(progress, began, 1.0)
+
+    def walking(place: int) -> Progress:
+        return stretch(rest, place / parts, (place + 1) / parts)
+
+    lattice = Lattice(task, limit, stretch(progress, 0.0, began))
+    found = _assess(lattice, list(lattice.nodes()) if complete else [])
+    walks = tuple(
+        _walk(module, task, size, walking(place)) for place, module in enumerate(WALKERS.values())
+    )
+    if complete:
+        least, minimal = _least(found), _minimal(found, lattice.shape)
+    else:
+        quiet = Lattice(task, limit, no_progress)
+        found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
+        least, minimal = _searched(task, size, walking(parts - 1)), ()
+    progress(1.0, "done")
+    return replace(
+        outline(task),
+        assessed=found,
+        complete=complete,
+        minimal=minimal,
+        least=least,
+        tied=_tied(task, minimal) if minimal and not limit else (),
+        walks=walks,
+    )
+
+
+def outline(task: Task) -> Explored:
+    """The lattice of a task with nothing counted: its shape alone."""
+    trees = task.classes.hierarchies
+    tops = tuple(int(tree.level[tree.root]) for tree in trees)
+    none = np.zeros(0, dtype=np.int64)
+    limit = task.suppression or 0
+    nothing = np.zeros((0, len(tops)), dtype=np.int32)
+    return Explored(
+        attributes=task.classes.attributes,
+        tops=tops,
+        k=task.k,
+        others=len(task.others),
+        limit=limit,
+        n_records=task.classes.n_records,
+        per_height=tuple(nodes_per_height(trees)),
+        assessed=Assessed(nothing, none, none, none, none, 0, limit),
+        complete=False,
+        minimal=(),
+        least=None,
+        tied=(),
+        walks=tuple(
+            Walk(name, module is not samarati, (), 0, 0) for name, module in WALKERS.items()
+        ),
+    )
+
+
+def assessed(task: Task, nodes: Iterable[Node]) -> Assessed:
+    """What some nodes of a task's lattice amount to.
+
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = suppression(["a", "b"])
+    >>> classes = EquivalenceClasses(("q",), (tree,), np.array([[0], [1]]), np.array([1, 2]))
+    >>> task = Task(classes, (np.array([4, 4, 0]),), k=2)
+    >>> found = assessed(task, [(0,), (1,)])
+    >>> found.suppressed.tolist(), found.reached.tolist(), found.loss.round(1).tolist()
+    ([1, 0], [1, 3], [33.3, 100.0])
+    """
+    return _assess(Lattice(task, task.suppression or 0, no_progress), sorted(set(nodes)))
+
+
+def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
+    """The nodes at most so many steps straight above or below a node, and itself.
+
+    In canonical order. A node beside it, one column higher and another lower, is not among them.
+
+    >>> neighbourhood((2, 1), (1, 0), steps=1)
+    [(0, 0), (1, 0), (1, 1), (2, 0)]
+    """
+    found = {node}
+    for sign in (1, -1):
+        last = {node}
+        for _ in range(steps):
+            moved = (
+                (*one[:j], one[j] + sign, *one[j + 1 :]) for one in last for j in range(len(one))
+            )
+            last = {
+                one
+                for one in moved
+                if all(0 <= level <= top for level, top in zip(one, tops, strict=True))
+            }
+            found |= last
+    return sorted(found)
+
+
+def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
+    """The position of each node among those of its height, in canonical order.
+
+    Counted, not listed: a node of a lattice of any size has its place.
+
+    >>> ranks((1, 2), [(0, 1), (1, 0), (1, 1)])
+    [0, 1, 1]
+    """
+    after = [[1]]  # per quasi-identifier, the combinations of those after it, by sum
+    for top in reversed(tops):
+        before, longer = after[-1], [0] * (len(after[-1]) + top)
+        for height, count in enumerate(before):
+            for level in range(top + 1):
+                longer[height + level] += count
+        after.append(longer)
+    after.reverse()
+
+    def rank(node: Node) -> int:
+        left, found = sum(node), 0
+        for j, level in enumerate(node):
+            ways = after[j + 1]
+            found += sum(ways[left - lower] for lower in range(level) if left - lower < len(ways))
+            left -= level
+        return found
+
+    return [rank(node) for node in nodes]
+
+
+def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessed:
+    """Count each node; they stand in canonical order."""
+    loss = CellLoss(lattice)
+    numbers = np.zeros((len(nodes), 4), dtype=np.int64)
+    for place, node in enumerate(nodes):
+        reached = lattice.anonymity(node)
+        found = lattice.evaluate(node)
+        numbers[place] = found.suppressed, found.classes, reached, loss.of(node, found)
+    return Assessed(
+        nodes=np.array(nodes, dtype=np.int32).reshape(-1, len(lattice.tops)),
+        suppressed=numbers[:, 0],
+        classes=numbers[:, 1],
+        reached=numbers[:, 2],
+        cost=numbers[:, 3],
+        possible=sum(int(each[-1]) for each in lattice.lost),
+        limit=lattice.limit,
+    )
+
+
+def _minimal(found: Assessed, shape: tuple[int, ...]) -> tuple[Node, ...]:
+    """The satisfying nodes of a complete lattice with none that satisfies straight below.
+
+    What satisfies is closed upwards (see :func:`kanon.algorithms.search.check_models`), so those
+    straight below tell of all below.
+    """
+    satisfying = found.satisfying.reshape(shape)
+    minimal = satisfying.copy()
+    for axis in range(len(shape)):
+        lower, upper = [slice(None)] * len(shape), [slice(None)] * len(shape)
+        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
+        minimal[tuple(upper)] &= ~satisfying[tuple(lower)]
+    return tuple(tuple(node) for node in found.nodes[minimal.ravel()].tolist())
+
+
+def _least(found: Assessed) -> Node | None:
+    """The satisfying node of least cost, of several the first."""
+    places = np.flatnonzero(found.satisfying)
+    if not len(places):
+        return None
+    best = places[int(found.cost[places].argmin())]
+    return tuple(found.nodes[best].tolist())
+
+
+def _searched(task: Task, size: int, progress: Progress) -> Node | None:
+    """The same by the bounded search, where a lattice is too large to count every node."""
+    if size > _SEARCHED:
+        return None
+    return optimal.anonymise(task, progress).trace.node
+
+
+def _tied(task: Task, minimal: Sequence[Node]) -> tuple[Node, ...]:
+    lattice = Lattice(with_precision(task), 0, no_progress)
+    return tuple(mingen.least_distorted(lattice, list(minimal)))
+
+
+def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
+    """Run a search, and look at each node that it moved through."""
+    # Datafly suppresses up to k records, as published, unless somebody says otherwise.
+    default = task.k if module is datafly else 0
+    limit = default if task.suppression is None else task.suppression
+    walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
+    if module is samarati and size > COMPLETE:
+        most = thin(max(nodes_per_height(task.classes.hierarchies)))
+        problem = f"It would count whole heights of this lattice, up to {most} nodes each."
+        return replace(walk, problem=problem)
+    try:
+        module.check(task)
+    except PlanError as error:
+        return replace(walk, problem=error.sentence)
+    trace = module.anonymise(task, progress).trace
+    lattice = Lattice(task, limit, no_progress)
+    steps = []
+    for before, node in zip([None, *trace.walk], trace.walk, strict=False):
+        raised, distinct = _raised(lattice, before, node)
+        suppressed = lattice.evaluate(node).suppressed
+        steps.append(Step(node, raised, distinct, suppressed, lattice.anonymity(node)))
+    return replace(walk, steps=tuple(steps), evaluated=trace.evaluated)
+
+
+def _raised(lattice: Lattice, before: Node | None, node: Node) -> tuple[int | None, int]:
+    """The quasi-identifier that a step raised, and its distinct values before."""
+    if before is None or node not in lattice.above(before):
+        return None, 0
+    raised = next(j for j, level in enumerate(node) if level > before[j])
+    return raised, lattice.distinct(before)[raised]

@@ -1,0 +1,261 @@
+"""The other way round: another model is given, and the greatest k is looked for.
+
+Usually a release is asked for a k, and l or t is what comes of it. Here Φ is given, that is every
+model of a plan but k-anonymity (l-diversity, t-closeness and such), and k comes of it. Three ways
+lead to releases that meet Φ, all by greedy merging:
+
+- **models first, K**: merge the classes that break Φ, each with the partner that leaves the largest
+  smallest class (the strategy ``k``), and then go on with the smallest class until one is left;
+- **models first, S1**: the same with the partner of least cost;
+- **k first, S1**: what a plan with both k and Φ does, for some k: merge until every class holds k
+  records, then the classes that break Φ.
+
+After Φ is met it stays met: merging classes never lowers the level of the worst one. So along the
+first two ways every release meets Φ, while k and alteration grow. The curve is the greatest k
+that any of the ways reaches with at most so much alteration. It is a lower bound of what is
+possible: merging is greedy, and other releases may reach more.
+
+Source: Mauger, Le Mahec, Dequen 2023, Section 4.4 (Φ other than k-anonymity, and a strategy that
+maximises k). The ways beside each other, and going on after Φ is met, are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms import gaa
+from kanon.algorithms.merge_until_models_hold import continued
+from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.cards import Card
+from kanon.errors import PlanError, quoted
+from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.metrics import Metric
+from kanon.plan import Plan
+from kanon.recoding import MergePath
+from kanon.run import FINISHED_K, Prepared, finished_at, prepare
+from kanon.sources.tables import Table
+
+__all__ = ["WAYS", "Reverse", "models_first", "reverse", "reverse_task", "solve_reverse"]
+
+_SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
+
+_WAYS = (
+    Card(
+        "k", "Models first, K",
+        "Classes that break a model are merged first, then the smallest ones, each with the "
+        "partner that leaves the largest smallest class.",
+        _SOURCE,
+    ),
+    Card(
+        "s1", "Models first, S1",
+        "Classes that break a model are merged first, then the smallest ones, each with the "
+        "partner of least cost.",
+        _SOURCE,
+    ),
+    Card(
+        "k-first", "k first, S1",
+        "The smallest classes are merged first, for some k, then those that break a model, each "
+        "with the partner of least cost: what a plan that asks for both does.",
+        "Mauger, Le Mahec, Dequen 2023, Algorithm 1",
+    ),
+)  # fmt: skip
+
+WAYS: Mapping[str, Card] = {card.name: card for card in _WAYS}
+"""The ways to releases that meet the models, by the names in the column ``way``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reverse:
+    """The greatest k of releases that meet the models, by what they cost.
+
+    Attributes
+    ----------
+    ways
+        A row per release in which k grew, by way and then rising: ``way`` (of :data:`WAYS`),
+        ``alteration`` in percent as the metric counts it, ``k`` (the smallest class), ``classes``,
+        per sensitive column ``entropy_l`` and ``t_norm1`` of the worst class, named as in
+        ``CURVES.csv``, and ``greatest``: 1 if no other row has as large a k for as little
+        alteration, else 0.
+    """
+
+    ways: pd.DataFrame
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """The rows with the greatest k for their alteration, rising.
+
+        The first is the least alteration with which the models are met at all, the last is k = n.
+        """
+        return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
+
+    def greatest_k(self, alteration: float) -> int | None:
+        """The greatest k with at most so much alteration; None if it does not meet the models.
+
+        Parameters
+        ----------
+        alteration
+            In percent, in [0, 100].
+        """
+        within = self.curve["k"][self.curve["alteration"] <= alteration]
+        return int(within.iloc[-1]) if len(within) else None
+
+
+def reverse(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    progress: Progress = no_progress,
+) -> Reverse:
+    """The greatest k that releases reach which meet the other models of a plan.
+
+    Parameters
+    ----------
+    plan
+        What to do; the k that it asks for gives way, and so does its strategy.
+    table, folder
+        See :func:`kanon.run.prepare`.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    PlanError
+        The plan asks for k-anonymity alone, for k in persons, or for another algorithm than greedy
+        merging.
+    Unsatisfiable
+        No release can meet a model.
+    KanonError
+        See :func:`kanon.run.prepare`.
+
+    Examples
+    --------
+    Two people live in a, of two illnesses; whoever lives in b or c is alone. For two illnesses per
+    class b and c are merged: half of all is lost, and k is 2. For more everything has to go.
+
+    >>> table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns": {
+    ...     "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    ...     "ill": {"role": "sensitive"}},
+    ...     "privacy": [{"model": "distinct-l-diversity", "l": 2}]})
+    >>> found = reverse(plan, table)
+    >>> found.curve[["alteration", "k", "classes"]].values.tolist()
+    [[50.0, 2.0, 2.0], [100.0, 4.0, 1.0]]
+    >>> found.greatest_k(49), found.greatest_k(99), found.greatest_k(100)
+    (None, 2, 4)
+    """
+    prepared = prepare(plan, table, folder)
+    return solve_reverse(progress, reverse_task(prepared), plan.metric)
+
+
+def reverse_task(prepared: Prepared) -> Task:
+    """The task of the reverse: the models of a plan without its k.
+
+    Raises
+    ------
+    PlanError, Unsatisfiable
+        See :func:`reverse`.
+    """
+    name = prepared.plan.algorithm.name
+    if name != gaa.CARD.name:
+        raise PlanError(
+            f"The reverse merges greedily, and the plan names the algorithm {quoted(name)}; set "
+            "algorithm.name to 'gaa'."
+        )
+    if prepared.plan.person is not None:
+        raise PlanError(
+            "The reverse finds the greatest k in records, and the plan counts k in persons "
+            f"({quoted(prepared.plan.person)}); leave the key person out, which says less."
+        )
+    task = prepared.task().for_k(1)
+    if not task.models:
+        raise PlanError(
+            "The reverse looks for the greatest k that goes with another model, and the plan asks "
+            "for none beside k-anonymity; add one, such as entropy-l-diversity."
+        )
+    task.check()
+    return task
+
+
+def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
+    """Merge until the models are met, and then on, the smallest class first, until one is left.
+
+    Every release of the path meets the models, for each k up to n. The merges that the models
+    needed stand first, with the size 0, as they are made for every k.
+
+    Parameters
+    ----------
+    task
+        The classes and the models; its strategy picks partners in both parts. Its k is that of a
+        model that has one of its own (see :meth:`kanon.algorithms.task.Task.for_k`), else 1.
+    progress
+        Told how far the work is.
+    """
+    path = merge_greedily(task)
+    held = continued(path.after(len(path.parts)).released, task, progress)
+    none = np.zeros(len(held.parts), dtype=np.int64)
+    needed = path.followed_by(
+        MergePath(held.before, held.parts, none, held.nodes, held.counts, task.k)
+    )
+    needed = replace(needed, smallest=np.zeros_like(needed.smallest))
+    met = needed.after(len(needed.parts)).released
+    further = replace(task, classes=met, k=met.n_records, models=())
+    return needed.followed_by(merge_greedily(further))
+
+
+def solve_reverse(progress: Progress, task: Task, metric: Metric) -> Reverse:
+    """Follow all ways: what a worker process is given.
+
+    Parameters
+    ----------
+    progress
+        Told how far the work is.
+    task
+        Made by :func:`reverse_task`.
+    metric
+        What counts the alteration.
+    """
+    found: dict[str, Curves | Points] = {}
+    for place, strategy in enumerate(("k", "s1")):
+        led = replace(task, strategy=strategy, scope="table")
+        told = stretch(progress, 0.3 * place, 0.3 * (place + 1))
+        found[strategy] = curves_along(models_first(led, told), [metric])
+    led = replace(task, strategy="s1", k=task.classes.n_records)
+    told = stretch(progress, 0.6, 1)
+    path = gaa.merge_path(led, stretch(told, 0, 0.5))
+    done = finished_at(path, led, FINISHED_K, told)
+    found["k-first"] = points_of(done, [metric]) if done else curves_along(path, [metric])
+    parts = [_rows(way, curves, metric) for way, curves in found.items()]
+    ways = pd.concat(parts, ignore_index=True)
+    return Reverse(ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int)))
+
+
+def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
+    """The releases of a way in which k grew."""
+    numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
+    frame = pd.DataFrame(
+        {
+            "way": way,
+            "alteration": numbers[f"alteration_{metric.name}"],
+            "k": numbers["min_k"],
+            "classes": numbers["classes"],
+            **{name: each for name, each in numbers.items() if name.startswith(_MEASURED)},
+        }
+    )
+    return _rising(frame[frame["k"] > 0])  # 0 stands for what the models needed
+
+
+_MEASURED = ("entropy_l", "t_norm1")
+
+
+def _rising(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of more k than all that cost less, by what they cost."""
+    ordered = rows.sort_values(["alteration", "k"], ascending=[True, False], kind="stable")
+    grown = ordered["k"] > ordered["k"].cummax().shift(fill_value=0)
+    return ordered[grown]

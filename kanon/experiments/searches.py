@@ -1,0 +1,408 @@
+"""Three searches of one lattice side by side: what they lose and take over k, and over columns.
+
+The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013: Datafly, Samarati and Improved greedy over
+k, and over the number of quasi-identifiers at k = 10, beside what each may evaluate at most.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms import datafly, improved_greedy, samarati
+from kanon.algorithms.lattice import check_size, largest_level, n_nodes, nodes_per_height
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.base.formatting import counted, thin
+from kanon.errors import PlanError
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.exploration import WALKERS
+from kanon.hierarchy import Hierarchy
+from kanon.measures import alteration, iloss, iloss_mean, level_of_generalisation
+from kanon.measures.linkage import projected
+from kanon.metrics import Metric
+from kanon.recoding import Recoding
+from kanon.run import short_title
+
+__all__ = [
+    "FEWEST_COLUMNS",
+    "K_OVER_COLUMNS",
+    "MOST_COLUMNS",
+    "SEARCHES",
+    "Searches",
+    "Tally",
+    "check_searches",
+    "lattice_sizes",
+    "measure_searches",
+    "most_evaluated",
+    "narrowed",
+    "numbers_of_columns",
+    "tally",
+    "times_as_long",
+]
+
+SEARCHES = tuple(WALKERS)
+"""The names of the three searches."""
+
+FEWEST_COLUMNS, MOST_COLUMNS = 3, 8
+"""From how many quasi-identifiers to how many, as published."""
+
+K_OVER_COLUMNS = 10
+"""The k of the experiment over quasi-identifiers, as published."""
+
+_REPEATS = ((0.02, 9), (0.2, 3))
+"""A run of fewer seconds is made so often, and the median counts: what else the machine does would
+show in a single one."""
+
+_SHARES = {datafly.CARD.name: 1.0, samarati.CARD.name: 10.0, improved_greedy.CARD.name: 3.0}
+"""About how long each takes beside the others, for the bar that shows how far all are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Searches:
+    """What the three searches did.
+
+    Attributes
+    ----------
+    over_k : pandas.DataFrame
+        A row per k and search, all quasi-identifiers together: ``k, algorithm, seconds,
+        nodes_evaluated, iloss, iloss_mean, level_of_generalisation, alteration, suppressed,
+        min_k``; ``min_k`` is missing where no class is left.
+    over_columns : pandas.DataFrame
+        A row per number of quasi-identifiers and search, at k = 10: ``columns, adds, algorithm, k,
+        seconds, nodes_evaluated, most_evaluated, lattice_nodes, largest_height,
+        largest_height_by_formula``; ``adds`` is the quasi-identifier that came last. Empty where
+        there is a reason in ``lacking``.
+    attributes
+        The quasi-identifiers, in the plan's order.
+    metric
+        What counts the alteration, and what Samarati's choice within a height goes by.
+    limit
+        The records that each search may suppress at most.
+    n_records
+        n.
+    tops
+        The level of the root of each hierarchy.
+    lacking
+        Why the experiment over quasi-identifiers could not be made, in a sentence.
+    """
+
+    over_k: pd.DataFrame
+    over_columns: pd.DataFrame
+    attributes: tuple[str, ...]
+    metric: Metric
+    limit: int
+    n_records: int
+    tops: tuple[int, ...]
+    lacking: str
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k that were run, rising."""
+        return tuple(sorted({int(k) for k in self.over_k["k"]}))
+
+    def along(self, measure: str, algorithm: str) -> np.ndarray:
+        """A column of ``over_k`` for one search, by rising k. Shape (len(ks),)."""
+        own = self.over_k[self.over_k["algorithm"] == algorithm].sort_values("k")
+        return own[measure].to_numpy()
+
+
+class Tally(NamedTuple):
+    """At how many k one search has less of something than another, as much, and more."""
+
+    less: int
+    equal: int
+    more: int
+
+
+def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
+    """Check that the searches can be measured, before a worker starts.
+
+    Raises
+    ------
+    PlanError
+        The lattice is too large to be searched completely, or the table has fewer records than the
+        smallest k.
+    """
+    check_size(hierarchies, samarati.CARD.title)
+    if n_records < PAPER_K[0]:
+        raise PlanError(
+            f"The searches are run for k = {PAPER_K[0]} and more, and the table has "
+            f"{counted(n_records, 'record')}."
+        )
+
+
+def measure_searches(
+    progress: Progress, task: Task, metric: Metric, ks: Sequence[int] = PAPER_K
+) -> Searches:
+    """Run the three searches over k and over quasi-identifiers: what a worker process is given.
+
+    k-anonymity alone is asked for, and all three may suppress as many records: those of the task,
+    none where it says nothing (Datafly by itself would suppress up to k, and its loss could not be
+    compared). Over quasi-identifiers the first ones in the plan's order are taken.
+
+    Seconds are those of the search with all its counting, from the classes of the table on. A run
+    of less than 0.2 s is made three times, one of less than 0.02 s nine times, and the median
+    counts.
+
+    Parameters
+    ----------
+    progress
+        Told how far all runs are.
+    task
+        The classes, potentials and suppression limit, and Samarati's own choices.
+    metric
+        What counts the alteration.
+    ks
+        The k to run; those above n are left out.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check_searches`.
+
+    Examples
+    --------
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.measures.cells import whole_potentials
+    >>> from kanon.metrics import metric_named
+    >>> tree, nodes = suppression(["a", "b"]), np.array([[0, 0], [0, 1], [1, 1]])
+    >>> classes = EquivalenceClasses(("q", "r"), (tree, tree), nodes, np.array([2, 2, 2]))
+    >>> metric = metric_named("ncp")
+    >>> task = Task(classes, whole_potentials(classes, metric), k=2)
+    >>> found = measure_searches(no_progress, task, metric)
+    >>> found.ks, found.along("level_of_generalisation", "datafly").tolist()
+    ((3, 4, 5), [2, 2, 2])
+    >>> found.lacking
+    'It starts with 3 quasi-identifiers, and the table has 2.'
+    """
+    task = replace(task, models=(), node=None, suppression=task.suppression or 0)
+    classes = task.classes
+    check_searches(classes.hierarchies, classes.n_records)
+    some = [k for k in ks if k <= classes.n_records]
+    numbers = numbers_of_columns(len(classes.attributes), classes.n_records)
+    clock = _Clock(progress, (len(some) + len(numbers)) * sum(_SHARES.values()))
+    for name in SEARCHES:  # what is compiled or loaded at the first run is not timed
+        _search(name, narrowed(task, 1).for_k(1), no_progress)
+    over_k = []
+    for k in some:
+        for name in SEARCHES:
+            seconds, found = clock.timed(name, task.for_k(k), f"k = {thin(k)}")
+            over_k.append({"k": k, "algorithm": name, **_taken(seconds, found)})
+            over_k[-1] |= {
+                iloss.CARD.name: iloss.value(found),
+                iloss_mean.CARD.name: iloss_mean.value(found),
+                level_of_generalisation.CARD.name: level_of_generalisation.value(found),
+                alteration.CARD.name: alteration.value(found, metric),
+                "suppressed": found.suppressed_records,
+                "min_k": found.min_k,
+            }
+    over_columns = []
+    for number in numbers:
+        some_columns = narrowed(task, number).for_k(K_OVER_COLUMNS)
+        trees = some_columns.classes.hierarchies
+        for name in SEARCHES:
+            about = counted(number, "quasi-identifier")
+            seconds, found = clock.timed(name, some_columns, about)
+            over_columns.append(
+                {
+                    "columns": number,
+                    "adds": classes.attributes[number - 1],
+                    "algorithm": name,
+                    "k": K_OVER_COLUMNS,
+                    **_taken(seconds, found),
+                    "most_evaluated": most_evaluated(name, trees),
+                    **lattice_sizes(trees),
+                }
+            )
+    progress(1.0, "done")
+    return Searches(
+        over_k=pd.DataFrame(over_k).astype({"min_k": "Int64"}),
+        over_columns=pd.DataFrame(over_columns),
+        attributes=classes.attributes,
+        metric=metric,
+        limit=task.suppression or 0,
+        n_records=classes.n_records,
+        tops=tuple(tree.height - 1 for tree in classes.hierarchies),
+        lacking=_lacking(len(classes.attributes), classes.n_records),
+    )
+
+
+def numbers_of_columns(n_columns: int, n_records: int) -> range:
+    """The numbers of quasi-identifiers that the searches are run on at k = 10.
+
+    >>> list(numbers_of_columns(5, 100)), list(numbers_of_columns(2, 100))
+    ([3, 4, 5], [])
+    """
+    most = 0 if n_records < K_OVER_COLUMNS else min(n_columns, MOST_COLUMNS)
+    return range(FEWEST_COLUMNS, most + 1)
+
+
+def _lacking(n_columns: int, n_records: int) -> str:
+    """Why there is nothing over quasi-identifiers; nothing if there is."""
+    if n_columns < FEWEST_COLUMNS:
+        return f"It starts with {FEWEST_COLUMNS} quasi-identifiers, and the table has {n_columns}."
+    if n_records < K_OVER_COLUMNS:
+        records = counted(n_records, "record")
+        return f"It is made for k = {K_OVER_COLUMNS}, and the table has {records}."
+    return ""
+
+
+def narrowed(task: Task, number: int) -> Task:
+    """The task with the first quasi-identifiers alone; all records stay.
+
+    The edges of those that stay cost what they did. A metric that looks at the heights of all
+    hierarchies would weigh them anew: that can change which node of a height Samarati takes, and
+    neither how many it evaluates nor what the other two do.
+
+    Parameters
+    ----------
+    task
+        The task; only k-anonymity may be asked for.
+    number
+        How many quasi-identifiers, at least 1.
+    """
+    classes = projected(task.classes, range(number))
+    return replace(task, classes=classes, potentials=task.potentials[:number])
+
+
+def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
+    """The nodes of a lattice, and those of its largest height, counted and by the formula.
+
+    The largest coefficient of the product of 1 + x + … + x^level(root), and
+    Π h_j / √(2π Σ (h_j² − 1) / 12).
+    """
+    return {
+        "lattice_nodes": n_nodes(hierarchies),
+        "largest_height": max(nodes_per_height(hierarchies)),
+        "largest_height_by_formula": largest_level(hierarchies),
+    }
+
+
+def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
+    """The nodes that a search evaluates at most, whatever the table.
+
+    With r quasi-identifiers and H = Σ level(root_j), the height of the top of the lattice:
+
+    - Datafly goes up one level at a time and looks at no other node: H + 1.
+    - Improved greedy looks at no more than r nodes for each of at most H steps, and at the bottom:
+      1 + r · H.
+    - Samarati tries the heights that a binary search over 0..H leads to, and counts all nodes of
+      the lowest that satisfies. That one decides which heights are tried, each of them whole at the
+      worst: the largest sum over all of the lowest that there can be. It is at most
+      (⌈log2(H + 1)⌉ + 1) times the largest height.
+
+    Raises
+    ------
+    KeyError
+        It is none of the three.
+
+    Notes
+    -----
+    Source: Babu, Reddy, Kumar, Elliot, Jena for Improved greedy.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> trees = [suppression(["a", "b"])] * 3
+    >>> [most_evaluated(name, trees) for name in ("datafly", "samarati", "improved-greedy")]
+    [4, 7, 10]
+    """
+    top = sum(tree.height - 1 for tree in hierarchies)
+    return {
+        datafly.CARD.name: top + 1,
+        samarati.CARD.name: _most_of_binary_search(nodes_per_height(hierarchies)),
+        improved_greedy.CARD.name: 1 + len(hierarchies) * top,
+    }[algorithm]
+
+
+def _most_of_binary_search(per_height: Sequence[int]) -> int:
+    """The largest number of nodes at the heights that a binary search tries."""
+    most = 0
+    for lowest in range(len(per_height)):
+        low, high, tried = 0, len(per_height) - 1, {lowest}
+        while low < high:
+            middle = (low + high) // 2
+            tried.add(middle)
+            low, high = (low, middle) if middle >= lowest else (middle + 1, high)
+        most = max(most, sum(per_height[height] for height in tried))
+    return most
+
+
+def tally(found: Searches, measure: str, one: str, other: str | Iterable[str]) -> Tally:
+    """At how many k one search has less of something than another, as much, and more.
+
+    Numbers that differ by no more than a billionth count as equal: sums of floats.
+
+    Parameters
+    ----------
+    found
+        What was measured.
+    measure
+        A column of ``over_k``.
+    one
+        A search.
+    other
+        Another; of several, the one that has least of it at each k.
+    """
+    others = [other] if isinstance(other, str) else list(other)
+    ours = found.along(measure, one).astype(float)
+    theirs = np.min([found.along(measure, name).astype(float) for name in others], axis=0)
+    equal = np.isclose(ours, theirs, rtol=1e-9, atol=0)
+    less = int((~equal & (ours < theirs)).sum())
+    return Tally(less, int(equal.sum()), len(ours) - less - int(equal.sum()))
+
+
+def times_as_long(found: Searches, one: str, other: str) -> float:
+    """The median over k of how many times as long one search takes as another."""
+    return float(np.median(found.along("seconds", one) / found.along("seconds", other)))
+
+
+class _Clock:
+    """Times runs, and tells how far all of them are."""
+
+    def __init__(self, progress: Progress, whole: float) -> None:
+        self._progress, self._whole, self._done = progress, whole, 0.0
+
+    def timed(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
+        """The seconds of a search, and what it found."""
+        share = _SHARES[name]
+        doing = f"{short_title(name)}, {about}"
+
+        def tell(part: float, text: str) -> None:
+            more = f": {text}" if text and part < 1 else ""
+            self._progress((self._done + share * part) / self._whole, f"{doing}{more}")
+
+        tell(0.0, "")
+        taken: list[float] = []
+        while len(taken) < (_repeats(taken[0]) if taken else 1):
+            started = time.perf_counter()
+            found = _search(name, task, no_progress if taken else tell)
+            taken.append(time.perf_counter() - started)
+        self._done += share
+        return median(taken), found
+
+
+def _repeats(seconds: float) -> int:
+    """How often a run is made that took so long at first.
+
+    >>> _repeats(0.001), _repeats(0.1), _repeats(3.0)
+    (9, 3, 1)
+    """
+    return next((often for below, often in _REPEATS if seconds < below), 1)
+
+
+def _search(name: str, task: Task, progress: Progress) -> Recoding:
+    module: ModuleType = WALKERS[name]
+    options = task.options if hasattr(module, "PARAMETERS") else {}
+    found: Recoding = module.anonymise(replace(task, options=options), progress)
+    return found
+
+
+def _taken(seconds: float, found: Recoding) -> dict[str, Any]:
+    return {"seconds": seconds, "nodes_evaluated": found.trace.evaluated}

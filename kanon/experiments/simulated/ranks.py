@@ -1,0 +1,116 @@
+"""Who is ahead on each simulated column, and on average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from kanon.experiments.simulated.columns import COLUMNS, Column
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, Found, Study, StudyRun
+from kanon.measures.comparing import Standing, standing
+
+__all__ = ["DIGITS", "OVERALL", "complete", "mean_ranks", "places", "results"]
+
+DIGITS = 2
+"""Areas are compared rounded to so many digits, as [M23] publishes them: what looks equal is."""
+
+OVERALL = "overall"
+"""The column of the mean rank over all criteria."""
+
+
+def complete(found: Iterable[Found]) -> list[Column]:
+    """The columns on which every strategy was run, in the order of the study."""
+    there = {one.run for one in found}
+    return [
+        column for column in COLUMNS if all((column, strategy) in there for strategy in STRATEGIES)
+    ]
+
+
+def places(found: Iterable[Found], criterion: str) -> Standing:
+    """The areas of a criterion, and the place of each strategy on each column.
+
+    Parameters
+    ----------
+    found
+        What came of runs; a column on which some strategy was not run yet is left out.
+    criterion
+        One of :data:`kanon.experiments.simulated.study.CRITERIA`.
+
+    Returns
+    -------
+    Standing
+        One row per column, its distribution and number of values; one column per strategy. Areas
+        that are equal to :data:`DIGITS` digits share the smaller place.
+
+    Examples
+    --------
+    Seven strategies on one column; two of them alter equally little.
+
+    >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
+    >>> one = [Found(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
+    ...     for name, area in zip(STRATEGIES, altered)]
+    >>> places(one, "alteration").ranks.iloc[0].tolist()
+    [3, 3, 7, 1, 5, 6, 2]
+    """
+    found = list(found)
+    at = list(CRITERIA).index(criterion)
+    area = {one.run: one.areas[at] for one in found}
+    columns = complete(found)
+    values = pd.DataFrame(
+        [[area[StudyRun(column, strategy)] for strategy in STRATEGIES] for column in columns],
+        index=pd.MultiIndex.from_tuples(columns, names=Column._fields),
+        columns=list(STRATEGIES),
+        dtype=float,
+    )
+    higher = CRITERIA[criterion].direction == "higher"
+    return standing(values, digits=DIGITS, higher=[higher] * len(values))
+
+
+def mean_ranks(found: Iterable[Found]) -> pd.DataFrame:
+    """The mean place of each strategy over the columns, by criterion and over all of them.
+
+    Parameters
+    ----------
+    found
+        What came of runs; see :func:`places`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per strategy; a column per criterion, and :data:`OVERALL`, their mean, in which
+        each counts the same. From 1, always the best, to 7, always the worst; nothing is known
+        without a complete column.
+    """
+    found = list(found)
+    means = pd.DataFrame({name: places(found, name).mean_ranks for name in CRITERIA})
+    return means.assign(**{OVERALL: means.mean(axis=1)})
+
+
+def results(study: Study, found: Iterable[Found]) -> pd.DataFrame:
+    """Every area and place: a row per column, strategy and criterion, in that order.
+
+    Columns ``distribution, values, strategy, criterion, k_from, k_to, nauc_percent, rank``. The
+    rank is missing on columns that are not complete.
+
+    Parameters
+    ----------
+    study
+        What was run.
+    found
+        What came of it.
+    """
+    found = list(found)
+    ranks = {name: places(found, name).ranks for name in CRITERIA}
+    low, high = study.interval
+    area = {one.run: one.areas for one in found}
+    rows = [
+        (*column, strategy, name, low, high, area[StudyRun(column, strategy)][place],
+         ranks[name][strategy].get(column))
+        for column in COLUMNS
+        for strategy in STRATEGIES
+        if (column, strategy) in area
+        for place, name in enumerate(CRITERIA)
+    ]  # fmt: skip
+    columns = [*Column._fields, "strategy", "criterion", "k_from", "k_to", "nauc_percent", "rank"]
+    return pd.DataFrame(rows, columns=columns).astype({"rank": "Int64"})

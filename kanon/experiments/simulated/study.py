@@ -1,0 +1,229 @@
+"""Which strategy does best in general: seven strategies on 21 simulated sensitive columns.
+
+Every quasi-identifier of the table stays one; its own sensitive columns play no part. One run of
+greedy merging per strategy and column holds the release for every k. S1 looks at no sensitive
+column, so one run of it serves all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from kanon.algorithms import gaa
+from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.task import Progress, Task
+from kanon.base.formatting import counted
+from kanon.cards import Card
+from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.experiments.comparison import K_PRESETS, L_CARD, T_CARD, Line
+from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
+from kanon.experiments.sweep import Configuration
+from kanon.measures.along import curves_along
+from kanon.measures.alteration import CARD as ALTERATION_CARD
+from kanon.measures.comparing import nauc
+from kanon.metrics import Metric
+from kanon.privacy import entropy_l_diversity
+from kanon.run import Prepared, check_task, uses
+from kanon.strategies import LOOKS_AT
+
+__all__ = [
+    "CRITERIA",
+    "LEAST_RECORDS",
+    "RUNS",
+    "STRATEGIES",
+    "Found",
+    "Study",
+    "StudyRun",
+    "lacking",
+    "run_study",
+    "study_of",
+]
+
+STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
+"""The strategies that are ranked: those of [M23] that count a cost."""
+
+CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_CARD)}
+"""What they are ranked by: the area under each of these over k. The metric that guides counts the
+alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
+
+LEAST_RECORDS = 4
+"""With fewer records there is no interval of k that begins at 3."""
+
+_LOW, _HIGH = 3, 5000
+_DIGITS = 9  # more are noise of the machine
+
+
+class StudyRun(NamedTuple):
+    """A strategy on a column."""
+
+    column: Column
+    strategy: str
+
+
+RUNS = tuple(StudyRun(column, strategy) for column in COLUMNS for strategy in STRATEGIES)
+"""All of a study, column by column."""
+
+
+class Found(NamedTuple):
+    """What came of a run.
+
+    Attributes
+    ----------
+    run
+        Which strategy, on which column.
+    areas
+        The normalised area under each of :data:`CRITERIA`, in percent.
+    """
+
+    run: StudyRun
+    areas: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A table, and what all runs on it have in common.
+
+    Attributes
+    ----------
+    task
+        The classes of the table without sensitive columns, and what guides the merging.
+    metric, attribute_weights
+        The metric that guides, and what the costs of each quasi-identifier count.
+    """
+
+    task: Task
+    metric: Metric
+    attribute_weights: tuple[float, ...]
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """The k from and to which areas are taken: [3, 5000], or [3, n] with fewer records."""
+        return _LOW, min(_HIGH, self.task.classes.n_records)
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The eleven k as far as they lie in the interval, and its end."""
+        low, high = self.interval
+        return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
+
+
+def study_of(prepared: Prepared) -> Study:
+    """The study of a plan's table, checked before it is run.
+
+    Parameters
+    ----------
+    prepared
+        The plan and the table. The k, strategy and further models of the plan give way; its
+        metric, attribute weights, cost, scope, ties and seed hold.
+
+    Raises
+    ------
+    PlanError
+        The algorithm is not greedy merging, or cannot follow a strategy.
+    MetricError
+        The metric cannot be used with these hierarchies.
+    Unsatisfiable
+        The table has fewer than :data:`LEAST_RECORDS` records.
+    """
+    name = prepared.plan.algorithm.name
+    if not uses(name, "strategy"):
+        raise PlanError(
+            f"The simulated study ranks the strategies of greedy merging, and the algorithm "
+            f"{quoted(name)} has none; choose 'gaa'."
+        )
+    alone = replace(prepared.guided_by(strategy="s1").task(), models=(), sensitive=None)
+    task = replace(alone, classes=replace(alone.classes, sensitive=()))
+    records = task.classes.n_records
+    if records < LEAST_RECORDS:
+        raise Unsatisfiable(
+            f"The simulated study takes areas over k from {_LOW} on, so it needs at least "
+            f"{LEAST_RECORDS} records; the table has {counted(records, 'record')}."
+        )
+    most = task.for_k(min(_HIGH, records))
+    study = Study(most, prepared.plan.metric, prepared.attribute_weights)
+    for strategy in STRATEGIES:
+        check_task(name, replace(study.task, strategy=strategy))
+    return study
+
+
+def lacking(found: Iterable[Found]) -> list[StudyRun]:
+    """The runs that nothing came of yet, column by column.
+
+    >>> len(lacking([])), len(lacking([Found(RUNS[0], (1.0, 2.0, 3.0))]))
+    (147, 146)
+    """
+    there = {one.run for one in found}
+    return [run for run in RUNS if run not in there]
+
+
+def run_study(
+    progress: Progress,
+    study: Study,
+    runs: Sequence[StudyRun],
+    keep: Callable[[Found], None],
+    workers: int | None = None,
+) -> None:
+    """Make some runs of a study: what a worker process is given.
+
+    Every column is drawn by itself, and every run stands for itself, so a study that was
+    interrupted comes out the same when the runs that it lacks are made later.
+
+    Parameters
+    ----------
+    progress
+        Told how far all runs together are.
+    study
+        What they have in common.
+    runs
+        Which ones; see :func:`lacking`.
+    keep
+        Given what came of each as soon as it is there, by one thread at a time.
+    workers
+        How many go at once; by default one per core.
+    """
+    lock = threading.Lock()
+
+    def made(columns: Sequence[Column], strategy: str, told: Progress) -> None:
+        for found in _made(study, columns, strategy, told):
+            with lock:
+                keep(found)
+
+    shared = [run.column for run in runs if not LOOKS_AT[run.strategy]]
+    works = [partial(made, shared, "s1")] if shared else []
+    works += [partial(made, [run.column], run.strategy) for run in runs if LOOKS_AT[run.strategy]]
+    side_by_side(works, progress, "run", workers)
+
+
+def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress) -> list[Found]:
+    """One run of a strategy, measured on one column, or on several if it looks at none."""
+    every = [drawn(study.task.classes, column, study.task.seed) for column in columns]
+    classes = replace(study.task.classes, sensitive=tuple(every))
+    looked_at = every[0].name if LOOKS_AT[strategy] else None
+    task = replace(study.task, classes=classes, strategy=strategy, sensitive=looked_at)
+    path = gaa.merge_path(task, told)
+    line = Line(
+        Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
+        study.metric,
+        {task.tie_seed: curves_along(path, [study.metric])},
+        best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
+    )
+    return [
+        Found(StudyRun(column, strategy), _areas(study, line, column.name)) for column in columns
+    ]
+
+
+def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
+    low, high = study.interval
+    n = study.task.classes.n_records
+
+    def area(criterion: str) -> float:
+        counted_by = f"alteration_{study.metric.name}"
+        name = counted_by if criterion == ALTERATION_CARD.name else criterion
+        (values,) = line.at(name, study.ks, column)
+        return round(nauc(study.ks, values, low, high, n), _DIGITS)
+
+    return tuple(area(criterion) for criterion in CRITERIA)

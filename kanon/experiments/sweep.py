@@ -1,0 +1,340 @@
+"""Many runs of one table side by side: over k, metrics, strategies and tie seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.errors import PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.measures.along import Curves, Points, curves_along, numbers_table, points_of
+from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
+from kanon.metrics import PUBLISHED, Metric, metric_named
+from kanon.plan import Plan
+from kanon.recoding import Recoding
+from kanon.run import (
+    Prepared,
+    algorithm_named,
+    check_task,
+    finished_at,
+    measured_metrics,
+    prepare,
+    recodings_at,
+    serves_every_k,
+    uses,
+)
+from kanon.sources.tables import Table
+from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
+
+__all__ = [
+    "Configuration",
+    "Planned",
+    "check_k",
+    "configurations",
+    "solve_sweep",
+    "sweep",
+    "tasks_of",
+]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What one line of a comparison was made with.
+
+    Attributes
+    ----------
+    metric
+        The metric that guides the merging.
+    strategy
+        Which partner a class is merged with.
+    tie_seed
+        What breaks ties; None for the canonical order.
+    scope
+        Whose l and t the strategy looks at.
+    algorithm
+        What merges.
+    """
+
+    metric: str
+    strategy: str = "s1"
+    tie_seed: int | None = None
+    scope: Scope = "table"
+    algorithm: str = "gaa"
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """One run of a comparison.
+
+    Attributes
+    ----------
+    algorithm
+        Its name.
+    task
+        What to run it on; its own k is not used.
+    yardstick
+        The hierarchies that the releases are measured in, in the order of the quasi-identifiers;
+        None for their own.
+    """
+
+    algorithm: str
+    task: Task
+    yardstick: tuple[Hierarchy, ...] | None = None
+
+
+def sweep(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    ks: Sequence[int],
+    metrics: Sequence[str] = PUBLISHED,
+    strategies: Sequence[str] = ("s1",),
+    folder: Path = Path(),
+    progress: Progress = no_progress,
+    workers: int | None = None,
+) -> pd.DataFrame:
+    """What every k costs under several metrics and strategies.
+
+    An algorithm that serves every k runs once per metric and strategy, any other one once more
+    per k.
+
+    Parameters
+    ----------
+    plan
+        What to do; its k, metric and strategy give way to those of the sweep.
+    table, folder
+        See :func:`kanon.run.prepare`.
+    ks
+        Whole numbers of at least 2, each once, at most the number of records.
+    metrics
+        The metrics that guide the algorithm, one after the other.
+    strategies
+        The same for strategies.
+    progress
+        Told how far the sweep is.
+    workers
+        How many runs may go at once; by default one per core.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per metric, strategy and k, in that order, with the columns of ``CURVES.csv``:
+        ``metric, strategy, k, min_k, classes, alteration_<metric>…, mean_alteration,
+        generalised_percent, root_percent, deleted_among_modified_percent``. Every release is
+        measured in the seven published metrics and in those that guide; the mean is over the
+        seven.
+
+    Raises
+    ------
+    PlanError
+        A k is no whole number, below 2 or given twice; a metric or strategy is given twice or
+        not at all; a strategy is unknown.
+    MetricError
+        A metric is unknown, or cannot be used with these hierarchies.
+    Unsatisfiable
+        The table has fewer records than a k.
+    KanonError
+        See :func:`kanon.run.prepare`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> sweep(plan, table, [2, 3], ["ncp"])[["metric", "k", "min_k", "alteration_ncp"]]
+      metric  k  min_k  alteration_ncp
+    0    ncp  2      3           100.0
+    1    ncp  3      3           100.0
+    """
+    wanted = [
+        replace(one, scope=plan.algorithm.scope)
+        for one in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    ]
+    check_k(ks)
+    tasks = tasks_of(prepare(plan, table, folder), wanted)
+    tasks[0].for_k(max(ks)).check()
+    for task in tasks:
+        check_task(plan.algorithm.name, task)
+    measured = measured_metrics(plan, metrics)
+    # What an algorithm does not go by makes no other run: it stands in several rows.
+    name = plan.algorithm.name
+    alike = [
+        (one.metric if uses(name, "metric") else "", one.strategy if uses(name, "strategy") else "")
+        for one in wanted
+    ]
+    different = {key: Planned(name, task) for key, task in zip(alike, tasks, strict=True)}
+    solved = solve_sweep(progress, list(different.values()), ks, measured, workers)
+    found = dict(zip(different, solved, strict=True))
+    rows = [
+        numbers_table({"metric": one.metric, "strategy": one.strategy, **found[key].at(ks)})
+        for one, key in zip(wanted, alike, strict=True)
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+def configurations(
+    plan: Plan,
+    metrics: Sequence[str],
+    strategies: Sequence[str],
+    tie_seeds: Sequence[int | None],
+) -> list[Configuration]:
+    """Every metric with every strategy and every tie seed, in that order.
+
+    Parameters
+    ----------
+    plan
+        Its composed metrics may be named.
+    metrics, strategies, tie_seeds
+        What to combine; the seed None is the canonical order.
+
+    Raises
+    ------
+    MetricError, PlanError
+        A name is unknown or given twice, or there is none.
+    """
+    given: dict[str, Sequence[object]] = {
+        "metric": metrics,
+        "strategy": strategies,
+        "tie seed": tie_seeds,
+    }
+    for what, names in given.items():
+        if not names:
+            raise PlanError(f"Name at least one {what} to compare.")
+        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            raise PlanError(f"The {what} {quoted(twice[0])} is named twice; name each one once.")
+    for name in metrics:
+        metric_named(name, plan.composed_metrics)
+    for name in strategies:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
+        if LOOKS_AT[name] and not uses(plan.algorithm.name, "strategy"):
+            raise PlanError(
+                f"The algorithm {quoted(plan.algorithm.name)} picks no partners; the strategy "
+                f"{quoted(name)} needs 'gaa'."
+            )
+    return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
+
+
+def check_k(ks: Sequence[object]) -> None:
+    """Check the k of a sweep, before there is a table.
+
+    Raises
+    ------
+    PlanError
+        There is none, or one is no whole number, below 2 or given twice.
+
+    >>> check_k([2, 5, 2])
+    Traceback (most recent call last):
+    kanon.errors.PlanError: k = 2 is given twice; give each k once.
+    """
+    if not len(ks):
+        raise PlanError("Give at least one k, such as 5.")
+    for place, k in enumerate(ks):
+        if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            raise PlanError(f"k = {quoted(k)} is no whole number; give whole numbers, such as 5.")
+        if k < 2:
+            raise PlanError(f"k = {k} is not allowed; k is at least 2.")
+        if k in ks[:place]:
+            raise PlanError(f"k = {k} is given twice; give each k once.")
+
+
+def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
+    """The task of each configuration, for the algorithm of the plan.
+
+    Raises
+    ------
+    MetricError
+        A metric cannot be used with these hierarchies.
+    """
+    return [
+        prepared.guided_by(
+            metric=one.metric, strategy=one.strategy, tie_seed=one.tie_seed, scope=one.scope
+        ).task()
+        for one in wanted
+    ]
+
+
+_RUNNING = 0.9
+"""The share of a run's time that passes before its curves are measured, about."""
+
+
+def solve_sweep(
+    progress: Progress,
+    runs: Sequence[Planned],
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    workers: int | None = None,
+    also_at: Sequence[int] | None = None,
+) -> list[Curves | Points]:
+    """Make several runs: what a worker process is given.
+
+    Several go at once, as many as there are cores: see
+    :func:`kanon.algorithms.parallel.side_by_side`. They share the classes, which nobody changes.
+
+    Parameters
+    ----------
+    progress
+        Told how far all runs together are.
+    runs
+        What to run on what. A task with models beyond k-anonymity is run once per k.
+    ks
+        Which k are wanted.
+    metrics
+        The metrics that every release is measured in.
+    workers
+        How many threads; by default one per core.
+    also_at
+        At which k a run that serves every k is measured by what is no running sum too; see
+        :mod:`kanon.measures.extended_measures`. By default no such run is measured by further
+        measures.
+
+    Returns
+    -------
+    list of Curves or Points
+        Per run the criteria at every k up to the largest wanted, or at those that were wanted.
+    """
+
+    def made(run: Planned, told: Progress) -> Curves | Points:
+        return _criteria(told, run, ks, metrics, also_at)
+
+    return side_by_side([partial(made, run) for run in runs], progress, "run", workers)
+
+
+def _criteria(
+    progress: Progress,
+    run: Planned,
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    also_at: Sequence[int] | None,
+) -> Curves | Points:
+    """What came of one run."""
+    module, task = algorithm_named(run.algorithm), run.task
+
+    def seen(recoding: Recoding) -> Recoding:
+        if run.yardstick is None:
+            return recoding
+        return recoding_in_terms_of(recoding, run.yardstick)
+
+    if serves_every_k(run.algorithm):
+        path = module.merge_path(
+            task.for_k(max(ks)), lambda part, text: progress(_RUNNING * part, text)
+        )
+        done = finished_at(path, task, ks, progress)
+        if done:
+            return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
+        measured = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
+        within = None if also_at is None else [k for k in also_at if k <= path.k_max]
+        return curves_along(measured, metrics, within, lambda k: seen(path.at(k)))
+
+    done = recodings_at(progress, run.algorithm, task, ks)
+    return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)

@@ -1,0 +1,1 @@
+"""One release, judged: checked, decided on, remarked on, held against others and the next table."""

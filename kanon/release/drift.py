@@ -1,0 +1,348 @@
+"""Next month's table under last month's plan: what is new in it, before anything is run.
+
+A plan names columns, hierarchies and models, and another delivery of the table may not fit them
+any more: a column is gone, a value has no place in its hierarchy, an age is no number, the counts
+have shifted. :func:`check_next` finds all of it at once, where a run stops at the first.
+:func:`same_levels` makes the plan that recodes the next table as the last one was recoded, so that
+both can be compared.
+
+>>> from kanon.plan import Plan
+>>> plan = Plan.from_content({
+...     "version": 2, "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 2}],
+...     "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"nodes": [
+...         {"name": "*"}, {"name": "F", "parent": "*"}, {"name": "M", "parent": "*"}]}}}})
+>>> for finding in check_next(plan, pd.DataFrame({"sex": ["F", "X", "M", "X"]})):
+...     print(finding.kind, finding.stops)
+new-values True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.values import MISSING_LABEL, are_dates, numbers
+from kanon.errors import HierarchyError, KanonError, quoted
+from kanon.plan import (
+    AlgorithmPlan,
+    DatesPlan,
+    HierarchyPlan,
+    IntervalsPlan,
+    Plan,
+    RecordsPlan,
+    build_hierarchy,
+)
+from kanon.run import Prepared, Run, algorithm_named, needs_hierarchies, prepare
+from kanon.schema import Role, check_columns
+from kanon.sources.memory import as_table, lacking_values, require_records
+from kanon.sources.tables import Table
+
+__all__ = ["Finding", "check_levels", "check_next", "found_next", "same_levels"]
+
+_LEVELS = "levels"
+"""The algorithm that recodes by given levels, without a search."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a table that its plan did not expect.
+
+    Attributes
+    ----------
+    kind
+        What it is about.
+    column
+        The column, or "" where it is about the whole table.
+    stops
+        Whether the plan cannot be run on the table before that is mended.
+    sentence
+        What was found, in figures, and what to do; it holds no value of the table.
+    """
+
+    kind: Literal[
+        "missing-column",
+        "unnamed-column",
+        "missing-cells",
+        "another-type",
+        "new-values",
+        "new-categories",
+        "unfit",
+        "models",
+    ]
+    column: str
+    stops: bool
+    sentence: str
+
+
+def check_next(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    before: Table | pd.DataFrame | None = None,
+) -> tuple[Finding, ...]:
+    """What is new in a table for a plan that was made for an earlier one.
+
+    Columns that are missing or that the plan does not name; records that lack a quasi-identifier
+    where the plan has no rule for them; per quasi-identifier the values that its hierarchy lacks,
+    or that are not of the type that it is built from. Where all of that is in order, whether the
+    models can be met: by some release, or by the plan's own levels if it names them
+    (:func:`same_levels`), where more records than before may be in classes that are too small.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    table
+        The table that it is to be run on.
+    folder
+        Where the plan's relative paths start.
+    before
+        The table that the plan was made for. A plan does not hold which values a sensitive column
+        had, nor its type: with the earlier table, new categories and types are found too.
+
+    Returns
+    -------
+    tuple of Finding
+        Empty if nothing is new.
+
+    Raises
+    ------
+    TableError
+        The table has no records, or two columns of one name.
+    """
+    return found_next(plan, as_table(table), folder, before)[0]
+
+
+def found_next(
+    plan: Plan, table: Table, folder: Path = Path(), before: Table | pd.DataFrame | None = None
+) -> tuple[tuple[Finding, ...], Prepared | None]:
+    """What :func:`check_next` finds, and the plan made ready for the table if it got that far."""
+    check_columns(table.columns, [])
+    require_records(table.n_records)
+    found = [*_columns(plan, table)]
+    quasi = [column for column in plan.roles.quasi_identifiers if column in table.columns]
+    incomplete = table.incomplete(quasi) if quasi else 0
+    drops, kept = plan.read.missing == "drop-records", table
+    if incomplete and (plan.read.missing is None or (drops and incomplete == table.n_records)):
+        found.append(_missing(incomplete, table))
+    elif incomplete and drops:
+        kept = table.complete(quasi)
+    earlier = None if before is None else as_table(before)
+    for column in quasi:
+        found += _quasi_identifier(column, plan, kept, folder)
+    for column in plan.roles.columns(Role.SENSITIVE):
+        if earlier is not None and column in table.columns and column in earlier.columns:
+            found += _sensitive(column, kept, earlier)
+    if any(each.stops for each in found):
+        return tuple(found), None
+    shifted, prepared = _models(plan, table, folder)
+    return (*found, *shifted), prepared
+
+
+def same_levels(done: Run) -> Plan | None:
+    """The plan that raises every later table to the levels of a release.
+
+    Parameters
+    ----------
+    done
+        The release.
+
+    Returns
+    -------
+    Plan or None
+        With the algorithm ``levels`` and the node that was found; where the plan set no limit on
+        suppression, as many records may be suppressed as were. None if records were not all
+        raised to the same levels: then no levels say how another table is recoded.
+    """
+    node, plan = done.recoding.trace.node, done.prepared.plan
+    if node is None:
+        return None
+    limit = plan.suppression_limit
+    if limit is None:
+        limit = RecordsPlan(records=done.recoding.suppressed_records)
+    levels = dict(zip(done.prepared.classes.attributes, node, strict=True))
+    chosen = AlgorithmPlan(name=_LEVELS, metric=plan.algorithm.metric, node=levels)
+    return plan.model_copy(update={"algorithm": chosen, "suppression_limit": limit})
+
+
+def check_levels(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    before: Table | pd.DataFrame,
+    folder: Path = Path(),
+) -> tuple[Finding, ...]:
+    """Whether the levels that a plan finds for an earlier table still meet its models.
+
+    The plan is run on the earlier table, and the new one raised to the levels that came out.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    table, before
+        The table that it is to be run on, and the one that it was made for.
+    folder
+        Where the plan's relative paths start.
+
+    Returns
+    -------
+    tuple of Finding
+        At most one, which stops nothing: the plan may find other levels. Empty too for an
+        algorithm that does not raise all records to the same levels, and for a plan that names
+        its levels, of which :func:`check_next` speaks.
+
+    Raises
+    ------
+    KanonError
+        The plan cannot be run on the earlier table, or does not fit the new one.
+    """
+    module = algorithm_named(plan.algorithm.name)
+    if module.FAMILY != _LEVELS or plan.algorithm.name == _LEVELS:
+        return ()
+    earlier = prepare(plan, before, folder)
+    fixed = same_levels(Run(earlier, module.anonymise(earlier.check()), 0.0))
+    if fixed is None:
+        return ()
+    return tuple(
+        Finding(
+            "models", "", False,
+            "The counts have shifted: at the levels that the table before was raised to, the "
+            f"models are not met. {shifted.sentence}",
+        )
+        for shifted in _models(fixed, as_table(table), folder)[0]
+    )  # fmt: skip
+
+
+def _columns(plan: Plan, table: Table) -> Iterator[Finding]:
+    for column, part in plan.columns.items():
+        if column not in table.columns:
+            yield Finding(
+                "missing-column", column, True,
+                f"The column {quoted(column)} is missing; the plan has it as {part.role}.",
+            )  # fmt: skip
+    for column in table.columns:
+        if column not in plan.columns:
+            yield Finding(
+                "unnamed-column", column, False,
+                f"The column {quoted(column)} is new: the plan does not name it, so it passes into "
+                "the release unchanged.",
+            )  # fmt: skip
+
+
+def _missing(incomplete: int, table: Table) -> Finding:
+    lack = "record lacks" if incomplete == 1 else "records lack"
+    return Finding(
+        "missing-cells", "", True,
+        f"{thin(incomplete)} {lack} a quasi-identifier, "
+        f"{percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan to "
+        "'as-value', or to 'drop-records' if some are complete.",
+    )  # fmt: skip
+
+
+def _quasi_identifier(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
+    """What a hierarchy does not expect of its column."""
+    chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
+    if chosen is None:
+        if needs_hierarchies(plan.algorithm.name):
+            yield Finding(
+                "unfit", column, True,
+                f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it.",
+            )  # fmt: skip
+        return
+    try:
+        tree = build_hierarchy(column, chosen, list(counts), folder)
+    except HierarchyError as error:
+        sort = _built_from(chosen)
+        strange = _not_of(sort, counts)
+        if strange:
+            yield Finding("another-type", column, True, _another_type(column, sort, strange, table))
+        else:
+            yield Finding("unfit", column, True, str(error))
+        return
+    lacking = lacking_values(counts, tree)
+    if not lacking:
+        return
+    sort = _sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
+    strange = _not_of(sort, lacking)
+    if sum(strange.values()) > table.n_records / 2:
+        yield Finding("another-type", column, True, _another_type(column, sort, strange, table))
+        return
+    records = sum(lacking.values())
+    yield Finding(
+        "new-values", column, True,
+        f"{quoted(column)} has {counted(len(lacking), 'value')} that its hierarchy lacks, in "
+        f"{counted(records, 'record')}, {percent(100 * records / table.n_records)} of all: add "
+        "what is missing on the page Hierarchies, or to its file.",
+    )  # fmt: skip
+
+
+def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
+    """Values of a sensitive column that it did not have; of numbers, those that are none."""
+    now, then = table.counted(column).counts, before.counted(column).counts
+    sort = _sort(list(then))
+    if sort != "values" and (strange := _not_of(sort, now)):
+        yield Finding("another-type", column, False, _another_type(column, sort, strange, table))
+    new = {value: records for value, records in now.items() if value not in then}
+    if sort == "values" and new:
+        records = sum(new.values())
+        yield Finding(
+            "new-categories", column, False,
+            f"The sensitive column {quoted(column)} has "
+            f"{counted(len(new), 'new category', 'new categories')}, in "
+            f"{counted(records, 'record')}, "
+            f"{percent(100 * records / table.n_records)} of all: l and t count differently from "
+            "before.",
+        )  # fmt: skip
+
+
+def _models(plan: Plan, table: Table, folder: Path) -> tuple[tuple[Finding, ...], Prepared | None]:
+    """Whether the models can be met, by the plan's own levels if it names some."""
+    prepared = None
+    try:
+        prepared = prepare(plan, table, folder)
+        task = prepared.check()
+        if plan.algorithm.name == _LEVELS:
+            algorithm_named(_LEVELS).anonymise(task)
+    except KanonError as error:
+        return (Finding("models", "", True, str(error)),), prepared
+    return (), prepared
+
+
+# --- types ----------------------------------------------------------------------------------
+_Sort = Literal["numbers", "dates", "values"]
+
+
+def _sort(texts: Sequence[str]) -> _Sort:
+    """Whether all of some texts are numbers, or dates; "values" if neither."""
+    if numbers(list(texts)) is not None:
+        return "numbers"
+    return "dates" if are_dates(texts) else "values"
+
+
+def _built_from(chosen: HierarchyPlan) -> _Sort:
+    """What a builder can be built from."""
+    if isinstance(chosen, IntervalsPlan):
+        return "numbers"
+    return "dates" if isinstance(chosen, DatesPlan) else "values"
+
+
+def _not_of(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
+    """The values that are not of a sort, with their records."""
+    if sort == "values":
+        return {}
+    return {value: records for value, records in counts.items() if _sort([value]) != sort}
+
+
+def _another_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:
+    records = sum(strange.values())
+    return (
+        f"{quoted(column)} is of another type: the plan takes it for {sort}, and "
+        f"{counted(len(strange), 'value')} in {counted(records, 'record')}, "
+        f"{percent(100 * records / table.n_records)} of all, "
+        f"{'is' if len(strange) == 1 else 'are'} not."
+    )

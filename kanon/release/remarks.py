@@ -1,0 +1,607 @@
+"""What a release may give away although it meets its models, in sentences with their figures.
+
+A privacy model looks at the columns that it was told of, in the role that it was told. Seven things
+it cannot see are remarked on here: identifiers that show several records of a person where k counts
+records, pseudonyms that link records of a person, a quasi-identifier
+that is almost a name, a sensitive column that others know, classes that share one sensitive value,
+sensitive values that are written in several ways, and columns that pass through unchanged although
+they tell people apart. Each remark gives a figure and what to do. Everything comes from counts, so
+that a table may stay in its engine; no remark holds a value of the table.
+
+>>> import pandas as pd
+>>> from kanon.sources.memory import MemoryTable
+>>> people = pd.DataFrame({"born": [f"19{n}-01-02" for n in range(50, 80)], "sex": ["F"] * 30})
+>>> known = Role.QUASI_IDENTIFIER
+>>> for remark in table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
+...     print(remark.found)
+'born' is almost unique: 30 values in 30 records, and alone it singles out 100.0 % of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.values import MISSING_LABEL, Frequencies, are_dates, as_read, canonical_texts
+from kanon.errors import TableError, quoted
+from kanon.recoding import Recoding
+from kanon.schema import Role, named_like, tells_apart
+from kanon.sensitive import Sensitive
+from kanon.sources.memory import MemorySource
+from kanon.sources.tables import Source, Table
+
+__all__ = [
+    "KINDS",
+    "About",
+    "Kind",
+    "Remark",
+    "by_kind",
+    "release_remarks",
+    "same_value",
+    "sentences",
+    "table_remarks",
+]
+
+Kind = Literal[
+    "several-records",
+    "linked",
+    "homogeneous",
+    "several-spellings",
+    "passes-through",
+    "almost-unique",
+    "known-outside",
+]
+
+
+class About(NamedTuple):
+    """What the remarks of a kind have in common: a heading, and what to do."""
+
+    title: str
+    advice: str
+
+
+KINDS: Mapping[Kind, About] = {
+    "several-records": About(
+        "Several records per person",
+        "If each value of such a column stands for one person, name it as the column that says "
+        "which records are of one person: then k counts persons.",
+    ),
+    "linked": About(
+        "Pseudonyms that link records",
+        "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
+    ),
+    "homogeneous": About(
+        "Classes of one sensitive value",
+        "k-anonymity does not prevent that; require l-diversity of the column too.",
+    ),
+    "several-spellings": About(
+        "Values written in several ways",
+        "Clean such a column before, so that each value is written in one way.",
+    ),
+    "passes-through": About(
+        "Columns that pass through",
+        "Make such a column an identifier if the release can do without it, else a "
+        "quasi-identifier with a hierarchy.",
+    ),
+    "almost-unique": About(
+        "Almost unique quasi-identifiers",
+        "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
+        "begins coarser, such as with years in place of days.",
+    ),
+    "known-outside": About(
+        "Sensitive columns that others may know",
+        "Sensitive values are released as they are: if others can know them, make the column a "
+        "quasi-identifier, or an identifier if it names people.",
+    ),
+}
+"""The kinds of remark, in the order in which they are given."""
+
+_SAMPLE = 200
+"""So many records tell whether a column holds dates or free text."""
+
+_MANY = 100_000
+"""Beyond so many texts of a column, only a release is looked at for several spellings: seconds."""
+
+_FOLLOWS = 0.9
+"""A sensitive value follows from other columns if so much of what chance leaves open is decided."""
+
+_EVIDENCE = 20
+"""Pairs of records that chance alone would have to make different, for that to be evidence."""
+
+_WORDS = 3
+"""Texts of so many words, most of them different, are free text."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about a column that no privacy model of the plan looks at.
+
+    Attributes
+    ----------
+    kind
+        One of :data:`KINDS`.
+    column
+        The column.
+    share
+        The share of the records that it is about, from 0 to 1.
+    found
+        What was found, with its figure, in a sentence without values of the table.
+    """
+
+    kind: Kind
+    column: str
+    share: float
+    found: str
+
+
+def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
+    """The remarks of each kind that there are, so that what to do is said once."""
+    found: dict[Kind, list[Remark]] = {}
+    for remark in remarks:
+        found.setdefault(remark.kind, []).append(remark)
+    return found
+
+
+def sentences(remarks: Iterable[Remark]) -> list[str]:
+    """Per kind of remark what was found and what to do, for a warning."""
+    return [
+        f"{' '.join(remark.found for remark in alike)} {KINDS[kind].advice}"
+        for kind, alike in by_kind(remarks).items()
+    ]
+
+
+def table_remarks(
+    table: Table,
+    roles: Mapping[str, Role],
+    k: int,
+    pseudonyms: Sequence[str] = (),
+    person: str | None = None,
+) -> tuple[Remark, ...]:
+    """What a table and its roles alone tell, before anything is released.
+
+    - An identifier that leaves the release tells of *several records* per person if its values
+      repeat. Not where it is known which records are of one person: then k counts persons.
+    - An identifier that pseudonyms replace *links* records if a person has several.
+    - A quasi-identifier is *almost unique* if it has more than one value per two records. Values
+      per record are the mean of 1 / (records that share the value): the chance to recognise
+      somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
+    - A sensitive column looks *known outside* if its name says so, if it holds exact dates, or if
+      it is almost unique itself.
+    - A sensitive column, or that of the person, has *several spellings* of a value if texts that
+      are told apart are equal to a reader (:func:`kanon.base.values.as_read`), or show nothing as a
+      missing cell does.
+    - An insensitive column *passes through* what may tell people apart if its name says so, if it
+      holds exact dates or free text, or if some of its values have fewer than k records.
+
+    Up to 20 records nothing is called almost unique or free text: any column would be.
+
+    Parameters
+    ----------
+    table
+        The table.
+    roles
+        The role of each column; a column without one is insensitive.
+    k
+        What is going to be asked for.
+    pseudonyms
+        The identifiers that are going to be replaced by pseudonyms instead of dropped.
+    person
+        The column that says which records are of one person, if any does.
+
+    Returns
+    -------
+    tuple of Remark
+        Those of more records first.
+    """
+    known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
+    return _in_order(
+        [
+            *_of_columns(table, known, k, {}, None, pseudonyms, person),
+            *_several_spellings(_texts(table, known, person)),
+        ]
+    )
+
+
+def release_remarks(
+    source: Source,
+    roles: Mapping[str, Role],
+    recoding: Recoding,
+    k: int,
+    person: str | None = None,
+) -> tuple[Remark, ...]:
+    """What a release tells beside what its models look at.
+
+    All of :func:`table_remarks`, but that a quasi-identifier is *almost unique* only if some of its
+    values are released as they were; and beside them:
+
+    - Of an identifier with *several records* per value: how many values the smallest class holds,
+      which is what k would be in persons. It is remarked on only if some class holds fewer than k.
+      Not counted in an engine.
+    - Of the persons whose records pseudonyms *link*: how many share the combination of their
+      released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
+      finds them by the pseudonym, though each class has k records. Not counted in an engine.
+    - Classes are *homogeneous* in a sensitive column if all of their records have one value.
+    - A sensitive column is *known outside* too if it follows from quasi-identifiers
+      (:func:`same_value`): nine tenths of what chance leaves open are decided.
+    - Of a column that passes through: the share of the records that are alike with fewer than k
+      in the release for one who knows the column too. It is not counted where the rows stay in
+      an engine, as it would take a grouping of all rows for each k.
+
+    Parameters
+    ----------
+    source
+        The table with its roles and hierarchies.
+    roles
+        The role of each column; a column without one is insensitive.
+    recoding
+        The release.
+    k
+        What was asked for.
+    person
+        The column that says which records are of one person, if any does.
+
+    Returns
+    -------
+    tuple of Remark
+        Those of :data:`KINDS` in their order, of each kind those of more records first.
+    """
+    classes, table = recoding.classes, source.table
+    known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
+    # What was counted for the classes is not counted again.
+    frequencies = {each.name: Frequencies.of(each.total) for each in classes.sensitive}
+    texts = {
+        each.name: dict(zip(each.values, each.total.tolist(), strict=True))
+        for each in classes.sensitive
+    }
+    for j, column in enumerate(classes.attributes):
+        records = np.bincount(classes.nodes[:, j], classes.counts)
+        frequencies[column] = Frequencies.of(records)
+    released = (source, recoding)
+    if person is not None:
+        texts |= _texts(table, {person: known[person]}, person)
+    found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
+    return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
+
+
+def _in_order(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    return tuple(sorted(remarks, key=lambda one: (list(KINDS).index(one.kind), -one.share)))
+
+
+_Released = tuple[Source, Recoding]
+
+
+def _of_columns(
+    table: Table,
+    roles: Mapping[str, Role],
+    k: int,
+    known: Mapping[str, Frequencies],
+    released: _Released | None,
+    pseudonyms: Sequence[str],
+    person: str | None,
+) -> Iterator[Remark]:
+    """The remarks on single columns."""
+    sample = table.head(_SAMPLE)
+    for column, role in roles.items():
+        dropped = role is Role.IDENTIFIER and column not in pseudonyms
+        if dropped and person is not None:
+            continue
+        try:
+            often = known[column] if column in known else table.frequencies(column)
+        except TableError:  # the engine lacks the memory to group so many values
+            if not dropped:
+                yield from _uncounted(column, role)
+            continue
+        if dropped:
+            yield from _repeating(column, often, k, released)
+        elif role is Role.IDENTIFIER:
+            yield from _linked(column, often, table.n_records, k, released)
+        elif role is Role.QUASI_IDENTIFIER:
+            yield from _almost_unique(column, often, released)
+        elif role is Role.SENSITIVE:
+            yield from _known_outside(column, often, sample[column], released)
+        else:
+            yield from _passing(column, often, sample[column], k, released)
+
+
+# --- an identifier that is dropped ----------------------------------------------------------
+def _repeating(
+    column: str, often: Frequencies, k: int, released: _Released | None
+) -> Iterator[Remark]:
+    persons = often.distinct.values - often.rarer_than(2)
+    records = often.distinct.filled - often.rarer_than(2)
+    if not persons:
+        return
+    share = records / often.distinct.filled
+    have = f"{counted(persons, 'value')} {'has' if persons == 1 else 'have'}"
+    said = (
+        f"{quoted(column)} repeats: {have} several records, {thin(records)} together. If a value "
+        "stands for a person, "
+    )
+    source, recoding = (None, None) if released is None else released
+    if recoding is None or not isinstance(source, MemorySource):
+        where = "" if recoding is None else " How few a class has was not counted in the engine."
+        said += f"k counts them as {thin(records)} persons.{where}"
+    else:
+        each = source.values_in(column, recoding)
+        if (each >= k).all():
+            return
+        share = float(recoding.counts[each < k].sum()) / int(recoding.counts.sum())
+        said += (
+            f"{percent(100 * share)} of the released records are in classes of fewer than "
+            f"{counted(k, 'person')}: counted in records the smallest class has "
+            f"{thin(recoding.min_k or 0)}, in persons {thin(int(each.min()))}."
+        )
+    yield Remark("several-records", column, share, said)
+
+
+# --- an identifier with pseudonyms ----------------------------------------------------------
+def _linked(
+    column: str, often: Frequencies, n_records: int, k: int, released: _Released | None
+) -> Iterator[Remark]:
+    persons = often.distinct.values - often.rarer_than(2)
+    records = often.distinct.filled - often.rarer_than(2)
+    alone = None
+    if released is not None and isinstance(released[0], MemorySource):
+        each, sharing = released[0].linked_by(column, released[1])
+        several = each > 1
+        persons, records = int(several.sum()), int(each[several].sum())
+        alone = int((several & (sharing < k)).sum())
+        n_records = len(released[0].class_of_rows(released[1]))
+    if not persons:
+        return
+    have = f"{counted(persons, 'person')} {'has' if persons == 1 else 'have'}"
+    said = f"{quoted(column)} keeps pseudonyms, which link records: {have} several"
+    few = f"fewer than {thin(k)} persons share the combination of classes"
+    if alone is not None:
+        said += (
+            f", and for {thin(alone)} of them, {percent(100 * alone / persons)}, {few}: who knows "
+            "in which classes such a person is finds all the records"
+        )
+    elif released is not None:
+        said += f". For how many of them {few} was not counted in the engine"
+    yield Remark("linked", column, records / n_records, f"{said}.")
+
+
+# --- a quasi-identifier ---------------------------------------------------------------------
+def _almost_unique(column: str, often: Frequencies, released: _Released | None) -> Iterator[Remark]:
+    values, records = often.distinct.values, often.distinct.filled
+    if not tells_apart(values, records):
+        return
+    alone = often.rarer_than(2) / records
+    where, shown = "", ""
+    if released is not None:
+        cells = _as_they_were(column, released[1])
+        if not cells:
+            return  # the hierarchy was given, or the column lost
+        where = " in the table"
+        share = percent(100 * cells / released[1].classes.n_records)
+        shown = f" The release shows it as it was in {counted(cells, 'record')}, {share}."
+    yield Remark(
+        "almost-unique",
+        column,
+        alone,
+        f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
+        f"records, and alone it singles out {percent(100 * alone)} of them.{shown}",
+    )
+
+
+def _as_they_were(column: str, recoding: Recoding) -> int:
+    """In how many records of a release a quasi-identifier is as it was."""
+    classes = recoding.classes
+    place = classes.attributes.index(column)
+    same = recoding.targets[:, place] == classes.nodes[:, place]
+    return int(classes.counts[same & (recoding.assigned >= 0)].sum())
+
+
+# --- a sensitive column ---------------------------------------------------------------------
+def _known_outside(
+    column: str, often: Frequencies, sample: pd.Series, released: _Released | None
+) -> Iterator[Remark]:
+    values, records = often.distinct.values, often.distinct.filled
+    reasons, share = [], 0.0
+    if by_name := _name_tells(column):
+        reasons.append(by_name)
+    if are_dates(canonical_texts(sample)[1]):
+        reasons.append("it holds exact dates")
+    if tells_apart(values, records):
+        share = often.rarer_than(2) / records
+        reasons.append(
+            f"it is almost unique ({thin(values)} values in {thin(records)} records, of which it "
+            f"singles out {percent(100 * share)})"
+        )
+    if released is not None and (determined := _determined(column, released[1])):
+        reasons.append(determined)
+    if reasons:
+        yield Remark(
+            "known-outside",
+            column,
+            share,
+            f"{quoted(column)} is sensitive, but {', and '.join(reasons)}.",
+        )
+
+
+def _texts(
+    table: Table, roles: Mapping[str, Role], person: str | None
+) -> dict[str, dict[str, int]]:
+    """Per sensitive column, and of persons, the texts with their records, unless very many."""
+    found = {}
+    asked = (name for name, role in roles.items() if role is Role.SENSITIVE or name == person)
+    for column in asked:
+        with suppress(TableError):
+            if table.distinct_of(column).values <= _MANY:
+                counts = table.counted(column)
+                found[column] = {**counts.counts, MISSING_LABEL: counts.missing}
+    return found
+
+
+def _several_spellings(texts: Mapping[str, Mapping[str, int]]) -> Iterator[Remark]:
+    for column, counts in texts.items():
+        written = {text: records for text, records in counts.items() if records}
+        seen = ["" if text == MISSING_LABEL else as_read(text) for text in written]
+        several = {value for value, spellings in Counter(seen).items() if spellings > 1}
+        if several:
+            alike = sum(
+                n for value, n in zip(seen, written.values(), strict=True) if value in several
+            )
+            are = "value that is" if len(several) == 1 else "values that are"
+            yield Remark(
+                "several-spellings",
+                column,
+                alike / sum(written.values()),
+                f"{quoted(column)} has {thin(len(several))} {are} written in several ways (equal "
+                "as numbers, or as Unicode texts without blanks and invisible signs): l, t and all "
+                "other models count them as different.",
+            )
+
+
+def _name_tells(column: str) -> str:
+    """What the name of a column says if others may know what is in it."""
+    by_name = named_like(column)
+    if by_name is None or by_name.role is Role.SENSITIVE:
+        return ""
+    known = by_name.role is Role.QUASI_IDENTIFIER
+    return f"by its name, {by_name.reason}" if known else by_name.reason
+
+
+def _determined(column: str, recoding: Recoding) -> str:
+    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none."""
+    classes = recoding.classes
+    sensitive = classes.sensitive_named(column)
+    groupings = {
+        quoted(name): np.unique(classes.nodes[:, j], return_inverse=True)[1]
+        for j, name in enumerate(classes.attributes)
+    }
+    groupings["all quasi-identifiers"] = np.arange(classes.n_classes)
+    for what, group in groupings.items():
+        grouped = sensitive.grouped(group, int(group.max(initial=-1)) + 1)
+        found = same_value(grouped)
+        if found is not None and found[0] - found[1] >= _FOLLOWS * (1 - found[1]):
+            return (
+                f"it follows from {what}: two records alike there share it in "
+                f"{percent(100 * found[0])} of the cases, any two in {percent(100 * found[1])}"
+            )
+    return ""
+
+
+def same_value(grouped: Sensitive) -> tuple[float, float] | None:
+    """How often two records of one group, and any two records, share a sensitive value.
+
+    Within groups: Σ n(n - 1) over values and groups / Σ N(N - 1) over groups, with n records of a
+    value in a group of N; over all: the same with the table as one group. Where both are equal,
+    the groups say nothing about the value; where the first is 1, they decide it. Pairs make up for
+    chance: a group of one record decides nothing.
+
+    Returns
+    -------
+    tuple of float, or None
+        Both from 0 to 1; None if chance alone would make fewer than 20 pairs within groups
+        different, which is too few to tell.
+
+    >>> group, value = [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]
+    >>> same_value(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))
+    (1.0, 0.490566...)
+    """
+    n, sizes, total = grouped.count, grouped.sizes, grouped.total
+    pairs = float(sizes @ (sizes - 1))
+    if not pairs:
+        return None
+    overall = float(total @ (total - 1)) / float(total.sum() * (total.sum() - 1))
+    if (1 - overall) * pairs / 2 < _EVIDENCE:
+        return None
+    return float(n @ (n - 1)) / pairs, overall
+
+
+# --- the classes ----------------------------------------------------------------------------
+def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
+    released = recoding.released
+    for sensitive in released.sensitive:
+        one_value = np.diff(sensitive.start) == 1
+        records = int(sensitive.sizes[one_value].sum())
+        if not records:
+            continue
+        share = records / released.n_records
+        classes = counted(int(one_value.sum()), "class", "classes")
+        yield Remark(
+            "homogeneous",
+            sensitive.name,
+            share,
+            f"{counted(records, 'record')}, {percent(100 * share)}, "
+            f"{'is' if records == 1 else 'are'} in {classes} whose records all have the same "
+            f"{quoted(sensitive.name)}: who knows that somebody is in such a class knows it.",
+        )
+
+
+# --- a column that passes through -----------------------------------------------------------
+def _passing(
+    column: str, often: Frequencies, sample: pd.Series, k: int, released: _Released | None
+) -> Iterator[Remark]:
+    records = often.distinct.filled
+    rare = often.rarer_than(k)
+    looks = [_name_tells(column)]
+    if are_dates(canonical_texts(sample)[1]):
+        looks.append("it holds exact dates")
+    elif tells_apart(often.distinct.values, records) and _is_prose(sample):
+        looks.append("it looks like free text")
+    looks = [one for one in looks if one]
+    if not records or not (rare or looks):
+        return
+    share = rare / records
+    said = [f"{quoted(column)} passes into the release unchanged"]
+    if looks:
+        said[0] += f": {', and '.join(looks)}"
+    if rare:
+        said.append(
+            f"{percent(100 * share)} of its records have a value that fewer than {thin(k)} share, "
+            f"{percent(100 * often.rarer_than(2) / records)} one of their own"
+        )
+    else:
+        said.append(f"None of its values has fewer than {counted(k, 'record')}")
+    if released is not None:
+        smaller = _with_it_known(column, k, *released)
+        if smaller is None:
+            said.append("How much smaller it makes the classes was not counted in the engine")
+        else:
+            share = max(share, smaller)
+            said.append(
+                f"For one who knows it, {percent(100 * smaller)} of the released records are alike "
+                f"with fewer than {thin(k)}"
+            )
+    yield Remark("passes-through", column, share, f"{'. '.join(said)}.")
+
+
+def _with_it_known(column: str, k: int, source: Source, recoding: Recoding) -> float | None:
+    """The share of released records in too small a class, for one who knows a column too."""
+    if not isinstance(source, MemorySource):
+        return None
+    sizes = source.sizes_with(column, recoding)
+    return float(sizes[sizes < k].sum()) / max(int(sizes.sum()), 1)
+
+
+def _uncounted(column: str, role: Role) -> Iterator[Remark]:
+    """A column that its engine could not count: its values are taken for rare."""
+    many = "its engine could not count how rare its values are"
+    if role is Role.INSENSITIVE:
+        found = f"{quoted(column)} passes into the release unchanged, and {many}."
+        yield Remark("passes-through", column, 1.0, found)
+    elif role is Role.SENSITIVE:
+        yield Remark("known-outside", column, 1.0, f"{quoted(column)} is sensitive, but {many}.")
+    elif role is Role.IDENTIFIER:
+        yield Remark("linked", column, 1.0, f"{quoted(column)} keeps pseudonyms, and {many}.")
+    else:
+        yield Remark(
+            "almost-unique", column, 1.0, f"{quoted(column)} may be almost unique: {many}."
+        )
+
+
+# --- what a column holds --------------------------------------------------------------------
+def _is_prose(sample: pd.Series) -> bool:
+    """Whether the texts of a sample have several words each, on average."""
+    _, texts = canonical_texts(sample)
+    return sum(len(text.split()) for text in texts) >= _WORDS * max(len(texts), 1)

@@ -1,0 +1,1 @@
+"""The page Anonymise: what does k cost here?"""

@@ -1,0 +1,91 @@
+"""Whether a release for a larger k costs less than the one that is shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say
+from kanon.measures.along import Curves, Points
+
+__all__ = ["Cheaper", "cheaper"]
+
+NOTICEABLE = 0.1
+"""Percentage points of alteration; by less, a release is not called cheaper."""
+
+
+class Cheaper(NamedTuple):
+    """A release for a larger k that costs less.
+
+    Attributes
+    ----------
+    k
+        Its k.
+    cost, here
+        Its alteration in percent, and that of the release that is shown.
+    """
+
+    k: int
+    cost: float
+    here: float
+
+    def sentence(self, k: int) -> str:
+        """What is to be said of it where the release for ``k`` is shown.
+
+        >>> print(Cheaper(100, 62.1, 100.0).sentence(5))
+        k = 100 costs less here, 62.1 % instead of 100.0 %: its classes are larger than k = 5 asks \
+for and meet the same other models, so its release is a valid answer for k = 5 too.
+        """
+        return say(
+            "k = {larger} costs less here, {cost} instead of {here}: its classes are larger than "
+            "k = {k} asks for and meet the same other models, so its release is a valid answer for "
+            "k = {k} too.",
+            larger=thin(self.k),
+            cost=percent(self.cost),
+            here=percent(self.here),
+            k=thin(k),
+        )
+
+
+def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | None:
+    """The cheapest release for a larger k, if it costs noticeably less than the one for k.
+
+    Greedy merging that has to meet other models too can end dearer for a small k: it starts from
+    other classes, and merges on what breaks a model one class at a time. On a merge path alone,
+    the cost never falls with k. Searches that go by another rule than the cost can end dearer too.
+    A release that leaves out more records than the one for k is not offered: Datafly, as published,
+    may leave out k records.
+
+    Parameters
+    ----------
+    curves
+        The criteria; None of an algorithm that runs once per k.
+    metric
+        What counts as a loss, by name.
+    k
+        The k that is shown.
+
+    Returns
+    -------
+    Cheaper or None
+        The least alteration; among equal ones the largest k, which protects most.
+
+    >>> import numpy as np
+    >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}
+    >>> cheaper(Points(numbers), "nllm", 5)
+    Cheaper(k=9, cost=62.0, here=100.0)
+    >>> cheaper(Points(numbers), "nllm", 2) is None
+    True
+    """
+    if not isinstance(curves, Points):
+        return None
+    ks, altered = curves.numbers["k"], curves.numbers[f"alteration_{metric}"]
+    suppressed = curves.suppressed_at(ks.tolist())
+    here = float(altered[ks == k][0])
+    larger = (ks > k) & (suppressed <= suppressed[ks == k][0])
+    if not larger.any():
+        return None
+    least = float(altered[larger].min())
+    if here - least < NOTICEABLE:
+        return None
+    return Cheaper(int(ks[larger & (altered <= least + 1e-9)].max()), least, here)

@@ -1,0 +1,288 @@
+"""What somebody learns who holds the release on screen and those handed out before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.errors import KanonError, listing
+from kanon.release.common_classes import Release
+from kanon.release.composition import Combined, combine
+from kanon.run import Run
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.earlier_releases import Handed, at_once, key_of_all, with_handed
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.result import in_columns, name_in_files
+
+__all__ = ["noting", "together"]
+
+
+def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What makes a download, and notes that its release was handed out once it is made.
+
+    Streamlit calls it when the button is pressed, outside the session: so a list of the work is
+    handed along, which stays while the table does, and :func:`together` looks into it. A callback
+    of the button would draw the page again, which can take the file away before the browser has
+    asked for it.
+
+    Parameters
+    ----------
+    settings, done
+        The release, and the settings that it was made with.
+    make
+        Makes the file.
+    """
+    made_so_far = state.work().made
+    one = Handed.of(settings, name_in_files(done), done)
+
+    def made() -> bytes:
+        content = make()
+        made_so_far.append(one)
+        return content
+
+    return made
+
+
+def _collected() -> Work:
+    """The work with these releases among those that were handed out."""
+    made = state.work().made
+    while made:
+        work = state.work()
+        state.put(replace(work, handed=with_handed(work.handed, made.pop(0))))
+    return state.work()
+
+
+def together(settings: str, done: Run) -> None:
+    """What the release on screen and those handed out before say together; nothing before one was.
+
+    Parameters
+    ----------
+    settings, done
+        The release on screen, and the settings that it was made with.
+    """
+    work = _collected()
+    now = Handed.of(settings, name_in_files(done), done)
+    before = [each for each in work.handed if each.key != now.key]
+    if not before:
+        return
+    names = {each.key: f"{each.title} ({place})" for place, each in enumerate(before, 1)}
+    others = [each for each in before if each.counts]
+    out = len(before) < len(work.handed)
+    with st.container(border=True, key="together"):
+        st.markdown(_how_often(len(work.handed), len(others) + out, out, len(others)))
+        if others:
+            called = [*(names[each.key] for each in others), say("this release")]
+            _findings(work, [*others, now], called)
+        counting = say(
+            "Releases that count: {number} of {all} others", number=len(others), all=len(before)
+        )
+        with st.expander(counting):
+            _boxes(work, before, names)
+        with st.expander(say("How releases are combined")):
+            st.markdown(_HOW)
+
+
+def _how_often(released: int, counting: int, this: bool, others: int) -> str:
+    """How often the table was released, how many of these releases count, and to whom.
+
+    Parameters
+    ----------
+    released, counting
+        How many releases there were in the session, and how many of them somebody may have got.
+    this
+        Whether the one on screen is among them.
+    others
+        How many others count.
+    """
+    times = say_counted(released, "once", "{count} times")
+    often = (
+        say(
+            "You have released this table **{times}** in this session, as it is here among them",
+            times=times,
+        )
+        if this
+        else say("You have released this table **{times}** in this session", times=times)
+    )
+    if counting != released:
+        often = say_counted(
+            counting,
+            "{released}; {count} of these counts",
+            "{released}; {count} of these count",
+            released=often,
+        )
+    if not others:
+        who = say("Nobody holds another release.")
+    elif this:
+        who = say("One who holds all of them can put them together:")
+    else:
+        who = say_counted(
+            others,
+            "One who holds that release and this one can put them together:",
+            "One who holds those releases and this one can put them together:",
+        )
+    return f"{often}. {who}"
+
+
+def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
+    """What all say together; or the button that works it out, or why that cannot be."""
+    releases, key = [each.release for each in handed], key_of_all(handed)
+    if work.together is not None and work.together[0] == key:
+        _said(work, work.together[1], names)
+        return
+    if not at_once(releases, work.table):
+        st.button(
+            say("Work out what they say together"),
+            icon=":material/join_inner:",
+            disabled=work.busy,
+            on_click=runner.combine_releases,
+            args=(releases, key),
+            key="combine",
+            help=say(
+                "Many classes, or the table has to be counted once more: it may take a while."
+            ),
+        )
+        return
+    found = state.remembered("together", key, lambda: _combined(work, releases))
+    if isinstance(found, str):
+        st.error(plain(found), icon=":material/error:")
+    else:
+        _said(work, found, names)
+
+
+def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
+    try:
+        return combine(releases, work.table)
+    except KanonError as error:
+        return error.sentence
+
+
+def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
+    in_columns(_numbers(work, found))
+    broken = [one.said(names) for one in found.asked if not one.holds]
+    if broken:
+        unmet = say("Together they do not meet what was required of each.")
+        st.warning(
+            " ".join([unmet, *(f"{plain(sentence)}." for sentence in broken)]),
+            icon=":material/warning:",
+        )
+    else:
+        st.caption(say("Together they still meet what was required of each."))
+    least = min((k for k in found.alone if k is not None), default=None)
+    if least is not None and found.together.min_k == least:
+        st.caption(say("No group is smaller than the smallest class of a single release."))
+    if found.undone:
+        st.warning(
+            say(
+                "{columns}: generalised or left out in one release, shown as it is in another.",
+                columns=plain(listing(found.undone)),
+            ),
+            icon=":material/visibility:",
+        )
+
+
+def _numbers(work: Work, found: Combined) -> list[Number]:
+    """The smallest group, and what becomes certain of the sensitive column that is looked at."""
+    whole, alone = found.together, [k for k in found.alone if k is not None]
+    numbers = [
+        Number(
+            say("Smallest group ↑ better"),
+            say("no group") if whole.min_k is None else records_said(whole.min_k),
+            say(
+                "The fewest records that look alike in all releases, to one who lines up their "
+                "rows. The smallest class of a single one: {number}.",
+                number=thin(min(alone, default=0)),
+            ),
+        ),
+        Number(
+            say("Like no other ↓ better"),
+            say(
+                "{number} of {all}",
+                number=thin(whole.unique_records),
+                all=thin(whole.n_records),
+            ),
+            say("Records that look like no other one to who lines up the rows of all releases."),
+        ),
+    ]
+    columns = {one.column: one for one in found.learnt}
+    one = columns.get(work.focus or "", next(iter(columns.values()), None))
+    if one is None or one.values is None:
+        return numbers
+    return [
+        *numbers,
+        Number(
+            say("Certain, lined up ↓ better"),
+            records_said(one.lined_up),
+            say(
+                "Records whose {column} is certain to who lines up the rows, although no single "
+                "release tells it.",
+                column=plain(one.column),
+            ),
+        ),
+        Number(
+            say("Certain, by classes ↓ better"),
+            records_said(one.certain),
+            say(
+                "Records whose {column} is certain to who cannot line up rows, but finds a "
+                "person's class in each release by what is known of that person. Where that tells "
+                "most, {values} and at most {rows} remain possible.",
+                column=plain(one.column),
+                values=say_counted(one.values, "{count} value", "{count} values"),
+                rows=say_counted(one.records or 0, "{count} row", "{count} rows"),
+            ),
+        ),
+    ]
+
+
+def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> None:
+    """A box per release, to leave out one that nobody got."""
+    st.caption(say("Leave out a release that was never given to anybody."))
+    for each in before:
+        box = f"handed-{work.version}-{each.key[:12]}"
+        blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
+        st.checkbox(
+            plain(say("{release}, of {columns}", release=names[each.key], columns=blurred)),
+            key=state.seeded(box, each.counts),
+            on_change=_count,
+            args=(each.key, box),
+        )
+
+
+def _count(key: str, box: str) -> None:
+    counts = bool(state.typed(box))
+    changed = tuple(
+        replace(each, counts=counts) if each.key == key else each for each in state.work().handed
+    )
+    state.change(handed=changed)
+
+
+_HOW = "\n\n".join(
+    [
+        say("""\
+**Rows lined up.** A release keeps its rows in order, so the releases can be laid side by
+side. Two records look alike if every release shows them alike: with the same labels, or not at all,
+and with the same value of a column that is a quasi-identifier of another release and passes through
+there. In these groups everything is checked again that was required of any release. Who looks for a
+sensitive value does not know it, so that column does not help to find the person. Where single
+classes were raised (greedy merging, Mondrian, clustering), two records may be shown differently and
+yet mean the same: the groups are then too small, and the risk is overstated, never \
+understated."""),
+        say("""\
+**By classes.** Who cannot line up rows finds a person's class in each release. The sensitive
+value occurs in all of these classes, so what they have in common remains possible (the composition
+attack, Ganta, Kasiviswanathan, Smith 2008). The rows that remain are at most, summed over these
+values, the fewest with that value in any of the classes (as in the correspondence attack, Fung,
+Wang, Fu, Pei 2008)."""),
+        say("""\
+**Not reckoned:** releases of other tables with the same people, what was released elsewhere or
+before this session, and what somebody knows beside the quasi-identifiers. A release counts as
+handed out once its file was made for a download, or it was written."""),
+    ]
+)

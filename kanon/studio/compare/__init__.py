@@ -1,0 +1,1 @@
+"""The page Compare: metrics, strategies and algorithms side by side."""

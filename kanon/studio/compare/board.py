@@ -1,0 +1,208 @@
+"""The board with its cursor: a chart, and over it a slider for k that needs no round trip."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.charts.board import draw_board, panel_table
+from kanon.charts.layout import Layout
+from kanon.charts.measured import measure_table, measures_of, privacy_measures
+from kanon.charts.multiples import small_multiples
+from kanon.charts.scatter import privacy_against_alteration, scatter_table
+from kanon.errors import KanonError
+from kanon.experiments.comparison import Comparison
+from kanon.matrices import CostMatrix, cut, matrix_of
+from kanon.metrics import potentials
+from kanon.studio.compare.board_layout import arrange, layout_of
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work, counted_records, metric_called
+from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.standings import titles_of_measures
+
+__all__ = ["board_with_cursor", "costs_from", "show_board"]
+
+_FOLDER = Path(__file__).parent
+_KEY = "cursor"
+_NODES = 40  # of a cost matrix in a panel: cells of some pixels
+
+_MOVE, _LEGEND, _NUMBERS = map(escape, (say("Move k"), say("Configurations"), say("Numbers at k")))
+
+_cursor = st.components.v2.component(
+    "kanon_cursor",
+    html=f"""<div class="cursor">
+        <p class="headline" aria-live="polite"></p>
+        <p class="finding" hidden></p>
+        <div class="row">
+            <label for="k">{_MOVE}</label><input id="k" type="range" min="0" step="1">
+        </div>
+        <ul class="legend" aria-label="{_LEGEND}"></ul>
+        <div class="overlay"><svg aria-hidden="true"></svg>
+            <div class="place" tabindex="0" role="region" aria-label="{_NUMBERS}">
+                <table class="numbers"></table></div></div>
+    </div>""",
+    css=(_FOLDER / "board.css").read_text("utf-8"),
+    js=(_FOLDER / "board.js").read_text("utf-8"),
+)
+
+
+def show_board(
+    comparison: Comparison, k: int, moved: Callable[[int], None], key: Hashable, about: str
+) -> None:
+    """Draw the board of a comparison as it was arranged, and the controls that arrange it.
+
+    Parameters
+    ----------
+    comparison
+        At least one configuration.
+    k
+        Where the cursor stands; one of ``comparison.ks``.
+    moved
+        Told the new k, once the cursor has come to rest.
+    key
+        What tells this comparison from others: the board is drawn again when it changes.
+    about
+        All that decides the numbers; it goes into the fingerprints of downloads.
+    """
+    work = state.work()
+    layout, costs = layout_of(work, comparison), costs_from(work)
+    of = (*work.trees.items(), *work.composed.items()) if _has_matrix(layout) else ()
+    drawn = state.remembered(
+        "board", (key, layout, of), lambda: draw_board(comparison, layout, costs)
+    )
+    board_with_cursor(drawn.figure, drawn.cursor, k, moved)
+    with st.container(horizontal=True):
+        arrange(comparison)
+        with st.popover(say("Data of a panel"), icon=":material/download:"):
+            for place, panel in enumerate(drawn.cursor["panels"]):
+                title = plain(shortened(panel["title"])) or say("nothing")
+                data_button(
+                    f"{place + 1}: {title}",
+                    partial(panel_table, comparison, layout, place, costs),
+                    f"panel-{place + 1}",
+                    f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
+                    kind="tertiary",
+                )
+    _larger(comparison, k, key, about)
+
+
+def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """Small multiples, and privacy against alteration at k: drawn only while they are open."""
+    if len(comparison.lines) < 2:
+        return
+    state.seeded("board-larger", bool(state.typed("board-larger")))
+    box = st.expander(
+        say("Seen larger: each against all others, and privacy against alteration"),
+        icon=":material/grid_view:",
+        key="board-larger",
+        on_change="rerun",
+    )
+    if not box.open:
+        return
+    with box:
+        known = measures_of(comparison)
+        known = {name: card for name, card in known.items() if comparison.knows(name)}
+        titles = titles_of_measures(comparison, known)
+        measure = _measure(say("Each against all others in"), 0, titles)
+        figure = state.remembered(
+            "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
+        )
+        picture(figure, partial(measure_table, comparison, measure), "multiples",
+                f"{about}|{measure}")  # fmt: skip
+        protecting = titles_of_measures(comparison, privacy_measures(comparison))
+        privacy = _measure(say("Against alteration"), 1, protecting)
+        figure = state.remembered(
+            "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
+        )
+        picture(figure, partial(scatter_table, comparison, privacy), "scatter",
+                f"{about}|{privacy}")  # fmt: skip
+
+
+def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
+    """Choose the measure of one of the larger pictures; what is not known here gives way."""
+    larger = state.work().larger
+    chosen = larger[place] if larger[place] in known else next(iter(known))
+    key = f"board-larger-{place}"
+
+    def take() -> None:
+        asked = state.typed(key)
+        state.change(larger=(asked, larger[1]) if place == 0 else (larger[0], asked))
+
+    st.selectbox(
+        label,
+        list(known),
+        key=state.seeded(key, chosen),
+        format_func=lambda name: known[name],
+        on_change=take,
+        width=360,
+    )
+    return chosen
+
+
+def _has_matrix(layout: Layout) -> bool:
+    return any(panel.kind == "matrix" for panel in layout.panels)
+
+
+def _fingerprint(work: Work, layout: Layout) -> str:
+    """What cost matrices depend on."""
+    found = hashlib.sha256()
+    if _has_matrix(layout):
+        found.update(repr(sorted(work.composed.items())).encode())
+        found.update(repr((work.digest, work.version, work.missing)).encode())  # whom a node counts
+    for column, tree in work.trees.items() if _has_matrix(layout) else ():
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+        found.update(b"" if tree.weight is None else tree.weight.tobytes())
+    return found.hexdigest()
+
+
+def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
+    """Where the board finds cost matrices: in the hierarchies of now, few nodes of each."""
+
+    def costs(column: str, metric: str) -> CostMatrix | None:
+        trees = work.trees
+        if column not in trees:
+            return None
+        place, tree = list(trees).index(column), trees[column]
+        try:
+            found = metric_called(work, metric)
+            records = counted_records(work, found, trees)
+            potential = potentials(found, list(trees.values()), records)[place]
+        except KanonError:
+            return None
+        return matrix_of(tree, potential, cut(tree, tree.root, most=_NODES))
+
+    return costs
+
+
+def board_with_cursor(
+    figure: go.Figure, cursor: dict[str, Any], k: int, moved: Callable[[int], None]
+) -> None:
+    """Draw a board and a cursor at k.
+
+    Parameters
+    ----------
+    figure, cursor
+        See :class:`kanon.charts.board.Board`.
+    k
+        Where the cursor stands; one of those that the cursor knows.
+    moved
+        Told the new k, once the cursor has come to rest.
+    """
+
+    def rested() -> None:
+        found = state.typed(_KEY).get("k")
+        if found in cursor["ks"]:
+            moved(found)
+
+    _cursor(key=_KEY, data={**cursor, "k": k}, on_k_change=rested)
+    chart(figure, "board")

@@ -1,0 +1,254 @@
+"""The controls that arrange the board: how many panels, what each shows, saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.cards import Card
+from kanon.charts.layout import (
+    FEWEST,
+    MOST,
+    PRESETS,
+    Layout,
+    Panel,
+    layout_from_json,
+    starting_layout,
+)
+from kanon.charts.measured import measures_of, privacy_measures, short_title
+from kanon.charts.panels import KINDS
+from kanon.errors import PlanError
+from kanon.experiments.comparison import Comparison
+from kanon.studio.jobs.runner import measure_asked
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, metric_called, usable_metrics
+from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.standings import titles_of_measures
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["arrange", "layout_of", "with_layout_file", "with_panel", "with_preset", "with_size"]
+
+_LARGEST = 200_000  # bytes: a layout file is small
+
+Choice = tuple[str, str]
+"""What a panel shows: its kind, and its measure if it has one."""
+
+
+def layout_of(work: Work, comparison: Comparison) -> Layout:
+    """What stands on the board: what was arranged, or what fits the comparison."""
+    return work.layout or starting_layout(comparison.criteria)
+
+
+def choices(comparison: Comparison) -> dict[Choice, str]:
+    """Everything that a panel can show, with what it is called."""
+    titles = titles_of_measures(comparison, measures_of(comparison))
+    curves = {("curve", name): title for name, title in titles.items()}
+    own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
+    further = {key: title for key, title in curves.items() if key[1] in comparison.further}
+    pictures = {
+        **{
+            ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
+        },
+        ("matrix", ""): say("Cost matrix of a column"),
+        ("classes", ""): say_of(KINDS["classes"].title),
+    }
+    return {
+        **{key: title for key, title in curves.items() if key not in {**own, **further}},
+        **pictures, **own, **further,
+    }  # fmt: skip
+
+
+def _against(card: Card) -> str:
+    return say("{measure} against alteration", measure=say_of(short_title(card)))
+
+
+def with_size(work: Work, layout: Layout, number: int) -> Work:
+    """The work with so many panels on the board."""
+    return replace(work, layout=layout.sized(number), problem=None)
+
+
+def with_preset(work: Work, name: str) -> Work:
+    """The work with one of the layouts to begin with."""
+    return replace(work, layout=PRESETS[name], problem=None)
+
+
+def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
+    """The work with another panel in one place; a cost matrix begins with a column and a metric."""
+    if panel.kind == "matrix":
+        column, metric = panel.column or work.looked_at or "", panel.metric or work.metric
+        panel = replace(panel, column=column, metric=metric)
+    panels = [*layout.panels]
+    panels[place] = panel
+    return replace(work, layout=Layout(tuple(panels)), problem=None)
+
+
+def with_layout_file(work: Work, content: bytes) -> Work:
+    """The work with the layout of a file.
+
+    Raises
+    ------
+    PlanError
+        It is no layout; see :func:`kanon.charts.layout.layout_from_json`.
+    """
+    if len(content) > _LARGEST:
+        raise PlanError(say("This file is no layout: it is larger than 200 kB."))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError(say("This file is no layout: it is not UTF-8 text.")) from None
+    layout = layout_from_json(text, KINDS)
+    return replace(work, layout=layout, problem=None, notice=say("The layout was loaded."))
+
+
+def arrange(comparison: Comparison) -> None:
+    """Draw the controls, folded away."""
+    work = state.work()
+    layout = layout_of(work, comparison)
+    with st.expander(say("Arrange the board"), icon=":material/dashboard_customize:"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _number(work, layout)
+            for place, name in enumerate(PRESETS):
+                st.button(
+                    say_of(name), key=f"board-preset-{place}", on_click=_put_preset, args=(name,),
+                    help=say("A layout to begin with."),
+                )  # fmt: skip
+        in_row = 2 if len(layout.panels) in (2, 4) else 3
+        for first in range(0, len(layout.panels), in_row):
+            for place, spot in zip(
+                range(first, min(first + in_row, len(layout.panels))), st.columns(in_row),
+                strict=False,
+            ):  # fmt: skip
+                with spot, st.container(border=True):
+                    _panel(work, comparison, layout, place)
+        _files(work, layout)
+
+
+def _number(work: Work, layout: Layout) -> None:
+    key = f"board-number-{work.version}"
+
+    def take() -> None:
+        number = state.typed(key)
+        if number is not None:
+            state.put(with_size(state.work(), layout, int(number)))
+
+    st.segmented_control(
+        say("Panels"),
+        range(FEWEST, MOST + 1),
+        key=state.seeded(key, len(layout.panels)),
+        on_change=take,
+    )
+
+
+def _put_preset(name: str) -> None:
+    state.put(with_preset(state.work(), name))
+
+
+def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:
+    """What one panel shows, and of which configurations."""
+    panel, known = layout.panels[place], choices(comparison)
+    chosen = (panel.kind, panel.measure)
+    if chosen not in known:  # it came from another comparison, and says so on the board
+        known = {**known, chosen: say("{name} (not here)", name=panel.measure or panel.kind)}
+    start = f"board-{work.version}-{place}"
+
+    def put(new: Panel) -> None:
+        state.put(with_panel(state.work(), layout, place, new))
+
+    def take_kind() -> None:
+        # What a browser picked may not be offered any more.
+        if (picked := state.typed(f"{start}-kind")) in known:
+            kind, measure = picked
+            put(Panel(kind, measure, lines=panel.lines))
+            measure_asked()
+
+    st.selectbox(
+        say("Panel {number}", number=place + 1),
+        list(known),
+        key=state.seeded(f"{start}-kind", chosen),
+        format_func=lambda choice: known.get(choice, str(choice)),
+        on_change=take_kind,
+    )
+    if panel.kind == "matrix":
+        _select(say("Column"), f"{start}-column", list(work.trees), panel.column,
+                lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
+        usable = usable_metrics(work)
+        titles = {name: say_of(metric_called(work, name).card.title) for name in usable}
+        _select(say("Metric"), f"{start}-metric", usable, panel.metric,
+                lambda name: titles.get(name, name),
+                lambda name: put(replace(panel, metric=name)))  # fmt: skip
+        return
+    titles = {line.name: line.title for line in comparison.lines}
+    key = f"{start}-lines"
+    names = [*titles, *(name for name in panel.lines if name not in titles)]
+    st.multiselect(
+        say("Configurations"),
+        names,
+        key=state.seeded(key, list(panel.lines)),
+        format_func=lambda name: titles.get(name) or say("{name} (not here)", name=name),
+        placeholder=say("all"),
+        on_change=lambda: put(
+            replace(panel, lines=tuple(name for name in state.typed(key) if name in names))
+        ),
+    )
+
+
+def _select(
+    label: str,
+    key: str,
+    names: Sequence[str],
+    chosen: str,
+    called: Callable[[str], str],
+    put: Callable[[str], None],
+) -> None:
+    """A select box of names, the chosen one among them even if it is gone."""
+
+    def take() -> None:
+        if state.typed(key) in options:
+            put(state.typed(key))
+
+    options = list(names) if chosen in names or not chosen else [*names, chosen]
+    st.selectbox(
+        label,
+        options,
+        index=None,
+        key=state.seeded(key, chosen or None),
+        format_func=called,
+        placeholder=say("choose"),
+        on_change=take,
+    )
+
+
+def _files(work: Work, layout: Layout) -> None:
+    """Save the layout, or load one."""
+    key = f"board-file-{work.version}"
+
+    def load() -> None:
+        given = state.typed(key)
+        if given is None:
+            return
+        if state.attempt(lambda: with_layout_file(state.work(), given.getvalue()), at="layout"):
+            measure_asked()
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = layout.to_json()
+        st.download_button(
+            say("Save the layout"),
+            data=text,
+            file_name=file_name("layout", "json", text),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            help=say(
+                "What stands where, as a small file: no data of the table but names of columns."
+            ),
+            key="board-layout",
+        )
+        upload_field(
+            plain(say("Load a layout")), "plan_megabytes", type="json", key=key, on_change=load,
+            width=420,
+        )  # fmt: skip
+    state.said_here("layout")

@@ -1,0 +1,228 @@
+"""The controls for configurations that are kept under a name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.experiments.comparison import full_title
+from kanon.studio.compare.configurations import Wanted, incomparable, yardsticks
+from kanon.studio.session import state
+from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Pinned, Work
+from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["keeping", "kept_aside", "kept_chips", "yardstick_choice"]
+
+_AT_ONCE = 8
+"""So many things that are new in a table are spelt out; those that stop a plan first."""
+
+
+def kept_chips(work: Work) -> None:
+    """Which kept configurations stand among the lines."""
+    titles = [each.title for each in work.pinned]
+    # The key holds the names: one that is given to another configuration is another choice.
+    key = f"compare-kept-{_short(repr(titles))}"
+    st.pills(
+        say("Kept"),
+        titles,
+        selection_mode="multi",
+        label_visibility="collapsed",
+        key=state.seeded(key, [each.title for each in work.pinned if each.shown]),
+        format_func=lambda title: plain(f"★ {title}"),
+        on_change=_show,
+        args=(key,),
+    )
+
+
+def kept_aside(work: Work) -> None:
+    """Which of the kept configurations are left out of the comparison, and why."""
+    for each in work.pinned:
+        if each.shown and (why := incomparable(work, each)):
+            said = say("★ {title} is left out: {why}. It stays kept.", title=each.title, why=why)
+            st.caption(plain(said))
+
+
+def _show(key: str) -> None:
+    chosen = state.typed(key) or []
+    work = state.work()
+    shown = tuple(replace(each, shown=each.title in chosen) for each in work.pinned)
+    state.change(pinned=shown)
+
+
+def yardstick_choice(work: Work) -> None:
+    """Whose hierarchies releases are measured by, where lines have different ones."""
+    offered = yardsticks(work)
+    if not offered:
+        return
+    key = f"compare-yardstick-{_short(repr(offered))}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            say("Measure everything by the hierarchies"),
+            range(len(offered)),
+            key=state.seeded(
+                key, offered.index(work.yardstick) if work.yardstick in offered else 0
+            ),
+            format_func=lambda place: _named(offered[place]),
+            on_change=lambda: state.change(yardstick=offered[state.typed(key)]),
+            width=300,
+        )
+        st.caption(
+            say(
+                "Each line's percentages are of all that its own hierarchies could lose: lines of "
+                "different hierarchies cannot be compared."
+            )
+            if work.yardstick is None
+            else say(
+                "Lines have different hierarchies, and one set measures all: a released cell "
+                "counts as the lowest group there that holds all it could mean."
+            ),
+            width=570,
+        )
+
+
+def _named(yardstick: str | None) -> str:
+    if yardstick is None:
+        return say("each its own")
+    return plain(say("of ★ {title}", title=yardstick)) if yardstick else say("in use now")
+
+
+def keeping(work: Work, lines: Sequence[Wanted]) -> None:
+    """Keep a line under a name; rename, remove, export what is kept; import a plan."""
+    label = say("Keep ({number})", number=len(work.pinned)) if work.pinned else say("Keep")
+    with st.popover(label, icon=":material/keep:"):
+        state.said_here("keeping")
+        _keep([line for line in lines if not line.kept])
+        for place, each in enumerate(work.pinned):
+            _kept(place, each)
+        if work.unpinned is not None:
+            st.button(
+                say("Bring back {title}", title=plain(work.unpinned.title)),
+                icon=":material/undo:",
+                key="kept-restore",
+                on_click=_attempt,
+                args=(restored,),
+            )
+        _import(work)
+
+
+def _keep(lines: Sequence[Wanted]) -> None:
+    """One of the lines, and a name for it."""
+    st.markdown(
+        say("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
+    )
+    if not lines:
+        st.caption(say("Choose a metric and a strategy first."))
+        return
+    names = [line.name for line in lines]
+    chosen = st.selectbox(
+        say("Line"),
+        range(len(lines)),
+        format_func=lambda place: plain(lines[place].title),
+        key=f"keep-line-{_short(repr(names))}",
+    )
+    line = lines[chosen or 0]
+    alone = full_title(line.configuration, say_of(line.guide.card.title))
+    field = f"keep-name-{_short(line.name)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(say("Name"), key=field, placeholder=alone)
+        st.button(
+            say("Keep"),
+            key="keep",
+            on_click=_attempt,
+            args=(lambda work: pin(work, line, state.typed(field) or alone),),
+        )
+
+
+def _kept(place: int, each: Pinned) -> None:
+    """The controls of one kept configuration."""
+    field = f"kept-name-{place}-{_short(each.title)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # Not seeded: a name that cannot be taken stays as typed, to be mended.
+        st.text_input(
+            say("★ {number}: name", number=place + 1),
+            value=each.title,
+            key=field,
+            on_change=_attempt,
+            args=(lambda work: renamed(work, each.title, state.typed(field) or ""),),
+        )
+        content = export(each)
+        st.download_button(
+            say("Plan"),
+            data=content,
+            file_name=file_name("plan-kept", "json", content),
+            mime="application/json",
+            icon=":material/description:",
+            on_click="ignore",
+            key=f"kept-plan-{_short(each.title)}",
+            help=say(
+                "Everything about this configuration; python -m kanon run repeats it. Its "
+                "hierarchies list the values that may occur in the table."
+            ),
+        )
+        st.button(
+            say("Use"),
+            icon=":material/input:",
+            key=f"kept-use-{_short(each.title)}",
+            on_click=_attempt,
+            args=(lambda work: used(work, each.title),),
+            help=say(
+                "Set roles, hierarchies and settings as this plan has them. What a hierarchy lacks "
+                "of this table is then shown on the page Hierarchies, to be added there."
+            ),
+        )
+        st.button(
+            say("Remove"),
+            icon=":material/close:",
+            key=f"kept-remove-{_short(each.title)}",
+            on_click=_attempt,
+            args=(lambda work: unpinned(work, each.title),),
+        )
+    if each.findings:
+        st.caption(say("New in this table:"))
+        weighty = sorted(each.findings, key=lambda found: not found.stops)
+        listed = [f"- {plain(found.sentence)}" for found in weighty[:_AT_ONCE]]
+        if len(each.findings) > _AT_ONCE:
+            listed.append("- " + say("and {number} more", number=len(each.findings) - _AT_ONCE))
+        st.markdown("\n".join(listed))
+
+
+def _import(work: Work) -> None:
+    """A plan from a file, as one more kept configuration."""
+    key = f"kept-import-{work.version}"
+    upload_field(
+        say("Import a plan"),
+        "plan_megabytes",
+        type="json",
+        key=key,
+        on_change=_take_file,
+        args=(key,),
+    )
+
+
+def _take_file(key: str) -> None:
+    file = state.typed(key)
+    if file is None:
+        return
+    title = file.name.rsplit(".", 1)[0]
+    taken = {each.title.casefold() for each in state.work().pinned}
+    number, free = 2, title[:30] or "plan"
+    while free.casefold() in taken:
+        free, number = f"{title[:30]} {number}", number + 1
+    _attempt(lambda work: imported(work, file.getvalue(), free))
+
+
+def _attempt(change: Callable[[Work], Work]) -> None:
+    """Do something to what the session works on, or say why it cannot be done."""
+    state.attempt(lambda: change(state.work()), at="keeping")
+
+
+def _short(text: str) -> str:
+    """A few letters that stand for a text in a key."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,105 @@
+"""The three searches of the lattice on the page Compare."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.charts.searches import (
+    claims_said,
+    over_columns_chart,
+    over_columns_table,
+    over_k_chart,
+    over_k_table,
+)
+from kanon.errors import KanonError
+from kanon.experiments.searches import Searches, check_searches
+from kanon.studio.compare.searches import (
+    columns_table,
+    current_searches,
+    how_searches,
+    lattice_said,
+    limit_said,
+    settings_of_searches,
+)
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.outdated import fade
+from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.progress import progress, start_and_cancel
+
+__all__ = ["show_searches"]
+
+
+def show_searches(work: Work) -> None:
+    """Draw the experiment, or what has to be done before there is one."""
+    try:
+        settings = settings_of_searches(work)
+        check_searches(list(work.trees.values()), work.kept.n_records)
+    except KanonError as error:
+        st.info(plain(error.sentence))
+        return
+    found, label = current_searches(work, settings), say("Run the three searches")
+    with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
+        start_and_cancel(
+            "searches",
+            label,
+            runner.run_searches,
+            first=found is None,
+            cancel=say("Cancel the searches"),
+        )
+        st.caption(lattice_said(work), width="stretch")
+    if work.doing == "searches":
+        progress()
+    shown = found if found is not None or work.searched is None else work.searched.searches
+    if shown is None and work.doing != "searches":
+        st.info(
+            say(
+                "Datafly, Samarati and Improved greedy have not been run against each other on "
+                "this table yet. They are run over k, and over the number of quasi-identifiers at "
+                "k = 10."
+            )
+        )
+    if shown is not None:
+        fade("searches-shown", label, found is None, work.doing == "searches")
+        with st.container(key="searches-shown"):
+            assert work.searched is not None
+            _results(shown, work.searched.settings)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_searches(work))
+
+
+def _results(found: Searches, about: str) -> None:
+    """Both pictures, what they say, and the lattices behind them."""
+    about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
+    drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
+    picture(drawn, lambda: over_k_table(found), "searches-over-k", about)
+    claim = say(
+        "**What is said of Improved greedy** (Babu et al. 2013, in our words): it rises clearly "
+        "fewer levels than Datafly and about as many as Samarati, loses about as much as Samarati, "
+        "which should lose least, and far less than Datafly; it takes about as long as Datafly and "
+        "much less time than Samarati. **On this table:**"
+    )
+    st.markdown("\n".join([f"{claim}\n", *(f"- {one}" for one in claims_said(found))]))
+    st.caption(limit_said(found))
+    if found.lacking:
+        st.info(
+            plain(
+                say(
+                    "The experiment over the number of quasi-identifiers is left out. {why}",
+                    why=found.lacking,
+                )
+            )
+        )
+        return
+    if found.over_columns["columns"].nunique() > 1:
+        drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
+        chart(drawn, "searches-over-columns")
+    st.caption(say("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in."))
+    st.table(columns_table(found))
+    data_button(
+        say("Data over quasi-identifiers"), lambda: over_columns_table(found),
+        "searches-over-quasi-identifiers", about, kind="tertiary",
+    )  # fmt: skip

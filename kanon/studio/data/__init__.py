@@ -1,0 +1,1 @@
+"""The page Data: which columns describe a person?"""

@@ -1,0 +1,109 @@
+"""Which column says who a record is about: asked where roles are chosen, with figures."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.schema import Role
+from kanon.sources.memory import MemoryTable
+from kanon.studio.session import state
+from kanon.studio.session.text import percent, plain
+from kanon.studio.session.work import Work
+
+__all__ = ["person_choice", "repeating"]
+
+
+def person_choice(work: Work) -> None:
+    """The choice among the identifiers, and what speaks for it; nothing where none can be one."""
+    identifiers = [name for name, role in work.roles.items() if role is Role.IDENTIFIER]
+    chosen = work.person
+    if chosen is None and (not identifiers or not isinstance(work.table, MemoryTable)):
+        return
+    lost = [chosen] if chosen is not None and chosen not in identifiers else []
+    none = say("none: k counts records")
+    key = f"person-{work.version}-{'|'.join(identifiers)}-{chosen}"
+    st.selectbox(
+        say("Which column says who a record is about?"),
+        ["", *identifiers, *lost],
+        key=state.seeded(key, chosen or ""),
+        format_func=lambda name: name or none,
+        help=say(
+            "If somebody has several records, five of them are no group of five people. With the "
+            "column named, k counts people."
+        ),
+        on_change=lambda: state.change(person=state.typed(key) or None, problem=None),
+        width=420,
+    )
+    if lost:
+        st.error(
+            say(
+                "{column} is no identifier any more: make it one again, or choose another column.",
+                column=plain(lost[0]),
+            ),
+            icon=":material/error:",
+        )
+    elif chosen is not None:
+        _told(work, chosen)
+    else:
+        _warned(work, repeating(work, identifiers))
+
+
+def repeating(work: Work, identifiers: list[str]) -> str | None:
+    """The identifier of most records that share their value with others; None if none does."""
+    found = {}
+    for name in identifiers:
+        often = work.table.frequencies(name)
+        several = often.distinct.filled - often.rarer_than(2)
+        if several:
+            found[name] = several
+    return max(found, key=lambda name: found[name], default=None)
+
+
+def _warned(work: Work, column: str | None) -> None:
+    """That k counts records of which some may be of one person."""
+    if column is None:
+        return
+    often = work.table.frequencies(column)
+    several = often.distinct.filled - often.rarer_than(2)
+    st.warning(
+        say_counted(
+            often.distinct.values - often.rarer_than(2),
+            "**k counts records, not people.** {count} value of {column} has several records: "
+            "{records}, {share} of all. If a value is one person, name the column here.",
+            "**k counts records, not people.** {count} values of {column} have several records: "
+            "{records}, {share} of all. If each value is one person, name the column here.",
+            column=plain(column),
+            records=thin(several),
+            share=percent(100 * several / work.table.n_records),
+        ),
+        icon=":material/group:",
+    )
+
+
+def _told(work: Work, column: str) -> None:
+    """How many persons there are, or why they cannot be counted."""
+    lacking = work.kept.incomplete([column])
+    if lacking:
+        st.error(
+            say_counted(
+                lacking,
+                "{count} record has no value in {column}, so nobody knows whom it is about: fill "
+                "it in, or leave the record out of the table.",
+                "{count} records have no value in {column}, so nobody knows whom they are about: "
+                "fill them in, or leave these records out of the table.",
+                column=plain(column),
+            ),
+            icon=":material/error:",
+        )
+        return
+    st.caption(
+        say_counted(
+            work.kept.distinct_of(column).values,
+            "k counts people: {count} person has {records}.",
+            "k counts people: {count} persons have {records}.",
+            records=records_said(work.kept.n_records),
+        )
+    )

@@ -1,0 +1,100 @@
+"""The smallest sets of columns that single people out in a session's table, and their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from kanon.base.language import say, say_of
+from kanon.base.progress import Progress
+from kanon.schema import Role
+from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
+from kanon.sources.tables import Table
+from kanon.studio.data.singling_out_state import KS
+from kanon.studio.session.work import Work, fingerprint_of, with_choices, with_role
+
+__all__ = [
+    "about_search",
+    "asked_columns",
+    "can_be_searched",
+    "can_be_undone",
+    "found_in",
+    "k_used",
+    "to_change",
+    "with_sets",
+    "with_sets_of",
+    "without_last",
+]
+
+
+def asked_columns(work: Work) -> list[str]:
+    """The columns that are looked at: all but the identifiers, which leave the release."""
+    return [name for name, role in work.roles.items() if role is not Role.IDENTIFIER]
+
+
+def can_be_searched(work: Work) -> bool:
+    """Whether there is anything to look for."""
+    return bool(asked_columns(work)) and work.table.n_records >= min(KS)
+
+
+def k_used(work: Work) -> int:
+    """The k that is asked for, or the largest that the table has the records for."""
+    return max(k for k in KS if k <= min(work.singling.k, max(work.table.n_records, min(KS))))
+
+
+def about_search(work: Work) -> str:
+    """A fingerprint of all that the sets depend on."""
+    view = work.singling
+    asked = (tuple(asked_columns(work)), view.share, k_used(work), view.size)
+    return fingerprint_of(work.digest, work.version, *asked)
+
+
+def found_in(
+    progress: Progress, table: Table, columns: Sequence[str], share: float, k: int, size: int
+) -> SinglingOut:
+    """The smallest sets, in a worker; see :func:`kanon.sources.singling_out.singling_out`."""
+
+    def told(fraction: float, _: str) -> None:
+        progress(fraction, say("Counting sets of columns"))
+
+    return singling_out(table, columns, share, k, size, progress=told)
+
+
+def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
+    """The work with what was found, and what it was asked of."""
+    return replace(work, singling=replace(work.singling, found=found, about=about))
+
+
+def to_change(work: Work, one: SmallestSet) -> list[str]:
+    """The columns of a set that a finding speaks against: those that are called insensitive.
+
+    A sensitive column stays what it is: whether others can know it is for the user to say.
+    """
+    return [name for name in one.columns if work.roles.get(name) is Role.INSENSITIVE]
+
+
+def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
+    """The work with another role for some columns, as if each had been chosen by hand."""
+    before = {name: (work.roles[name], work.reasons[name]) for name in columns}
+    work = reduce(lambda work, name: with_role(work, name, role), columns, work)
+    view = replace(work.singling, before=before, given=role)
+    done = say("{columns}: {role} now.", columns=", ".join(columns), role=say_of(role.value))
+    return replace(work, singling=view, notice=done)
+
+
+def can_be_undone(work: Work) -> bool:
+    """Whether the roles are still those that the last such change gave."""
+    before, given = work.singling.before, work.singling.given
+    return bool(before) and all(work.roles[name] is given for name in before)
+
+
+def without_last(work: Work) -> Work:
+    """The work with the roles, and why they were suggested, before the last such change."""
+    before = work.singling.before
+    roles = {**work.roles, **{name: role for name, (role, _) in before.items()}}
+    reasons = {**work.reasons, **{name: why for name, (_, why) in before.items()}}
+    view = replace(work.singling, before={})
+    return with_choices(
+        replace(work, roles=roles, reasons=reasons, singling=view, problem=None, notice=None)
+    )

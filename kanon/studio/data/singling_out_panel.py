@@ -1,0 +1,305 @@
+"""Which columns single people out together: the panel of the page Data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.charts.singling_out import (
+    contributions_chart,
+    contributions_table,
+    sets_table,
+)
+from kanon.schema import Role
+from kanon.sources.singling_out import SinglingOut, SmallestSet
+from kanon.studio.data.singling_out import (
+    about_search,
+    can_be_searched,
+    can_be_undone,
+    k_used,
+    to_change,
+    with_sets_of,
+    without_last,
+)
+from kanon.studio.data.singling_out_state import KS, SHARES, SIZES
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import percent, plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.outdated import fade
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["show_singling"]
+
+_AT_ONCE = 8
+"""So many sets have a line of their own; the file has all of them."""
+
+
+def show_singling(work: Work) -> None:
+    """Draw the panel: what is asked, and what was found, with what can be done about it."""
+    title = say("Which columns single people out together?")
+    open_now = work.doing == "singling" or work.singling.found is not None
+    with st.expander(title, icon=":material/person_search:", expanded=open_now):
+        st.markdown(
+            say(
+                "No column has to be rare by itself: there may be one person only of this age with "
+                "this job in this town. Here all columns but identifiers are tried together, "
+                "whatever their roles, and the smallest sets are listed that are enough."
+            )
+        )
+        if not can_be_searched(work):
+            st.info(
+                say("It takes two records, and a column that is not an identifier, to look for it.")
+            )
+            return
+        _asked(work)
+        with st.container():  # always there, so that what follows stays where it is
+            if work.doing not in ("opening", "reading"):  # which have a bar of their own
+                progress()
+        if work.singling.found is not None:
+            _found(work, work.singling.found)
+
+
+def _asked(work: Work) -> None:
+    """The choices, and the button."""
+    version, view = work.version, work.singling
+    share, k, size, button, cancel = st.columns([3, 3, 3, 3, 2], vertical_alignment="bottom")
+    with share:
+        _choice(
+            "share",
+            say("Share of records, at least"),
+            SHARES,
+            view.share,
+            lambda one: f"{100 * one:g} %",
+            say("A set is listed if it singles out so many. 5 % is to begin with, and no norm."),
+        )
+    with k:
+        _choice(
+            "k",
+            say("Fewer alike than"),
+            [one for one in KS if one <= work.table.n_records],
+            k_used(work),
+            records_said,
+            say("A record is singled out if fewer share its values; 2: if no other one does."),
+        )
+    with size:
+        _choice(
+            "size",
+            say("Columns in a set, at most"),
+            SIZES,
+            view.size,
+            str,
+            say("How much somebody may know of a person. More columns take longer."),
+        )
+    button.button(
+        say("Look for them"),
+        type="secondary" if view.found is not None else "primary",
+        icon=":material/person_search:",
+        disabled=work.busy,
+        on_click=runner.find_sets,
+        key=f"singling-start-{version}",
+        width="stretch",
+    )
+    if work.doing == "singling":
+        with cancel:
+            cancel_button("singling-cancel")
+
+
+def _choice(
+    name: str,
+    label: str,
+    options: Any,
+    value: object,
+    shown: Callable[[Any], str],
+    about: str,
+) -> None:
+    key = f"singling-{name}-{state.work().version}"
+
+    def take() -> None:
+        state.change(singling=replace(state.work().singling, **{name: state.typed(key)}))
+
+    st.selectbox(
+        label, options, key=state.seeded(key, value), format_func=shown, on_change=take, help=about
+    )
+
+
+def _found(work: Work, found: SinglingOut) -> None:
+    outdated = work.singling.about != about_search(work)
+    fade("singling-found", say("Look for them"), outdated, work.doing == "singling")
+    with st.container(key="singling-found"):
+        st.markdown(_headline(found))
+        if not found.sets:
+            st.markdown(_and_more(found))
+        if can_be_undone(work):
+            st.button(
+                say("Undo: the roles as they were"),
+                icon=":material/undo:",
+                on_click=_undo,
+                key=f"singling-undo-{work.version}",
+            )
+        if found.sets:
+            _lines(work, found)
+            _contributions(work, found)
+        st.caption(_limits(found))
+
+
+def _headline(found: SinglingOut) -> str:
+    """How many sets there are, in a sentence."""
+    share, n = percent(100 * found.share), thin(found.n_records)
+    columns = say_counted(found.size, "{count} column", "{count} columns")
+    if not found.sets:
+        return say(
+            "**No set of up to {columns} singles out {share} of the {records} records.**",
+            columns=columns,
+            share=share,
+            records=n,
+        )
+    return say_counted(
+        len(found.sets),
+        "**{count} smallest set of up to {columns} singles out {share} of the {records} records or "
+        "more.** ↓ better",
+        "**{count} smallest sets of up to {columns} each single out {share} of the {records} "
+        "records or more.** ↓ better",
+        columns=columns,
+        share=share,
+        records=n,
+    )
+
+
+def _and_more(found: SinglingOut) -> str:
+    """Where nothing was found: whether more columns would find something."""
+    together = percent(100 * found.together / found.n_records)
+    if found.found_with_more:
+        return say(
+            "More columns do: all together single out {share}. Ask for larger sets.", share=together
+        )
+    return say(
+        "More columns do not either: all together single out {share}. A smaller share may be "
+        "asked for.",
+        share=together,
+    )
+
+
+def _lines(work: Work, found: SinglingOut) -> None:
+    """A line per set: its columns, how many it singles out, what can be done."""
+    wrong = found.contradicted(work.roles)
+    if wrong:
+        st.warning(
+            say(
+                "Called insensitive, and in one of these sets: {columns}. What is insensitive is "
+                "released as it is.",
+                columns=plain(", ".join(wrong)),
+            ),
+            icon=":material/warning:",
+        )
+    for place, one in enumerate(found.sets[:_AT_ONCE]):
+        names, number, button = st.columns([5, 2, 4], vertical_alignment="center")
+        names.markdown(f"**{plain(' + '.join(one.columns))}**")
+        number.markdown(
+            say(
+                "{records}, {share}",
+                records=records_said(one.records),
+                share=percent(100 * one.records / found.n_records),
+            )
+        )
+        with button:
+            _deed(work, found, one, f"singling-make-{work.version}-{place}")
+    more = len(found.sets) - _AT_ONCE
+    if more > 0:
+        st.caption(
+            say_counted(
+                more, "{count} more set is in the file.", "{count} more sets are in the file."
+            )
+        )
+    data_button(
+        say("Data of all sets"),
+        lambda: sets_table(found),
+        "singling-out-sets",
+        work.singling.about,
+        kind="tertiary",
+    )
+
+
+def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
+    """What can be done about a set; nothing is changed unasked."""
+    if one.columns[0] in found.identifier_like:
+        if work.roles[one.columns[0]] is Role.IDENTIFIER:
+            st.caption(say("It is an identifier now."))
+            return
+        _button(say("Make it an identifier"), one.columns, Role.IDENTIFIER, key)
+        return
+    columns = to_change(work, one)
+    if columns:
+        label = (
+            say("Make {column} a quasi-identifier", column=plain(columns[0]))
+            if len(columns) == 1
+            else say("Make them quasi-identifiers")
+        )
+        _button(label, columns, Role.QUASI_IDENTIFIER, key)
+        return
+    private = [name for name in one.columns if work.roles[name] is Role.SENSITIVE]
+    if private:
+        st.caption(
+            say(
+                "{columns}: sensitive. A quasi-identifier instead, if others can know it.",
+                columns=plain(", ".join(private)),
+            )
+        )
+    else:
+        st.caption(say("All are quasi-identifiers."))
+
+
+def _button(label: str, columns: Any, role: Role, key: str) -> None:
+    st.button(
+        label,
+        icon=":material/fingerprint:",
+        on_click=_give,
+        args=(tuple(columns), role),
+        key=key,
+        help=say("As if you had chosen the role below; it can be undone."),
+    )
+
+
+def _give(columns: tuple[str, ...], role: Role) -> None:
+    state.attempt(lambda: with_sets_of(state.work(), columns, role))
+
+
+def _undo() -> None:
+    state.attempt(lambda: without_last(state.work()))
+
+
+def _contributions(work: Work, found: SinglingOut) -> None:
+    drawn = contributions_chart(found, work.roles)
+    about = work.singling.about
+    picture(drawn, lambda: contributions_table(found), "singling-out-columns", about)
+
+
+def _limits(found: SinglingOut) -> str:
+    """How it is computed, and what it does not say."""
+    lines = [
+        say(
+            "A set is smallest if it singles out enough, and would not without any one of its "
+            "columns. Missing counts as a value."
+        ),
+        say(
+            "No finding is no proof: more columns, or what stands in other tables, may still "
+            "single people out. Only you know what others can know."
+        ),
+    ]
+    if not found.complete:
+        lines.insert(
+            0,
+            say(
+                "Sets of more than {columns} were left out, as they are too many: make columns "
+                "identifiers that leave anyway.",
+                columns=say_counted(found.size, "{count} column", "{count} columns"),
+            ),
+        )
+    return " ".join(lines)

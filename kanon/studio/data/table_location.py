@@ -1,0 +1,97 @@
+"""The tab that opens a table where it is: a path, or the URL of a database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.sources.addresses import allowed_folder, connections_allowed, tables_allowed
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["PLACE_TAB", "place_tab", "table_tabs"]
+
+PLACE_TAB = say("A path or a database")
+ENGINES = {"": say("What fits"), "spark": "Spark"}
+
+
+def table_tabs(work: Work) -> tuple[list[str], str]:
+    """The ways to a table, none by a path where that is switched off; and the one that is open."""
+    ways = [say("Upload a file"), say("Samples"), say("Adult from UCI")]
+    if not tables_allowed():
+        return ways, ways[0]
+    place = work.origin == "place" or work.doing == "opening" or work.place.problem
+    return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
+
+
+def place_tab(work: Work) -> None:
+    """Where the table is, the engine where there is a choice, and what came of it."""
+    version, opening = work.version, work.doing == "opening"
+    engines = ["", "spark"] if find_spec("pyspark") else []
+    widths = [6, *([1.7] if engines else []), 2.1, 1.5]
+    where, *others = st.columns(widths, vertical_alignment="bottom")
+    where.text_input(
+        say("Path of a table, or URL of a database with the table after a #"),
+        key=state.seeded(f"place-{version}", work.place.typed),
+        placeholder=_examples(),
+        on_change=lambda: _take(typed=state.typed(f"place-{version}")),
+        help=say(
+            "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
+            "server such as postgres://host/data#people."
+        )
+        if connections_allowed()
+        else say("A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file."),
+    )
+    if engines:
+        others[0].selectbox(
+            say("Engine"),
+            engines,
+            key=state.seeded(f"engine-{version}", work.place.engine),
+            format_func=lambda name: ENGINES[name],
+            on_change=lambda: _take(engine=state.typed(f"engine-{version}")),
+            help=say(
+                "What groups the records and writes the release. What fits is DuckDB for files, "
+                "and a database for itself."
+            ),
+        )
+    others[-2].button(
+        say("Open the table"),
+        icon=":material/folder_open:",
+        type="secondary" if work.origin == "place" else "primary",
+        disabled=opening,
+        on_click=runner.open_place,
+        key="open-place",
+        width="stretch",
+    )
+    with others[-1]:
+        if opening:
+            cancel_button("cancel-opening")
+    with st.container():  # always there, so that what follows stays where it is
+        if opening:
+            progress()
+        if work.place.problem:
+            st.error(plain(work.place.problem), icon=":material/error:")
+    told = [
+        say(
+            "The table stays where it is, however large: kanon asks it for counts and for the few "
+            "records of a preview."
+        ),
+        plain(say("Files have to be in {folder}.", folder=allowed_folder())),
+    ]
+    if not connections_allowed():
+        told.append(say("Connections to databases are switched off."))
+    st.caption(" ".join(told))
+
+
+def _examples() -> str:
+    return say("{path}, or data.sqlite#people", path=allowed_folder() / "people.parquet")
+
+
+def _take(**fields: str) -> None:
+    state.change(place=replace(state.work().place, **fields, problem=""))

@@ -1,0 +1,332 @@
+"""The advisor of a session: what it is asked, what it found, what is done with a proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.errors import PlanError, Unsatisfiable
+from kanon.experiments.advisor.advice import Advice
+from kanon.experiments.advisor.guessing import Guess, guess
+from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
+from kanon.experiments.advisor.weighing import weigh
+from kanon.experiments.comparison import COSTLESS, Comparison
+from kanon.experiments.sweep import Configuration, Planned
+from kanon.measures.along import Points
+from kanon.plan import Plan
+from kanon.privacy.k_anonymity import too_few_records
+from kanon.privacy.persons import too_few_persons
+from kanon.release.context import thresholds
+from kanon.run import Prepared, prepare
+from kanon.studio.decide.advice_state import Advised
+from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.session.work import Work, plan_of, settings_of
+
+__all__ = [
+    "CONCERNS",
+    "WAY",
+    "Asked",
+    "advice_of",
+    "asked_of",
+    "check_matters",
+    "concerns_of",
+    "guess_of",
+    "how_advised",
+    "ks_of",
+    "limits_of",
+    "limits_said",
+    "plan_of_advice",
+    "settings_of_advice",
+    "ways_said",
+    "ways_shown",
+    "with_again",
+    "with_proposal",
+    "with_ways",
+]
+
+
+WAY = say("Way")
+"""The head of the column that names a way."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a worker is given.
+
+    Attributes
+    ----------
+    runs, wanted
+        The ways.
+    tried, ks
+        All k that are looked at, and those that are averaged over.
+    settings
+        A fingerprint of all that the ways depend on.
+    """
+
+    runs: list[Planned]
+    wanted: tuple[Configuration, ...]
+    tried: tuple[int, ...]
+    ks: tuple[int, ...]
+    settings: str
+
+
+def plan_of_advice(work: Work) -> Plan:
+    """The plan of the advisor: GAA, whatever algorithm is chosen.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`; or no sensitive column is chosen among
+        several.
+    """
+    chosen = replace(
+        work, algorithm="gaa", metric="nllm", strategy="s1", scope="table", sensitive=None
+    )
+    plan = plan_of(chosen)
+    named = plan.algorithm.model_copy(update={"sensitive": work.focus or None})
+    return plan_to_advise(plan.model_copy(update={"algorithm": named}))
+
+
+def settings_of_advice(work: Work) -> str:
+    """A fingerprint of all that the ways depend on, but for k.
+
+    Raises
+    ------
+    PlanError
+        See :func:`plan_of_advice`.
+    """
+    return settings_of(work, plan_of_advice(work))
+
+
+def ks_of(work: Work) -> tuple[int, ...]:
+    """The k that are averaged over.
+
+    Raises
+    ------
+    PlanError
+        The range is empty.
+    """
+    view = work.deciding.advice
+    return averaged_k(view.low or work.k, view.high)
+
+
+def limits_of(work: Work) -> dict[str, float]:
+    """What part 1 asks of l and t, if that counts here; nothing without a sensitive column."""
+    if not work.deciding.advice.limited or not work.sensitive_columns:
+        return {}
+    asked = thresholds(work.deciding.context)
+    found = {name: asked[name].wanted for name in ("l", "t")}
+    return {name: float(wanted) for name, wanted in found.items() if wanted is not None}
+
+
+def limits_said(work: Work) -> str:
+    """What part 1 asks of l and t, as a label; nothing if it asks for neither."""
+    view = replace(work.deciding.advice, limited=True)
+    limits = limits_of(replace(work, deciding=replace(work.deciding, advice=view)))
+    signs = {"l": "≥", "t": "≤"}
+    return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
+
+
+def asked_of(work: Work) -> Asked:
+    """What a worker is given to try every way.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.run.prepare` and :func:`ks_of`; or a k or a model cannot be reached.
+    """
+    plan = plan_of_advice(work)
+    ks, prepared = ks_of(work), prepare(plan, work.table)
+    wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
+    runs = runs_of(prepared, wanted)
+    runs[0].task.for_k(max(ks)).check()
+    tried = tried_k(ks, prepared.classes.highest_k)
+    return Asked(runs, wanted, tried, ks, settings_of(work, plan))
+
+
+CONCERNS: Mapping[str, str] = {
+    "utility": say("Little is lost"),
+    "l": say("Mixed classes (l)"),
+    "t": say("Classes like the table (t)"),
+}
+"""What each concern is called beside its slider."""
+
+
+def concerns_of(work: Work) -> list[str]:
+    """The concerns that can matter here: without a sensitive column, the utility alone."""
+    return list(CONCERNS) if work.sensitive_columns else ["utility"]
+
+
+def check_matters(work: Work) -> None:
+    """Check that something matters.
+
+    Raises
+    ------
+    PlanError
+        All weights are 0.
+    """
+    names = concerns_of(work)
+    if not any(work.deciding.advice.weights[name] for name in names):
+        raise PlanError(
+            say(
+                "All weights are 0, so nothing matters; move at least one above 0: {names}.",
+                names=", ".join(CONCERNS[name] for name in names),
+            )
+        )
+
+
+def guess_of(work: Work, prepared: Prepared) -> Guess:
+    """What is guessed before anything is run.
+
+    Raises
+    ------
+    PlanError
+        All weights are 0.
+    """
+    check_matters(work)
+    weights = work.deciding.advice.weights
+    return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
+
+
+def with_ways(
+    settings: str,
+    ks: tuple[int, ...],
+    work: Work,
+    found: tuple[Comparison, Mapping[int, Again]],
+) -> Work:
+    """The work with what a worker found."""
+    comparison, again = found
+    advised = Advised(comparison, settings, {(ks, place): one for place, one in again.items()})
+    return replace(work, advised=advised)
+
+
+def with_again(
+    ks: tuple[int, ...], places: Sequence[int], work: Work, found: Sequence[Again]
+) -> Work:
+    """The work with further proposals run again."""
+    if work.advised is None:
+        return work
+    more = {(ks, place): one for place, one in zip(places, found, strict=True)}
+    return replace(work, advised=replace(work.advised, again={**work.advised.again, **more}))
+
+
+def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
+    """What the advisor says now: weights, limits and k are taken anew, and nothing is run.
+
+    Raises
+    ------
+    KanonError
+        All weights are 0; a k was not tried, or is beyond n.
+    """
+    ks, comparison = ks_of(work), advised.comparison
+    if max(ks) > comparison.n_records:
+        too_few = too_few_records if work.person is None else too_few_persons
+        raise Unsatisfiable(too_few(max(ks), comparison.n_records))
+    view = work.deciding.advice
+    weighed = weigh(comparison, ks, view.weights, limits_of(work))
+    own = {place: one for (known, place), one in advised.again.items() if known == ks}
+    return Advice(weighed, own, guessed)
+
+
+def tried(work: Work, advised: Advised) -> bool:
+    """Whether the k that are asked for were tried."""
+    ks, comparison = ks_of(work), advised.comparison
+    if any(isinstance(run, Points) for line in comparison.lines for run in line.runs.values()):
+        return set(ks) <= set(comparison.ks)
+    return max(ks) <= max(comparison.ks)
+
+
+def with_proposal(work: Work, configuration: Configuration) -> Work:
+    """The work with the settings of a proposal, as if they had been chosen by hand.
+
+    A strategy that counts no cost leaves the metric as it is. k becomes the one asked for; of a
+    range it stays if it is inside, and becomes the least if not.
+    """
+    ks = ks_of(work)
+    return with_taken(
+        work,
+        "settings",
+        say("The settings were taken; press Anonymise on the page Anonymise."),
+        algorithm="gaa",
+        metric=work.metric if configuration.strategy in COSTLESS else configuration.metric,
+        strategy=configuration.strategy,
+        scope=configuration.scope,
+        sensitive=work.focus or None,
+        k=work.k if ks[0] <= work.k <= ks[-1] else ks[0],
+    )
+
+
+def ways_said(work: Work) -> str:
+    """How many ways there are."""
+    if not work.sensitive_columns:
+        return say(
+            "No column is sensitive, so there is no l and no t, and only S1 can be followed: "
+            "{count} ways, compared by their alteration.",
+            count=len(ways(False)),
+        )
+    return say_counted(
+        len(ways(True)),
+        "{count} way is tried, once for every k.",
+        "{count} ways are tried, each once for every k.",
+    )
+
+
+def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Every way as it is shown: columns with units, and which way is better.
+
+    Metric, strategy and scope are in the name, and the shares of l and t in per cent say what l
+    and t say. The file has all of them.
+    """
+    heads = {
+        "rank": say("Rank"),
+        "way": WAY,
+        "score": say("Score, % ↓"),
+        "mean_alteration": say("Alteration, % ↓"),
+        "l": say("l ↑"),
+        "t": say("t, 0 to 1 ↓"),
+        "front": say("Nothing beats it"),
+        "meets_limits": say("As part 1 asks"),
+    }
+    return table[[name for name in heads if name in table]].rename(columns=heads).round(2)
+
+
+def how_advised(work: Work) -> str:
+    """How proposals come about, with this table's numbers."""
+    weights = work.deciding.advice.weights
+    whole = sum(weights.values())
+    return "\n\n".join(
+        [
+            say(
+                "**The ways.** Seven metrics under S1; seven metrics, two scopes and S2 to S7; L "
+                "and T at two scopes, which count no cost, so that no metric guides them: 7 + 84 + "
+                "4 = 95."
+            ),
+            say(
+                "**The score** of a way is ({utility} × alteration + {l} × (100 − l in % of the "
+                "table's) + {t} × t in %) / {whole}, from 0, the best, to 100. The alteration is "
+                "the mean over the seven metrics, l that of the least mixed class, t that of the "
+                "most unusual one. Of several k each is the mean over both ends and the papers' k "
+                "between.",
+                utility=weights["utility"],
+                l=weights["l"],
+                t=weights["t"],
+                whole=whole,
+            ),
+            say(
+                "**Proposed** is the way of least score. The alternatives would be the best if one "
+                "concern mattered as much as all others together, or alone; they are at least one "
+                "point better in it, and nothing beats them in all three."
+            ),
+            say(
+                "**How steady it is.** The proposals are run with ten other orders of ties, and on "
+                "ten tables of {n} records each that are drawn from this one with replacement. "
+                "Undecided means that the scores of two of them overlap.",
+                n=thin(work.kept.n_records),
+            ),
+        ]
+    )

@@ -1,0 +1,295 @@
+"""Which settings? The part of the page Decide that tries every metric, strategy and scope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import percent
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.advised import advised_chart
+from kanon.errors import KanonError
+from kanon.experiments.advisor.advice import Advice
+from kanon.experiments.advisor.proposing import Proposal, about_limits
+from kanon.experiments.comparison import COSTLESS, Line
+from kanon.run import prepare
+from kanon.sources.stored import StoredTable
+from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studio.decide.advice import (
+    CONCERNS,
+    WAY,
+    advice_of,
+    concerns_of,
+    guess_of,
+    how_advised,
+    ks_of,
+    limits_said,
+    plan_of_advice,
+    settings_of_advice,
+    tried,
+    ways_said,
+    ways_shown,
+    with_proposal,
+)
+from kanon.studio.decide.undo_button import back_button
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.outdated import outdated_notice
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.progress import progress, start_and_cancel, under_way
+
+__all__ = ["show"]
+
+
+def show(work: Work) -> None:
+    """Draw what matters, what is guessed, and what came of trying every way."""
+    if isinstance(work.table, StoredTable):
+        st.info(
+            say(
+                "For this the table has to be in memory, and this one stays where it is: load it "
+                "as a file on the page Data, or run python -m kanon advise with --engine memory."
+            )
+        )
+        return
+    try:
+        settings = settings_of_advice(work)
+        prepared = state.remembered(
+            "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table)
+        )
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    _asked(work)
+    advised, advice = work.advised, None
+    try:
+        guessed = guess_of(work, prepared)
+        if advised is not None and advised.settings == settings and tried(work, advised):
+            advice = advice_of(work, advised, guessed)
+    except KanonError as error:  # all weights are 0, or the range of k is empty
+        _buttons(work, None)
+        st.warning(plain(error.sentence), icon=":material/tune:")
+        return
+    _buttons(work, advice)
+    if advice is not None:
+        _found(work, advice)
+    elif advised is not None and work.doing != "advising":
+        if advised.settings == settings:
+            said = say("So large a k was not tried yet; try the ways again.")
+            st.warning(said, icon=":material/history:")
+        else:
+            outdated_notice(_start())
+    else:
+        st.caption(ways_said(work))
+    st.caption(plain(guessed.sentence))
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(how_advised(work))
+
+
+def _take(**fields: Any) -> None:
+    deciding = state.work().deciding
+    state.change(deciding=replace(deciding, advice=replace(deciding.advice, **fields)))
+
+
+def _take_typed(name: str, key: str) -> None:
+    _take(**{name: state.typed(key)})
+
+
+def _take_weight(name: str, key: str) -> None:
+    _take(weights={**state.work().deciding.advice.weights, name: state.typed(key)})
+
+
+# --- what is asked ----------------------------------------------------------------------------
+def _asked(work: Work) -> None:
+    """The k, and how much each concern matters."""
+    view = work.deciding.advice
+    # What was typed before records were left out stays, and is said to be out of reach.
+    most = max(2, work.kept.n_records, view.low or 0, view.high or 0)
+    low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
+    for place, field, label, value in (
+        (low, "low", say("k"), view.low or min(work.k, most)),
+        (high, "high", say("up to k"), view.high),
+    ):
+        key = f"advice-{field}-{work.version}"
+        place.number_input(
+            label,
+            min_value=2,
+            max_value=most,
+            value=None,
+            step=1,
+            placeholder=say("one k") if field == "high" else None,
+            key=state.seeded(key, value),
+            on_change=_take_typed,
+            args=(field, key),
+            help=say("Leave it empty for one k; of a range criteria are averaged over k.")
+            if field == "high"
+            else None,
+        )
+    for place, name in zip(weights, concerns_of(work), strict=False):
+        key = f"advice-weight-{name}"
+        place.slider(
+            CONCERNS[name],
+            0,
+            10,
+            key=state.seeded(key, view.weights[name]),
+            on_change=_take_weight,
+            args=(name, key),
+            help=say("How much does it matter? 0: not at all."),
+        )
+
+
+def _start() -> str:
+    return say("Try every way")
+
+
+def _buttons(work: Work, advice: Advice | None) -> None:
+    """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        start_and_cancel(
+            "advising", _start(), runner.advise_ways, first=advice is None, key="advice"
+        )
+        if asked := limits_said(work):
+            st.checkbox(
+                say("First what has {limits}, as part 1 asks", limits=plain(asked)),
+                key=state.seeded("advice-limited", work.deciding.advice.limited),
+                on_change=lambda: _take(limited=state.typed("advice-limited")),
+            )
+        if advice is not None and advice.weighed.comparison.sensitive:
+            key = "advice-concern"
+            st.segmented_control(
+                say("Picture"),
+                ["l", "t"],
+                key=state.seeded(key, _concern(work, advice)),
+                on_change=lambda: _take(concern=state.typed(key)),
+                label_visibility="collapsed",
+                format_func=lambda name: say("Alteration against {name}", name=name),
+            )
+    if work.doing != "advising" and work.busy:
+        st.caption(
+            say("{what} is under way; the buttons here wait for it.", what=under_way(work.doing))
+        )
+    with st.container():  # always there, so that what follows stays where it is
+        progress()
+
+
+def _concern(work: Work, advice: Advice) -> str:
+    """What stands against the alteration: what was chosen, or what the ways differ in most."""
+    apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
+    return work.deciding.advice.concern or ("l" if len(apart) == 1 or apart[1] >= apart[2] else "t")
+
+
+# --- what was found ---------------------------------------------------------------------------
+def _found(work: Work, advice: Advice) -> None:
+    """The picture, the proposals, and every alternative."""
+    weighed, about, concern = advice.weighed, _about(work), _concern(work, advice)
+    figure = state.remembered(
+        "advice chart",
+        (about, concern),
+        lambda: advised_chart(weighed, advice.proposals, concern),
+    )
+    picture(figure, advice.table, "advised", about)
+    if not weighed.comparison.sensitive:
+        st.caption(ways_said(work))
+    if said := about_limits(weighed):
+        st.markdown(f"**{plain(said)}**")
+        if not weighed.meets.any() and weighed.comparison.sensitive:
+            st.caption(say("In part 1, Use as models makes the next release require them."))
+    places = st.columns(len(advice.proposals))
+    for number, (place, one) in enumerate(zip(places, advice.proposals, strict=True), 1):
+        with place, st.container(border=True, height="stretch"):
+            _card(work, advice, number, one)
+    _steady(work, advice)
+    with st.expander(say("All ways"), icon=":material/table_rows:"):
+        table = state.remembered("advice table", about, advice.table)
+        st.dataframe(ways_shown(table), hide_index=True, column_config=_narrow())
+        data_button(say("Download all ways"), advice.table, "ways", about)
+
+
+def _narrow() -> dict[str, Any]:
+    """The first column stays in sight, and the table fits the page."""
+    return {WAY: st.column_config.TextColumn(pinned=True, width=220)}
+
+
+def _about(work: Work) -> str:
+    """All that decides what is found."""
+    view = work.deciding.advice
+    assert work.advised is not None
+    limits = limits_said(work) if view.limited else ""
+    weights = ",".join(f"{name}={value}" for name, value in view.weights.items())
+    return f"{work.advised.settings}|{ks_of(work)}|{weights}|{limits}|{work.advised.comparison.ks}"
+
+
+def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
+    """A proposal: what it is, its figures, why, how steady, and the button that takes it."""
+    weighed, line = advice.weighed, advice.weighed.ways[one.place]
+    own = weighed.figures(one.place)
+    st.markdown(f"**{number} · {plain(line.title)}**  \n{_sake(one)}", help=plain(_meant(line)))
+    score = percent(float(weighed.scores[one.place]))
+    said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
+    if weighed.comparison.sensitive:
+        said += [
+            say("l = {number} ↑", number=f"{own['l']:.2f}"),
+            say("t = {number} ↓", number=f"{own['t']:.2f}"),
+        ]
+    st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
+    st.markdown(plain(one.reason))
+    st.caption(plain(advice.over_k(one)))
+    chosen = (work.algorithm, work.strategy_used) == ("gaa", line.configuration.strategy)
+    same = chosen and with_proposal(work, line.configuration).metric == work.metric
+    in_use = same and (
+        line.configuration.strategy == "s1" or work.scope == line.configuration.scope
+    )
+    st.button(
+        say("In use") if in_use else say("Use these settings"),
+        icon=":material/tune:",
+        key=f"advice-use-{number}",
+        disabled=work.busy or in_use,
+        on_click=lambda: state.put(with_proposal(state.work(), line.configuration)),
+    )
+
+
+def _meant(line: Line) -> str:
+    """What the names of a way stand for."""
+    own = line.configuration
+    cards = [STRATEGIES[own.strategy]]
+    if own.strategy not in COSTLESS:
+        cards.insert(0, line.guide.card)
+    if own.strategy != "s1":
+        cards.append(SCOPES[own.scope])
+    return " ".join(f"{say_of(card.title)}: {say_of(card.summary)}" for card in cards)
+
+
+def _sake(one: Proposal) -> str:
+    return {
+        "all": say("the best by your weights"),
+        "utility": say("if little loss mattered most"),
+        "l": say("if mixed classes mattered most"),
+        "t": say("if classes like the table mattered most"),
+    }[one.sake]
+
+
+def _steady(work: Work, advice: Advice) -> None:
+    """Whether ties or other records turn the choice round; or the button that finds out."""
+    back_button(work, "settings")
+    if len(advice.proposals) == 1:
+        st.markdown(say("No alternative is better by a point in anything that was compared."))
+        return
+    if advice.steady is not None:
+        st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
+        return
+    lacking = [one.place for one in advice.proposals if one.place not in advice.again]
+    st.button(
+        say_counted(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
+        icon=":material/repeat:",
+        key="advice-again",
+        disabled=work.busy,
+        on_click=runner.advise_again,
+        args=(lacking,),
+        help=say(
+            "With ten other orders of ties, and on ten tables of records drawn again: whether the "
+            "first stays the first."
+        ),
+    )

@@ -1,0 +1,57 @@
+"""What the page Decide shows of the advisor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.weighing import USUAL
+from kanon.experiments.comparison import Comparison
+
+__all__ = ["AdviceView", "Advised"]
+
+
+@dataclass(frozen=True)
+class AdviceView:
+    """What is shown.
+
+    Attributes
+    ----------
+    low, high
+        The k; of a range its ends. None for the k of the settings, and for no range.
+    weights
+        How much each concern matters, 0 to 10.
+    limited
+        Whether what part 1 asks of l and t puts ways first.
+    concern
+        What stands against the alteration in the picture; None for what ways differ in most.
+    """
+
+    low: int | None = None
+    high: int | None = None
+    weights: Mapping[str, int] = field(
+        default_factory=lambda: {name: round(5 * weight) for name, weight in USUAL.items()}
+    )
+    limited: bool = True
+    concern: Literal["l", "t"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Advised:
+    """Every way tried, and the settings that it was tried with.
+
+    Attributes
+    ----------
+    comparison
+        The ways side by side.
+    settings
+        A fingerprint of all that they depend on.
+    again
+        Per k that are averaged over and place of a way what it lost when it was run again.
+    """
+
+    comparison: Comparison
+    settings: str
+    again: Mapping[tuple[tuple[int, ...], int], Again]

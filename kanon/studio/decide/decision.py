@@ -1,0 +1,126 @@
+"""What the page Decide does to what the session works on; nothing here knows Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from kanon.base.language import say, say_counted
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
+from kanon.release.context import Context, least_k, models_wanted
+from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.session.requirements import refusal
+from kanon.studio.session.work import Work
+
+__all__ = [
+    "IN_ENGINE",
+    "most_k",
+    "opened_context",
+    "out_of_reach",
+    "population_used",
+    "with_context",
+    "with_wishes",
+]
+
+IN_ENGINE = say(
+    "A verdict counts the released rows once more, for which the table has to be in memory, and "
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon decide "
+    "with --engine memory."
+)
+"""Why there is no verdict about a table that stays in an engine."""
+
+
+def with_context(work: Work, context: Context) -> Work:
+    """The work with another purpose; whatever was said before is no longer shown."""
+    return replace(
+        work, deciding=replace(work.deciding, context=context), problem=None, notice=None
+    )
+
+
+def opened_context(work: Work, content: bytes) -> Work:
+    """The work with the purpose that a context file has.
+
+    Raises
+    ------
+    PlanError
+        The file is no context.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError(say("The context file is not text in UTF-8.")) from None
+    found = with_context(work, Context.from_json(text))
+    deciding = replace(found.deciding, uploads=work.deciding.uploads + 1)
+    return replace(found, deciding=deciding, notice=say("The context was loaded."))
+
+
+def population_used(work: Work) -> pd.DataFrame | None:
+    """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
+    people = work.looking.population
+    if work.deciding.context.attacker == "prosecutor" or people is None:
+        return None
+    return people.table
+
+
+def with_wishes(work: Work) -> Work:
+    """The work that requires what the context asks for, as if it had been chosen by hand.
+
+    k becomes the least that is enough for k and for who is easiest to find; l and t are required of
+    each sensitive column in place of what was required of it by these models. Any other model
+    stays.
+    """
+    context = work.deciding.context
+    wanted = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    taken = {(one.card.name, one.column) for one in wanted}
+    others = [one for one in work.models if (one.card.name, one.column) not in taken]
+    k = least_k(context)
+    said = say("Required now is k = {k}; press Anonymise on the page Anonymise.", k=k)
+    if wanted:
+        said = say_counted(
+            len(wanted),
+            "Required now are k = {k} and {count} more model; press Anonymise on the page "
+            "Anonymise.",
+            "Required now are k = {k} and {count} more models; press Anonymise on the page "
+            "Anonymise.",
+            k=k,
+        )
+    return with_taken(work, "purpose", said, k=k, models=(*others, *wanted))
+
+
+def most_k(work: Work) -> int:
+    """The k that merging all records reaches: how many persons there are, or records."""
+    if work.person_known is None:
+        return work.kept.n_records
+    return work.kept.distinct_of(work.person_known).values
+
+
+def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
+    """Why no release can be required to have what is asked for, in a sentence; None if one can.
+
+    Parameters
+    ----------
+    work
+        What is worked on.
+    table
+        The table as one class; None if it has none, which is said when it is run.
+    """
+    context, most = work.deciding.context, most_k(work)
+    k = least_k(context)
+    if k > most and work.person_known is None:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table has {count} record.",
+            "No release reaches k = {k}: the table has {count} records.",
+            k=k,
+        )
+    if k > most:
+        return say_counted(
+            most,
+            "No release reaches k = {k}: the table is about {count} person.",
+            "No release reaches k = {k}: the table is about {count} persons.",
+            k=k,
+        )
+    models = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    return None if table is None else refusal(models, table)

@@ -1,0 +1,168 @@
+"""The greatest k that goes with a model: what is looked for, what came of it, how it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kanon.algorithms.task import Progress
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.classes import EquivalenceClasses
+from kanon.experiments.greatest_k import WAYS, Reverse, reverse
+from kanon.plan import Plan
+from kanon.privacy.model import SensitiveModel
+from kanon.sources.tables import Table
+from kanon.strategies import STRATEGIES
+from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.session.requirements import short, suggested
+from kanon.studio.session.text import percent, plain
+from kanon.studio.session.work import Greatest, Work, plan_of, settings_of
+
+__all__ = [
+    "MODELS",
+    "about_k",
+    "greatest_k",
+    "how_reversed",
+    "least_said",
+    "model_given",
+    "model_named",
+    "plan_of_reverse",
+    "reached_said",
+    "settings_of_reverse",
+    "with_reached",
+]
+
+MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
+"""The models that can be given, by name: each asks for one number."""
+
+
+def about_k() -> str:
+    """What to expect of the strategy K, where it is chosen."""
+    return say(
+        "It is meant for releases that another model than k-anonymity asks for. Where one class "
+        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
+        "for the same alteration."
+    )
+
+
+def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
+    """The model that is given: the one that was chosen, else what is usual, if it is not l ≥ 2."""
+    given = work.deciding.given
+    if given is not None and given.column in work.sensitive_columns:
+        return given
+    return model_named(work, MODELS[0], whole)
+
+
+def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
+    """A model with what is usual, or half as much as the table can meet."""
+    return suggested(replace(work, models=()), name, whole)
+
+
+def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
+    """The plan: greedy merging as chosen on Anonymise, with this model alone.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`.
+    """
+    return plan_of(replace(work, algorithm="gaa", strategy="s1", models=(model,)))
+
+
+def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
+    """A fingerprint of all that the curve depends on.
+
+    Raises
+    ------
+    PlanError
+        See :func:`plan_of_reverse`.
+    """
+    return settings_of(work, plan_of_reverse(work, model))
+
+
+def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> Reverse:
+    """Look for the greatest k, in a worker.
+
+    Parameters
+    ----------
+    progress
+        Told how far it is.
+    content
+        The plan, which cannot be sent to a worker as it is.
+    table
+        The table.
+    """
+    return reverse(Plan.from_content(content), table, progress=progress)
+
+
+def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
+    """The work that requires a model and the k that it was reached with, by least cost."""
+    others = [one for one in work.models if (one.card, one.column) != (model.card, model.column)]
+    said = say(
+        "Required now are k = {k} and {model}, by greedy merging at least cost; press Anonymise on "
+        "the page Anonymise. The alteration can be another one than on the curve.",
+        k=thin(k),
+        model=short(model),
+    )
+    return with_taken(
+        work, "reverse", said, k=k, models=(*others, model), algorithm="gaa", strategy="s1"
+    )
+
+
+def least_said(greatest: Greatest) -> str:
+    """From which alteration on the model is met at all, and with which k."""
+    first = greatest.found.curve.iloc[0]
+    return say(
+        "From an alteration of {least} on {model} was met, with k = {k} in {classes}.",
+        model=short(greatest.model),
+        least=percent(float(first["alteration"])),
+        k=thin(int(first["k"])),
+        classes=say_counted(int(first["classes"]), "{count} class", "{count} classes"),
+    )
+
+
+def reached_said(greatest: Greatest, most: float) -> str:
+    """What was reached with at most so much alteration, and by which way; why nothing was."""
+    curve = greatest.found.curve
+    within = curve[curve["alteration"] <= most]
+    if not len(within):
+        return say("With so little alteration no release that was found meets it.")
+    last = within.iloc[-1]
+    return say(
+        "That release costs {altered} and has {classes}; it was found by “{way}”.",
+        altered=percent(float(last["alteration"])),
+        classes=say_counted(int(last["classes"]), "{count} class", "{count} classes"),
+        way=say_of(WAYS[last["way"]].title),
+    )
+
+
+def how_reversed() -> str:
+    """What is run, what the lines are, and what they do not say."""
+    ways = "\n".join(
+        f"- **{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
+        for card in WAYS.values()
+    )
+    strategy = STRATEGIES["k"]
+    return "\n\n".join(
+        [
+            say("""\
+Usually k is given, and l or t is what comes of it. Here it is the other way round: the model is
+given, and greedy merging looks for the greatest k that goes with it. Merging classes never makes
+the worst one worse, so once the model is met every further release meets it, too: k and alteration
+grow together."""),
+            say("**Three ways, beside each other:**"),
+            ways,
+            f"**{plain(say_of(strategy.title))}.** {plain(say_of(strategy.summary))}",
+            say("""\
+**The grey band** is the greatest k that any of the ways reaches with at most so much alteration.
+For “k first” 32 k were tried. It is a lower bound: merging takes the best next step and
+never goes back, so other releases may reach more."""),
+            say("""\
+**What it does not say.** That some k is enough, or some l or t: what is asked for is yours to
+decide and to give a source for. Other models that are required on Anonymise are not looked at
+here."""),
+            say("Source: {source}.", source=plain(strategy.source)),
+        ]
+    )

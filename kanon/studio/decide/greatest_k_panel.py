@@ -1,0 +1,230 @@
+"""The other way round: a model is given, and the page Decide looks for the greatest k."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_of
+from kanon.charts.reverse import reverse_chart
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError
+from kanon.privacy.model import SensitiveModel, ranges
+from kanon.privacy.t_closeness import TCloseness
+from kanon.studio.decide.greatest_k import (
+    MODELS,
+    how_reversed,
+    least_said,
+    model_given,
+    model_named,
+    reached_said,
+    settings_of_reverse,
+    with_reached,
+)
+from kanon.studio.decide.undo_button import back_button
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.requirements import (
+    KINDS,
+    best,
+    changed,
+    glossed,
+    not_used,
+    refusal,
+    short,
+)
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Greatest, Work
+from kanon.studio.widgets.model_editor import whole
+from kanon.studio.widgets.outdated import fade
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["show"]
+
+
+def _start() -> str:
+    return say("Find the greatest k")
+
+
+def show(work: Work) -> None:
+    """Draw what is given, the greatest k at each alteration, and how it is found."""
+    st.markdown(
+        say(
+            "Say first how well mixed the sensitive values have to be: **how large a k goes with "
+            "that, and what does it cost?**"
+        )
+    )
+    if not work.sensitive_columns:
+        st.info(say("No column is sensitive, and these models look at one."))
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        return
+    table = whole(work)
+    if table is None:  # said when it is run
+        st.info(say("The table has to be read without mistakes first: see the page Data."))
+        return
+    model = model_given(work, table)
+    refused = refusal([model], table)
+    found = _current(work, model)
+    _given(work, model, table, found is None, refused is not None or work.person is not None)
+    if work.person is not None:
+        st.info(
+            say(
+                "The greatest k is looked for in records, and here k counts persons, told apart by "
+                "{column}: on the page Data it can be made to count records, which says less.",
+                column=plain(work.person),
+            )
+        )
+        st.page_link("pages/data.py", label=say("Choose what k counts"), icon=":material/table:")
+    if model in (mistyped := _mistyped(work)):
+        said = not_used(model, model.symbol, mistyped[model])
+        st.error(plain(said), icon=":material/error:")
+    elif refused is not None:
+        st.error(plain(refused), icon=":material/error:")
+    else:
+        st.caption(plain(f"{model.symbol}: {best(model, table)}."))
+    progress()
+    if work.greatest is None and work.doing != "reverse":
+        st.info(say("Nothing was looked for yet; on large tables it may take minutes."))
+    if work.greatest is not None:
+        fade("reverse-shown", _start(), found is None, work.doing == "reverse")
+        with st.container(key="reverse-shown"):
+            _results(work, work.greatest)
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(how_reversed())
+
+
+def _current(work: Work, model: SensitiveModel) -> Greatest | None:
+    """What was found, if it was with these settings."""
+    try:
+        about = settings_of_reverse(work, model)
+    except KanonError:  # said when it is run
+        return None
+    return work.greatest if work.greatest and work.greatest.settings == about else None
+
+
+# --- what is given ----------------------------------------------------------------------------
+def _given(
+    work: Work, model: SensitiveModel, table: EquivalenceClasses, first: bool, refused: bool
+) -> None:
+    """The model, its number and column, and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = f"reverse-model-{work.version}-{model.card.name}"
+        st.selectbox(
+            say("Given"),
+            MODELS,
+            key=state.seeded(key, model.card.name),
+            format_func=lambda name: glossed(KINDS[name].card),
+            help=plain(say_of(model.card.summary)),
+            on_change=lambda: _give(model_named(state.work(), state.typed(key), table)),
+            width=440,
+        )
+        _number(work, model)
+        columns = work.sensitive_columns
+        if len(columns) > 1:
+            key_of_column = f"reverse-column-{work.version}-{model.column}"
+            st.selectbox(
+                say("Sensitive column"),
+                columns,
+                key=state.seeded(key_of_column, model.column),
+                on_change=lambda: _take(model, column=state.typed(key_of_column)),
+                width=180,
+            )
+        st.button(
+            _start(),
+            type="primary" if first else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy or refused,
+            on_click=runner.find_greatest_k,
+            args=(model,),
+            key="reverse-start",
+        )
+        cancel_button("reverse-cancel")
+
+
+def _number(work: Work, model: SensitiveModel) -> None:
+    """How much is asked for; without limits of its own, as what lies beyond has to be said."""
+    allowed, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
+    kind: Any = int if allowed.whole else float
+    key = f"reverse-number-{work.version}-{model.card.name}-{model.column}-{value}"
+    shown = _mistyped(work).get(model, value)
+    st.number_input(
+        f"{model.symbol} {'≤' if isinstance(model, TCloseness) else '≥'}",
+        value=None,  # else an empty field would be the least number
+        step=kind(1 if allowed.whole else 0.1),
+        format="%d" if allowed.whole else "%g",
+        key=state.seeded(key, None if shown is None else kind(shown)),
+        on_change=lambda: _take(model, **{model.symbol: state.typed(key)}),
+        width=130,
+    )
+
+
+def _give(model: SensitiveModel) -> None:
+    state.change(deciding=replace(state.work().deciding, given=model))
+
+
+def _take(model: SensitiveModel, **typed: Any) -> None:
+    """Use what was typed; a number that cannot be used stays in its field, and changes nothing."""
+    ((part, value),) = typed.items()
+    new = None if value is None else changed(model, **typed)
+    mistyped = _mistyped(state.work())
+    if new is None:
+        mistyped[model] = value
+        return
+    if part == model.symbol:
+        mistyped.pop(model, None)
+    _give(new)
+
+
+def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
+    """What was typed for the number of a model and cannot be used."""
+    return state.remembered("mistyped given", work.version, dict)
+
+
+# --- what was found ---------------------------------------------------------------------------
+def _results(work: Work, greatest: Greatest) -> None:
+    """The picture, then the number, and what it says."""
+    left, right = st.columns([7, 3], gap="medium")
+    most = work.deciding.most
+    with right:
+        key = f"reverse-most-{work.version}"
+        st.slider(
+            say("Alteration may be at most, %"),
+            0,
+            100,
+            key=state.seeded(key, most),
+            on_change=lambda: state.change(
+                deciding=replace(state.work().deciding, most=state.typed(key))
+            ),
+        )
+        k = greatest.found.greatest_k(most)
+        st.metric(
+            say("Greatest k found ↑ better"),
+            say("none") if k is None else thin(k),
+            help=say(
+                "Records in the smallest class: everybody looks like at least k − 1 others. Other "
+                "releases may reach more."
+            ),
+        )
+        st.markdown(plain(reached_said(greatest, most)))
+        st.caption(plain(least_said(greatest)))
+        st.button(
+            say("Use this k and model"),
+            icon=":material/tune:",
+            key="reverse-use",
+            disabled=work.busy or k is None or k < 2,
+            help=say("Require both of the next release, as on the page Anonymise."),
+            on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
+        )
+        back_button(work, "reverse")
+    with left:
+        about = f"{greatest.settings}|{most}"
+        asked = short(greatest.model)
+        drawn = state.remembered(
+            "reverse-chart", (greatest, most),
+            lambda: reverse_chart(greatest.found, asked, greatest.metric, most),
+        )  # fmt: skip
+        picture(drawn, lambda: greatest.found.ways, "greatest-k", about)

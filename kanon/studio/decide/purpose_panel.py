@@ -1,0 +1,451 @@
+"""What is it for? The part of the page Decide about purpose, thresholds, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.charts.decision import decision_chart
+from kanon.errors import KanonError
+from kanon.privacy.persons import IN_PERSONS
+from kanon.release.context import (
+    ATTACKERS,
+    LONGEST,
+    RELEASES,
+    Context,
+    Own,
+    Threshold,
+    check_wanted,
+    models_wanted,
+    thresholds,
+    with_own,
+)
+from kanon.release.decision import (
+    OF_COLUMNS,
+    Decision,
+    Reached,
+    decide,
+    decision_table,
+    levels_reached,
+)
+from kanon.run import Run
+from kanon.sources.stored import StoredTable
+from kanon.studio.decide.decision import (
+    IN_ENGINE,
+    most_k,
+    opened_context,
+    out_of_reach,
+    population_used,
+    with_wishes,
+)
+from kanon.studio.decide.undo_button import back_button
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.requirements import best
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.model_editor import whole
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["show"]
+
+
+def show(work: Work) -> None:
+    """Draw what the release is for, the verdict about the one on screen, and the thresholds."""
+    _purpose(work)
+    decision = _verdict(work)
+    _thresholds(work, decision)
+    _files(work)
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(_how(work))
+
+
+# --- what it is for ---------------------------------------------------------------------------
+def _purpose(work: Work) -> None:
+    """Who gets the release, and what somebody who looks for a person may know."""
+    context = work.deciding.context
+    left, middle, right = st.columns([9, 7, 5])
+    with left:
+        _choice("release", say("Who gets the release?"), context.release, RELEASES)
+    with middle:
+        _choice(
+            "attacker", say("Somebody who looks for a person knows"), context.attacker, ATTACKERS
+        )
+    m = max(1, len(work.quasi_identifiers))
+    known = m if context.known is None else min(context.known, m)
+    key = f"decide-known-{work.version}-{m}-{known}"
+    right.selectbox(
+        say("and of their quasi-identifiers"),
+        range(m, 0, -1),
+        key=state.seeded(key, known),
+        format_func=lambda number: (
+            say("all {number}", number=number)
+            if number == m
+            else say("any {number}", number=number)
+        ),
+        help=say(
+            "How many they know at most. Which ones nobody can say, so of all choices the one "
+            "counts that tells most."
+        ),
+        on_change=lambda: _take(known=None if state.typed(key) == m else state.typed(key)),
+    )
+
+
+def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> None:
+    key = f"decide-{name}"
+    st.segmented_control(
+        label,
+        list(options),
+        key=state.seeded(key, chosen),
+        format_func=lambda one: say_of(options[one]),
+        on_change=lambda: _take(**{name: state.typed(key) or chosen}),
+    )
+
+
+def _take(**fields: object) -> None:
+    """Another purpose; for callbacks."""
+    context = state.work().deciding.context
+    _put(Context.from_content({**context.content, **fields}))
+
+
+def _put(context: Context) -> None:
+    state.change(deciding=replace(state.work().deciding, context=context))
+
+
+# --- the verdict ------------------------------------------------------------------------------
+def _verdict(work: Work) -> Decision | None:
+    """The release on screen, beside what is asked of it; None without one."""
+    stale = runner.outdated(work)
+    with st.container(horizontal=True):
+        if work.result is None or stale or work.doing == "run":
+            start_button(work, stale, "decide-run")
+            cancel_button()
+    progress()
+    notice(work, stale)
+    result = work.result
+    if result is None:
+        return None
+    with st.container(key="result"):
+        if isinstance(work.table, StoredTable):
+            st.info(IN_ENGINE)
+            return None
+        k, done = release_shown(work, result)
+        choose_k(work, result, k, "decide-k")
+        try:
+            reached = _reached(work, done, (result.settings, k))
+        except KanonError as error:
+            st.error(plain(error.sentence), icon=":material/error:")
+            return None
+        decision = decide(work.deciding.context, reached)
+        left, right = st.columns([4, 5], gap="medium")
+        with left:
+            _said(decision)
+        if decision.parts:
+            with right:
+                about = f"{result.settings}|{k}|{decision.context.to_json()}"
+                picture(
+                    decision_chart(decision, _finding(decision, k)),
+                    lambda: decision_table(decision), "decide-thresholds", about,
+                )  # fmt: skip
+    return decision
+
+
+def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
+    """What the release reached; measured again only where something it depends on changed."""
+    known, people = work.deciding.context.known, population_used(work)
+
+    def measured() -> Reached:
+        with st.spinner(say("Counting the released rows")):
+            return levels_reached(done, known, people)
+
+    # The name of a population says nothing of its rows.
+    of_people = None if people is None else work.looking.origin
+    return state.remembered("reached", (*about, known, of_people), measured)
+
+
+def _said(decision: Decision) -> None:
+    """The verdict, a line per threshold; what is not met stands out by its sign, not by colour."""
+    first, *last = decision.apart
+    st.markdown(f"**{plain(first)}**")
+    parts = sorted(decision.parts, key=lambda part: part.met)
+    st.markdown("\n".join(f"- {'✓' if part.met else '✗'} {plain(part.sentence)}" for part in parts))
+    for sentence in last:
+        st.caption(plain(sentence))
+
+
+def _finding(decision: Decision, k: int) -> str:
+    met = sum(part.met for part in decision.parts)
+    return f"k = {thin(k)}: {met} of {len(decision.parts)} thresholds met"
+
+
+# --- what is asked ----------------------------------------------------------------------------
+def _thresholds(work: Work, decision: Decision | None) -> None:
+    """A line per threshold: what it means, how much is asked, what is reached, who says so."""
+    refused = out_of_reach(work, whole(work))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader(say("What is asked for"), width="stretch")
+        back_button(work, "purpose")
+        st.button(
+            say("Use as models"),
+            icon=":material/tune:",
+            key="decide-use",
+            disabled=work.busy or refused is not None,
+            help=say(
+                "Require k, l and t of the next release, as on the page Anonymise. The mean risk "
+                "is no model: it is measured afterwards."
+            ),
+            on_click=lambda: state.put(with_wishes(state.work())),
+        )
+    if refused is not None:
+        st.caption(plain(refused), text_alignment="right")
+    context = work.deciding.context
+    for name, asked in thresholds(context).items():
+        with st.container(border=True):
+            _threshold(work, name, asked, decision)
+
+
+def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | None) -> None:
+    what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
+    what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
+    key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
+    shown = _refused(work).get((name, asked.wanted), asked.wanted)
+    unit = IN_PERSONS.unit if name == "k" and work.person_known else asked.card.unit
+    with number:
+        st.number_input(
+            plain(f"{say_of(unit)} {say_of(asked.card.arrow)}"),
+            value=None,  # else an empty field would be the least number
+            step=0.05 if name == "t" else 1.0,
+            format="%g",
+            placeholder=say("not asked"),
+            key=state.seeded(key, None if shown is None else float(shown)),
+            on_change=_want,
+            args=(name, key),
+        )
+    with reached:
+        for line in _reached_lines(work, name, asked, decision):
+            st.markdown(line)
+    with source:
+        _source(work, name, asked)
+    if shown != asked.wanted:
+        st.error(plain(_not_used(asked, name, shown)), icon=":material/error:")
+
+
+def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision | None) -> list[str]:
+    """What was reached, per sensitive column where there are some; and what no release reaches."""
+    parts = [] if decision is None else decision.parts
+    lines = []
+    for part in parts:
+        if part.threshold.card.name == name:
+            value, _ = part.shown
+            sign = "✓" if part.met else "✗"
+            if part.column:
+                said = say(
+                    "{sign} {column}: {value}", sign=sign, column=plain(part.column), value=value
+                )
+            else:
+                said = say("{sign} reached: {value}", sign=sign, value=value)
+            lines.append(said)
+    of_table = name == "k" or work.deciding.context.attacker == "prosecutor"
+    of_table = of_table and name not in OF_COLUMNS
+    if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
+        lines.append(
+            say(
+                "No release reaches that: the table has {records}.",
+                records=records_said(most),
+            )
+            if work.person_known is None
+            else say(
+                "No release reaches that: the table is about {persons}.",
+                persons=say_counted(most, "{count} person", "{count} persons"),
+            )
+        )
+    if name in OF_COLUMNS and asked.wanted is not None:
+        lines += _out_of_reach(work, asked)
+        if not work.sensitive_columns:
+            lines.append(say("No column is sensitive."))
+    return lines
+
+
+def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
+    """Columns of which no release can have what is asked: not even all records in one class."""
+    found = whole(work)
+    if found is None:
+        return []
+    models = [
+        model
+        for column in work.sensitive_columns
+        for model in models_wanted(work.deciding.context, column)
+        if model.symbol == asked.card.name and not model.holds(found)
+    ]
+    return [
+        say(
+            "No release reaches that of {column}: {best}.",
+            column=plain(model.column),
+            best=plain(best(model, found)),
+        )
+        for model in models
+    ]
+
+
+def _refused(work: Work) -> dict[tuple[str, float | None], float]:
+    """What was typed and is not allowed, by the threshold and the number that holds instead."""
+    return state.remembered("refused thresholds", work.version, dict)
+
+
+def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
+    """Why what was typed is not used, and what still holds; nothing if it may be."""
+    called = say("What is asked for in '{title}'", title=say_of(asked.card.title))
+    try:
+        if typed is not None:
+            check_wanted(name, typed, called)
+    except KanonError as error:
+        if asked.wanted is None:
+            return say("{refusal} Still nothing is asked for.", refusal=error.sentence)
+        return say(
+            "{refusal} Still asked for: {wanted}.",
+            refusal=error.sentence,
+            wanted=f"{asked.wanted:.12g}",
+        )
+    return ""
+
+
+def _want(name: str, key: str) -> None:
+    """Another number; what is not allowed is kept for its field, said, and changes nothing."""
+    work, wanted = state.work(), state.typed(key)
+    context = work.deciding.context
+    asked, before = thresholds(context)[name], getattr(context.thresholds, name)
+    refused = _refused(work)
+    refused.pop((name, asked.wanted), None)
+    if _not_used(asked, name, wanted):
+        refused[name, asked.wanted] = wanted
+        return
+    source = "" if before is None else before.source
+    _put(with_own(context, name, Own(wanted=wanted, source=source)))
+
+
+def _as_proposed(name: str) -> None:
+    """Ask for what is proposed again, and let go of what was typed."""
+    for place in [place for place in _refused(state.work()) if place[0] == name]:
+        del _refused(state.work())[place]
+    _put(with_own(state.work().deciding.context, name, None))
+
+
+def _source(work: Work, name: str, asked: Threshold) -> None:
+    """Who says so; of a number of one's own, where it comes from, and the way back."""
+    if not asked.own:
+        st.caption(plain(say_of(asked.source)))
+        return
+    own = getattr(work.deciding.context.thresholds, name)
+    key = f"decide-source-{work.version}-{name}"
+    field, back = st.columns([4, 2], vertical_alignment="bottom")
+    with field:
+        st.text_input(
+            say("Source of your threshold"),
+            key=state.seeded(key, own.source),
+            max_chars=LONGEST,
+            placeholder=say("A document, a decision, a date"),
+            on_change=_name_source,
+            args=(name, key),
+        )
+    back.button(
+        say("As proposed"),
+        icon=":material/undo:",
+        type="tertiary",
+        key=f"decide-back-{name}",
+        on_click=_as_proposed,
+        args=(name,),
+    )
+
+
+def _name_source(name: str, key: str) -> None:
+    context = state.work().deciding.context
+    own = getattr(context.thresholds, name)
+    if own is not None:
+        _put(with_own(context, name, Own(wanted=own.wanted, source=state.typed(key) or "")))
+
+
+# --- the file ---------------------------------------------------------------------------------
+def _files(work: Work) -> None:
+    """The context as a file, and another one loaded."""
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    text = work.deciding.context.to_json()
+    with left:
+        st.download_button(
+            say("Context as a file"),
+            data=text,
+            file_name=file_name("context", "json", text),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            key="decide-context",
+            help=say(
+                "CONTEXT.json for python -m kanon decide and for a report. It names no column and "
+                "holds no value of the table."
+            ),
+        )
+    key = f"decide-upload-{work.version}-{work.deciding.uploads}"
+    with right:
+        upload_field(
+            say("Load a context file"), "plan_megabytes", type=["json"], key=key,
+            on_change=_load, args=(key,),
+        )  # fmt: skip
+
+
+def _load(key: str) -> None:
+    """Load a context; a bad one is said, and nothing is lost."""
+    given = state.typed(key)
+    if given is not None:
+        state.attempt(lambda: opened_context(state.work(), given.getvalue()))
+
+
+def _how(work: Work) -> str:
+    """How the verdict comes about, with this table's columns."""
+    context = work.deciding.context
+    said = [
+        say(
+            "Each threshold is proposed for who gets the release, from the source beside it. None "
+            "is a law. A risk of 0.09 is written as 1 in 11."
+        ),
+        say(
+            "k, l and t are counted again from the released rows alone, by other means than those "
+            "that made the release."
+        ),
+        say(
+            "The risks follow from how many records look alike: the person who is easiest to find "
+            "is in the smallest class; on average, classes / records are found."
+        )
+        if work.person_known is None
+        else say(
+            "The risks follow from how many persons look alike, told apart by {column}: the one "
+            "who is easiest to find is in the class of fewest persons; on average, over all "
+            "records, 1 / the persons of its class counts.",
+            column=plain(work.person_known),
+        ),
+    ]
+    if context.known is not None:
+        said.append(
+            say(
+                "For every choice of {known} quasi-identifiers the records are grouped by these "
+                "alone, and the worst of all choices counts.",
+                known=context.known,
+            )
+        )
+    if context.attacker == "journalist":
+        said.append(
+            say(
+                "Who does not know whether a person is in the table has to reckon with everybody "
+                "of the population: load one on the page Privacy. Without it the risk is that of "
+                "somebody who knows, which is never lower."
+            )
+        )
+    return "\n\n".join(said)

@@ -1,0 +1,275 @@
+"""The simulated study of a session: what it is of, what is known of it, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.cards import Card
+from kanon.experiments.comparison import L_CARD, T_CARD
+from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
+from kanon.experiments.simulated.files import MadeWith, made_with, read_study
+from kanon.experiments.simulated.ranks import DIGITS, complete, places
+from kanon.experiments.simulated.study import (
+    CRITERIA,
+    RUNS,
+    STRATEGIES,
+    Found,
+    Study,
+    StudyRun,
+    lacking,
+    study_of,
+)
+from kanon.measures.alteration import CARD as ALTERATION_CARD
+from kanon.measures.comparing import Standing
+from kanon.plan import Plan
+from kanon.run import prepare
+from kanon.strategies import SCOPES
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, fingerprint_of, metric_called, plan_of, settings_of
+
+__all__ = [
+    "Simulation",
+    "best_said",
+    "column_titles",
+    "how_simulated",
+    "known_said",
+    "nothing_said",
+    "opened_study",
+    "places_shown",
+    "settings_of_simulation",
+    "simulation_of",
+    "to_run",
+    "with_results",
+]
+
+_MOST_STUDIES = 20
+"""So many studies are remembered; the oldest give way."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """The study of what a session works on.
+
+    Attributes
+    ----------
+    study
+        What a worker is given.
+    made
+        What its results depend on.
+    """
+
+    study: Study
+    made: MadeWith
+
+    @property
+    def key(self) -> str:
+        """A fingerprint of all that the results depend on."""
+        return fingerprint_of(self.made)
+
+    def known(self, work: Work) -> tuple[Found, ...]:
+        """What the session has found of it."""
+        return work.simulations.get(self.key, ())
+
+    def lacking(self, work: Work) -> list[StudyRun]:
+        """The runs that nothing came of yet."""
+        return lacking(self.known(work))
+
+
+def _plan(work: Work) -> Plan:
+    """The plan of the study: greedy merging whatever is chosen, for k-anonymity alone."""
+    scope = work.simulated.scope
+    return plan_of(replace(work, algorithm="gaa", strategy="s1", scope=scope, models=()))
+
+
+def settings_of_simulation(work: Work) -> str:
+    """A fingerprint of what :func:`simulation_of` depends on.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`.
+    """
+    # A run of S1 depends on neither scope nor seed.
+    return fingerprint_of(settings_of(work, _plan(work)), work.simulated.scope, work.seed)
+
+
+def simulation_of(work: Work) -> Simulation:
+    """The study of the table with the settings chosen now.
+
+    Raises
+    ------
+    KanonError
+        There can be none; the message says why.
+    """
+    study = study_of(prepare(_plan(work), work.table))
+    return Simulation(study, made_with(study))
+
+
+def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
+    """The work with what a worker handed over, or a file held."""
+    found = {one.run: one for one in work.simulations.get(key, ())}
+    found |= {one.run: one for one in parts if isinstance(one, Found)}
+    others = {name: each for name, each in work.simulations.items() if name != key}
+    kept = dict([*others.items()][-(_MOST_STUDIES - 1) :])
+    return replace(work, simulations={**kept, key: tuple(found.values())})
+
+
+def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
+    """The work with the results that a study file holds.
+
+    Raises
+    ------
+    StudyError
+        It is no study file, or one of another study.
+    """
+    found = read_study(content, simulation.made)
+    view = replace(work.simulated, uploads=work.simulated.uploads + 1)
+    said = say_counted(len(found), "{count} result was loaded.", "{count} results were loaded.")
+    new = with_results(work, simulation.key, found)
+    return replace(new, simulated=view, problem=None, notice=said)
+
+
+def places_shown(found: Sequence[Found], criterion: str) -> Standing:
+    """Who is ahead on each column; its rows have the names of the columns."""
+    ranked = places(found, criterion)
+    names = [Column(*about).name for about in ranked.values.index]
+    values, ranks = (one.set_axis(names, axis=0) for one in (ranked.values, ranked.ranks))
+    return replace(ranked, values=values, ranks=ranks)
+
+
+def column_titles() -> dict[str, str]:
+    """What the columns are called on a page, by name."""
+    return {
+        column.name: say(
+            "{distribution}, {values} values",
+            distribution=say_of(DISTRIBUTIONS[column.distribution].title),
+            values=column.values,
+        )
+        for column in COLUMNS
+    }
+
+
+# --- sentences ------------------------------------------------------------------------------
+def to_run(work: Work, simulation: Simulation) -> str:
+    """What the button that starts it says; nothing if nothing is lacking."""
+    missing = len(simulation.lacking(work))
+    if not missing:
+        return ""
+    if missing == len(RUNS):
+        return say("Run the study")
+    return say("Go on: {lacking} of {all} results to find", lacking=missing, all=len(RUNS))
+
+
+def nothing_said() -> str:
+    """What is there before anything is known."""
+    return say(
+        "Nothing was found with these settings yet. The study makes 127 runs: with {many} "
+        "different records about half a minute. What is found stays for this session, and a "
+        "cancelled study goes on where it was.",
+        many=thin(20_000),
+    )
+
+
+def known_said(work: Work, simulation: Simulation) -> str:
+    """How much is known, of which k."""
+    found = simulation.known(work)
+    low, high = simulation.study.interval
+    said = say(
+        "Areas on k from {low} to {high}, guided by {metric}, l and t of {scope}. They say what to "
+        "expect of a strategy on some column, and nothing of your own: put that one on Compare.",
+        low=thin(low),
+        high=thin(high),
+        metric=plain(say_of(metric_called(work, work.metric).card.title)),
+        scope=say_of(SCOPES[work.simulated.scope].title),
+    )
+    if len(found) < len(RUNS):
+        part = say(
+            "So far {found} of {all} results are there; ranked are the {columns} of {every} "
+            "columns on which all strategies were run.",
+            found=len(found),
+            all=len(RUNS),
+            columns=len(complete(found)),
+            every=len(COLUMNS),
+        )
+        said = f"{part} {said}"
+    return said
+
+
+def best_said(means: pd.DataFrame) -> str:
+    """Which strategy has the best mean rank in everything, if one has."""
+    ranked = means[list(CRITERIA)].round(DIGITS)
+    best = (ranked == ranked.min()).all(axis=1)
+    names = [str(name).upper() for name in means.index[best]]
+    if len(names) == 1:
+        return say("{strategy} is ahead in all three criteria.", strategy=names[0])
+    if names:
+        return say(
+            "Ahead in all three criteria, and level with each other: {strategies}.",
+            strategies=", ".join(names),
+        )
+    return say(
+        "No strategy is ahead in all three criteria, so there is none that is best in general: "
+        "decide what matters more for your purpose, little alteration, or mixed sensitive values."
+    )
+
+
+def how_simulated(simulation: Simulation) -> str:
+    """What is drawn, what is run, what the ranks are."""
+    low, high = simulation.study.interval
+    ks = ", ".join(thin(k) for k in simulation.study.ks)
+    parts = [
+        say(
+            "**The columns.** {sizes} values, in three distributions. Each holds as many values "
+            "as there are records, drawn independently, with the seed {seed}: they depend on no "
+            "other column. With v values, i from 0 to v − 1:",
+            sizes=", ".join(map(str, SIZES)),
+            seed=simulation.study.task.seed,
+        ),
+        say("""\
+- equivalent: every value has the chance 1/v;
+- geometric: P(i) ∝ (1 − p)^i with p = 1 − 0.01^(1/v), so that the last value is about a hundred
+  times rarer than the first;
+- normal: the share of N(0, 1) in the i-th of v equally wide bins on [−3, 3], with the tails in the
+  bins at both ends."""),
+        say(
+            "**The runs.** All quasi-identifiers stay quasi-identifiers; the table's own sensitive "
+            "columns play no part. Greedy merging (GAA) follows each of the strategies {first} to "
+            "{last} on each column; one run serves every k. S1 looks at no sensitive column, so "
+            "one run of it serves all columns.",
+            first=STRATEGIES[0].upper(),
+            last=STRATEGIES[-1].upper(),
+        ),
+        say(
+            "**The areas.** The area under each curve on k from {low} to {high}, over k = {ks}, "
+            "divided by {high} − {low}: NAUC, in per cent. {alteration} {diversity} {distance}",
+            low=thin(low),
+            high=thin(high),
+            ks=ks,
+            alteration=_called(ALTERATION_CARD),
+            diversity=_called(L_CARD),
+            distance=_called(T_CARD),
+        ),
+        say(
+            "**The ranks.** On each column the best strategy has the rank 1, the last 7. Areas "
+            "that are equal to two digits share the smaller rank. The mean rank is over the "
+            "columns; overall is the mean of the three criteria. A rank does not say by how much, "
+            "and another order among equal choices moves a mean rank by half a rank or more."
+        ),
+        say(
+            "**The study file** holds areas, the settings, and fingerprints of the table and its "
+            "hierarchies; no value of the table. Who has it can check whether a guess of the whole "
+            "table is right, so it should go where the table may go."
+        ),
+        say("Source: Mauger, Le Mahec, Dequen 2023, section 4.3.3; the parameters are kanon's."),
+    ]
+    return "\n\n".join(parts)
+
+
+def _called(card: Card) -> str:
+    """The title of a card and what it says."""
+    return plain(say("{title}: {summary}", title=say_of(card.title), summary=say_of(card.summary)))

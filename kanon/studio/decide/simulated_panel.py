@@ -1,0 +1,165 @@
+"""Which strategy in general? The part of the page Decide about simulated sensitive columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.charts.simulated import mean_ranks_chart
+from kanon.errors import KanonError
+from kanon.experiments.simulated.files import MEGABYTES, written_study
+from kanon.experiments.simulated.ranks import DIGITS, complete, mean_ranks, results
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, Found
+from kanon.strategies import SCOPES
+from kanon.studio.decide.simulated import (
+    Simulation,
+    best_said,
+    column_titles,
+    how_simulated,
+    known_said,
+    nothing_said,
+    opened_study,
+    places_shown,
+    settings_of_simulation,
+    simulation_of,
+    to_run,
+)
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.utility.learning_panel import study_progress
+from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.progress import start_and_cancel
+from kanon.studio.widgets.standings import standing_table
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["show"]
+
+
+def show(work: Work) -> None:
+    """Draw the study, or what has to be done before there is one."""
+    st.markdown(
+        say(
+            "What a strategy is worth depends on the sensitive "
+            "column. So 21 columns are drawn, of 5 to 500 values in three distributions, and the "
+            "strategies S1 to S7 are ranked on each, with your records and your hierarchies."
+        )
+    )
+    try:
+        key = settings_of_simulation(work)
+        simulation = state.remembered("simulated study", key, lambda: simulation_of(work))
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    if work.person is not None:
+        st.caption(say("Here k counts records, not persons."))
+    _start(work, simulation)
+    found = simulation.known(work)
+    if complete(found):
+        _ranks(work, simulation, found)
+    elif found:
+        st.caption(known_said(work, simulation))
+    elif work.doing != "simulating":
+        st.info(nothing_said())
+    _files(work, simulation, found)
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(how_simulated(simulation))
+
+
+def _look(**fields: Any) -> None:
+    state.change(simulated=replace(state.work().simulated, **fields))
+
+
+def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:
+    key = f"study-{field}"
+    st.segmented_control(
+        label,
+        list(titles),
+        key=state.seeded(key, chosen),
+        format_func=lambda one: titles[one],
+        on_change=lambda: _look(**{field: state.typed(key) or chosen}),
+        help=about,
+    )
+
+
+def _start(work: Work, simulation: Simulation) -> None:
+    """Whose l and t count, and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choice(
+            "scope",
+            say("l and t are those of"),
+            {name: say_of(card.title) for name, card in SCOPES.items()},
+            work.simulated.scope,
+            say(
+                "What the strategies look at when they pick a partner. By the definition it is the "
+                "whole table; the merged class alone takes about four times as long."
+            ),
+        )
+        start_and_cancel("simulating", to_run(work, simulation), runner.simulate)
+    study_progress(work, "simulating", simulation.key)
+
+
+def _ranks(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None:
+    """The picture, what it says, and the table."""
+    about = f"{simulation.key}|{len(found)}"
+    means = mean_ranks(found)
+    drawn = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
+    picture(drawn, lambda: means.reset_index(names="strategy"), "strategies-in-general", about)
+    st.markdown(f"**{best_said(means)}**")
+    st.caption(known_said(work, simulation))
+    titles = {
+        name: f"{say_of(card.title)} {'↑' if card.direction == 'higher' else '↓'}"
+        for name, card in CRITERIA.items()
+    }
+    criterion = work.simulated.criterion
+    card = CRITERIA[criterion]
+    _choice("criterion", say("Ranks by"), titles, criterion, say_of(card.summary))
+    columns = {name: name.upper() for name in STRATEGIES}
+    ranked = places_shown(found, criterion)
+    st.table(standing_table(ranked, column_titles(), columns, DIGITS))
+    st.caption(
+        say(
+            "Each cell: the area in per cent, in brackets its rank among the seven, 1 the best. "
+            "The shade goes from the best (green) to the last (orange)."
+        )
+    )
+
+
+def _files(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None:
+    """The results and the study as files, and a study file loaded."""
+    about = f"{simulation.key}|{len(found)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if found:
+            data_button(
+                say("All results"), lambda: results(simulation.study, found), "study-results", about
+            )
+            st.download_button(
+                say("Study as a file"),
+                data=content(lambda: written_study(simulation.made, found)),
+                file_name=file_name("study", "json", about),
+                mime="application/json",
+                icon=":material/download:",
+                on_click="ignore",
+                help=say(
+                    "STUDY.json, to go on with another day, here or by python -m kanon simulate "
+                    "--state. It holds no value of the table."
+                ),
+                key="study-file",
+            )
+    key = f"study-upload-{work.version}-{work.simulated.uploads}"
+    upload_field(
+        say("Load a study file"), MEGABYTES, type=["json"], key=key, on_change=_load,
+        args=(key, simulation),
+    )  # fmt: skip
+
+
+def _load(key: str, simulation: Simulation) -> None:
+    """Go on with a study; a file that is none, or of another study, is said and changes nothing."""
+    given = state.typed(key)
+    if given is not None:
+        state.attempt(lambda: opened_study(state.work(), simulation, given.getvalue()))

@@ -1,0 +1,62 @@
+"""What the page Decide shows, and what was said of the purpose of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kanon.privacy.model import SensitiveModel
+from kanon.release.context import Context
+from kanon.studio.decide.advice_state import AdviceView
+
+__all__ = ["DecidePart", "DecideView", "Taken"]
+
+DecidePart = Literal["purpose", "settings", "reverse", "study"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a button of the page changed at the settings last.
+
+    Attributes
+    ----------
+    version
+        That of the work then.
+    changed
+        By the name of a field of the work what it was before and what it became.
+    """
+
+    version: int
+    changed: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class DecideView:
+    """What is shown.
+
+    Attributes
+    ----------
+    part
+        Which part of the page is open.
+    context
+        What the release is for, and what is therefore asked of it.
+    uploads
+        How often a context file was loaded, so that its field is empty again.
+    given, most
+        The model that the greatest k is looked for with (None: what is usual), and the alteration,
+        in percent, that it may cost.
+    advice
+        What the advisor is asked.
+    taken
+        What each part of the page changed at the settings last, while it can be given back; see
+        :mod:`kanon.studio.decide.settings_undo`.
+    """
+
+    part: DecidePart = "purpose"
+    context: Context = field(default_factory=lambda: Context(release="public"))
+    uploads: int = 0
+    given: SensitiveModel | None = None
+    most: int = 20
+    advice: AdviceView = field(default_factory=AdviceView)
+    taken: Mapping[DecidePart, Taken] = field(default_factory=dict)

@@ -1,0 +1,27 @@
+"""The way back from settings that a button of the page Decide has taken over."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.decide.settings_undo import as_before, can_go_back
+from kanon.studio.decide.state import DecidePart
+from kanon.studio.session import state
+from kanon.studio.session.work import Work
+
+__all__ = ["back_button"]
+
+
+def back_button(work: Work, part: DecidePart) -> None:
+    """The button that gives them back; nothing while there is no way back."""
+    if can_go_back(work, part):
+        st.button(
+            say("Back to the settings before"),
+            icon=":material/undo:",
+            type="tertiary",
+            key=f"taken-back-{part}",
+            disabled=work.busy,
+            help=say("As they were before this button. Nothing that you chose since is lost."),
+            on_click=lambda: state.put(as_before(state.work(), part)),
+        )

@@ -1,0 +1,113 @@
+"""A hierarchy that a builder makes, shown before it is used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.studio.session import state
+from kanon.studio.session.choices import BUILDERS, Choice, suggested
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, built, with_choice
+from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+
+__all__ = ["build_panel", "preview_head"]
+
+
+def build_panel(work: Work, column: str) -> None:
+    """Which builder; what it makes is shown in place of the tree, to be taken or not."""
+    preview = work.previews.get(column)
+    chosen = preview.builder if preview is not None else None
+    st.button(
+        say("Suggest one from the data"),
+        icon=":material/lightbulb:",
+        key="build-suggest",
+        on_click=_suggest,
+        args=(column,),
+        width="stretch",
+    )
+    # The key holds the value: a closed popover would answer with an old one.
+    key = f"{_prefix(work, column)}-builder-{chosen}"
+    st.selectbox(
+        say("Build from the values"),
+        [name for name in BUILDERS if name not in ("file", "drawn")],
+        index=None,
+        placeholder=say("Choose a builder"),
+        key=state.seeded(key, chosen),
+        format_func=lambda name: say_of(BUILDERS[name].title),
+        on_change=_choose,
+        args=(column, key),
+    )
+
+
+def preview_head(work: Work, column: str, preview: Choice) -> None:
+    """What a preview is, what was typed for it, and whether to use it."""
+    prefix, builder = _prefix(work, column), BUILDERS[preview.builder]
+    with st.container(border=True):
+        text, buttons = st.columns([7, 2], vertical_alignment="center")
+        about = f" {plain(tree_edits.summary(preview))}." if preview.tree is not None else ""
+        head = say("**Preview, not in use yet:** {builder}.", builder=say_of(builder.title))
+        text.markdown(f":orange[:material/visibility: {head}]{about}")
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
+            st.button(
+                say("Use it"),
+                type="primary",
+                key="preview-use",
+                disabled=preview.tree is None,
+                on_click=_use,
+                args=(column,),
+            )
+            st.button(say("Discard"), key="preview-discard", on_click=_discard, args=(column,))
+        builder_fields(preview, prefix, _type, column, prefix)
+        st.caption(" ".join([say_of(builder.about), *map(plain, preview.notes)]))
+        if preview.problem:
+            st.error(plain(preview.problem), icon=":material/error:")
+
+
+def _prefix(work: Work, column: str) -> str:
+    """What the keys of the controls start with."""
+    return f"build-{work.version}-{work.quasi_identifiers.index(column)}"
+
+
+def _choose(column: str, key: str) -> None:
+    """Show what another builder makes of the values; nothing is in use before it is taken."""
+    builder, work = state.typed(key), state.work()
+    if builder is None:
+        _discard(column)
+        return
+    old = work.previews.get(column) or work.choices[column]
+    _show(column, built(work, column, old, builder, {}))
+
+
+def _type(column: str, prefix: str) -> None:
+    """Show what the builder makes of what was typed."""
+    work = state.work()
+    old = work.previews.get(column)
+    if old is not None:
+        _show(column, built(work, column, old, old.builder, typed_fields(prefix)))
+
+
+def _suggest(column: str) -> None:
+    """Show the hierarchy that is suggested from the values and their records."""
+    _show(column, suggested(column, state.work().kept.counted(column)))
+
+
+def _show(column: str, preview: Choice) -> None:
+    state.change(previews={**state.work().previews, column: preview})
+
+
+def _use(column: str) -> None:
+    """Take the preview; what was in use can be had back."""
+    preview = state.work().previews[column]
+    _discard(column)
+    state.put(with_choice(state.work(), column, preview))
+
+
+def _discard(column: str) -> None:
+    """Show what is in use again."""
+    work = state.work()
+    previews = {name: one for name, one in work.previews.items() if name != column}
+    state.put(replace(work, previews=previews, problem=None, notice=None))

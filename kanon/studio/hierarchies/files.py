@@ -1,0 +1,215 @@
+"""Hierarchy files on their way in and out: upload, review, paste, download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.hierarchy import Hierarchy, tables
+from kanon.hierarchy.bundle import safe_name, write_bundle
+from kanon.hierarchy.files import to_csv, to_json
+from kanon.studio.hierarchies.import_review import (
+    import_meant_for,
+    meant,
+    with_imported,
+    with_imports,
+)
+from kanon.studio.session import state
+from kanon.studio.session.choices import Choice, Waiting
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work
+from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["files_panel", "review", "said_unused", "said_values"]
+
+_NAMED = 12  # values; the rest is counted
+
+
+def said_values(counts: Mapping[str, int]) -> str:
+    """Values with their records, the first few of them."""
+    some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
+    return _and_more(", ".join(some), len(counts) - len(some))
+
+
+def said_unused(leaves: Sequence[str]) -> str:
+    """Leaves without a record, the first few of them."""
+    some = [shortened(leaf) for leaf in leaves[:_NAMED]]
+    return say_counted(
+        len(leaves),
+        "{count} leaf has no record, which is fine: {listed}.",
+        "{count} leaves have no record, which is fine: {listed}.",
+        listed=_and_more(", ".join(some), len(leaves) - len(some)),
+    )
+
+
+def _and_more(listed: str, rest: int) -> str:
+    return say("{listed} and {rest} more", listed=listed, rest=thin(rest)) if rest else listed
+
+
+def files_panel(work: Work, column: str, choice: Choice) -> None:
+    """Files in, files out."""
+    # A new one after each upload: an uploader would give the files used before once more.
+    key = f"tree-files-{work.version}-{work.uploads}"
+    upload_field(
+        say("CSV, JSON or ZIP, several at once; matched with columns by name"),
+        "hierarchies_megabytes",
+        accept_multiple_files=True,
+        key=key,
+        on_change=_take_files,
+        args=(key,),
+    )
+    pasted = f"tree-pasted-{work.version}-{column}"
+    with st.expander(say("Paste lines"), icon=":material/content_paste:"):
+        st.text_area(
+            say("Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them"),
+            key=pasted,
+            height=100,
+        )
+        st.button(
+            say("Take these lines"),
+            key="tree-paste",
+            on_click=_take_pasted,
+            args=(column, pasted),
+        )
+    if choice.tree is not None:
+        tree = choice.tree
+        _download(work, say("CSV"), "csv", {column: tree}, lambda: to_csv(tree).encode())
+        make_json = lambda: to_json(tree, column).encode()  # noqa: E731
+        _download(work, say("JSON with weights"), "json", {column: tree}, make_json)
+    trees = work.trees
+    if len(trees) > 1:
+        label = say_counted(
+            len(trees), "All {count} hierarchy as ZIP", "All {count} hierarchies as ZIP"
+        )
+        _download(work, label, "zip", trees, lambda: write_bundle(trees))
+    st.caption(say("Hierarchies list the values that may occur in the table."))
+
+
+def _download(
+    work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
+) -> None:
+    versions = [work.history(name).version for name in trees]
+    what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
+    mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
+    st.download_button(
+        label,
+        data=content(make),
+        file_name=file_name(what, ending, f"{list(trees)}|{versions}"),
+        mime=mime,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"tree-{ending}",
+        width="stretch",
+    )
+
+
+def _take_files(key: str) -> None:
+    """Read hierarchy files and show them for review."""
+    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
+    if files:
+        state.attempt(lambda: with_imports(state.work(), files))
+
+
+def _take_pasted(column: str, key: str) -> None:
+    """Take lines that were pasted; they stay where they are if something is wrong."""
+    text = state.typed(key) or ""
+
+    def taken() -> Work:
+        found = tables.tree_from_text(text)
+        return tree_edits.with_tree_drawn(state.work(), column, found.hierarchy, found.notes)
+
+    state.attempt(taken)
+
+
+def review(work: Work) -> None:
+    """The files that were read, each with the column it is meant for, before anything changes."""
+    st.subheader(
+        say_counted(
+            len(work.imports),
+            "Look through {count} file; nothing is in use yet",
+            "Look through {count} files; nothing is in use yet",
+        )
+    )
+    key = (work.imports, work.digest, work.missing, tuple(work.quasi_identifiers))
+    choices = state.remembered("imports", key, lambda: meant(work))
+    for place, (waiting, choice) in enumerate(zip(work.imports, choices, strict=True)):
+        name, column, said = st.columns([3, 3, 6], vertical_alignment="center")
+        name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
+        if waiting.problem:
+            said.error(plain(waiting.problem), icon=":material/error:")
+            continue
+        field = f"import-{work.version}-{work.uploads}-{place}"
+        column.selectbox(
+            say("Column of file {number}", number=place + 1),
+            list(work.roles),
+            index=None,
+            placeholder=say("No column"),
+            key=state.seeded(field, waiting.column),
+            on_change=_take_column,
+            args=(place, field),
+            label_visibility="collapsed",
+        )
+        if choice is None:
+            notes = waiting.found.notes if waiting.found is not None else ()
+            said.caption(plain(" ".join([say("Not used: choose its column."), *notes])))
+        elif choice.plan is None:
+            said.warning(plain(_about(work, waiting, choice)), icon=":material/error:")
+        else:
+            said.caption(plain(_about(work, waiting, choice)))
+    ready = [one for one in choices if one is not None and one.tree is not None]
+    with st.container(horizontal=True):
+        st.button(
+            say_counted(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
+            type="primary",
+            disabled=not ready,
+            key="import-use",
+            on_click=_use,
+        )
+        st.button(say("Discard"), key="import-discard", on_click=lambda: state.change(imports=()))
+
+
+def _use() -> None:
+    """Take over the files, and say so."""
+    state.put(with_imported(state.work()))
+    notice = say("The hierarchies are in use now; Undo brings back what was before.")
+    state.change(notice=notice)
+
+
+def _take_column(place: int, key: str) -> None:
+    """Mean a file for another column."""
+    state.attempt(lambda: import_meant_for(state.work(), place, state.typed(key)))
+
+
+def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
+    """The size of an imported hierarchy, and how it fits its column."""
+    if choice.tree is None:
+        return choice.problem or ""
+    parts = [f"{tree_edits.summary(choice)}."]
+    if choice.lacking:
+        lacking, records = len(choice.lacking), sum(choice.lacking.values())
+        parts.append(
+            say(
+                "It lacks {values} of {records}: {listed}.",
+                values=say_counted(lacking, "{count} value", "{count} values"),
+                records=records_said(records),
+                listed=said_values(choice.lacking),
+            )
+        )
+    else:
+        parts.append(say("Every value has a place."))
+    if choice.unused:
+        none = len(choice.unused) == choice.tree.n_leaves
+        parts.append(
+            say("None of its values occurs in the column.") if none else said_unused(choice.unused)
+        )
+    if waiting.column not in work.quasi_identifiers:
+        parts.append(say("That column is not a quasi-identifier now; it is kept for when it is."))
+    if sum(one.column == waiting.column for one in work.imports) > 1:
+        parts.append(say("Another file is meant for that column too: the last one counts."))
+    return " ".join([*parts, *choice.notes])

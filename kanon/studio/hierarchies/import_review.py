@@ -1,0 +1,64 @@
+"""Hierarchy files that wait to be looked through before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kanon.hierarchy.bundle import read_bundle
+from kanon.studio.session.choices import Choice, Waiting, imported
+from kanon.studio.session.work import Work, with_choice
+
+__all__ = ["import_meant_for", "meant", "with_imported", "with_imports"]
+
+
+def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
+    """The work with more hierarchy files to look through, matched with columns by name.
+
+    A single file without a match is meant for the column that is looked at.
+    """
+    found = read_bundle(files, list(work.roles))
+    only = work.looked_at if len(found) == 1 and not work.imports else None
+    if only is not None and found[0].imported is not None:
+        values = work.kept.counted(only).texts
+        if not any(value in found[0].imported.hierarchy.node_of for value in values):
+            only = None  # it cannot be meant
+    waiting = [
+        Waiting(one.file, one.imported, None if one.problem else one.column or only, one.problem)
+        for one in found
+    ]
+    return replace(
+        work,
+        imports=(*work.imports, *waiting),
+        uploads=work.uploads + 1,
+        problem=None,
+        notice=None,
+    )
+
+
+def import_meant_for(work: Work, place: int, column: str | None) -> Work:
+    """The work with one of the waiting files meant for another column."""
+    changed = replace(work.imports[place], column=column)
+    imports = (*work.imports[:place], changed, *work.imports[place + 1 :])
+    return replace(work, imports=imports, problem=None, notice=None)
+
+
+def meant(work: Work) -> tuple[Choice | None, ...]:
+    """What each waiting file would be as the choice for its column, with the records as they are.
+
+    None for a file that is meant for no column of the table.
+    """
+    return tuple(
+        imported(one.file, one.found, one.column, work.kept.counted(one.column))
+        if one.found is not None and one.column is not None and one.column in work.roles
+        else None
+        for one in work.imports
+    )
+
+
+def with_imported(work: Work) -> Work:
+    """The work with every waiting file that is meant for a column taken over."""
+    for waiting, choice in zip(work.imports, meant(work), strict=True):
+        if waiting.column is not None and choice is not None and choice.tree is not None:
+            work = with_choice(work, waiting.column, choice)
+    return replace(work, imports=())

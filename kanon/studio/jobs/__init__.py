@@ -1,0 +1,1 @@
+"""Worker processes beside the server, and the runner of a session's calculations."""

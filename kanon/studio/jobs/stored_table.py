@@ -1,0 +1,102 @@
+"""What a worker does about a table that stays where it is: open it, run on it, write a release.
+
+Each may take seconds or hours; the pages only ask for what is then known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from kanon.base.language import say
+from kanon.base.progress import Progress, stretch
+from kanon.errors import KanonError, TableError
+from kanon.plan import Plan
+from kanon.recoding import Recoding
+from kanon.run import Solution, measured_metrics, prepare, solve, write_stored
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_stored_file
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored import StoredTable
+from kanon.sources.stored_source import StoredSource
+from kanon.studio.session.exposure import exposed
+from kanon.studio.session.table_loading import opened_work
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.preview import preview_rows
+
+__all__ = ["open_work", "prepare_and_solve", "write_release"]
+
+
+def open_work(
+    progress: Progress, address: Address, engine: str | None, settings: ReadSettings
+) -> Work:
+    """The work on a table that stays where it is, with all that its first page asks for."""
+    file = open_stored_file(address, engine, settings, stretch(progress, 0, 0.7))
+    progress(0.7, say("Looking at its columns"))
+    work = opened_work(file, 0)
+    file.records.head(preview_rows(file.records.n_records, len(work.roles)))
+    progress(0.8, say("Counting how exposed its records are"))
+    if work.quasi_identifiers:
+        with contextlib.suppress(KanonError):  # the page will say it
+            exposed(work)
+    return work
+
+
+def prepare_and_solve(
+    progress: Progress, content: dict[str, Any], table: StoredTable
+) -> tuple[StoredSource, int, Solution]:
+    """Count the classes of a stored table and run a plan's algorithm on them.
+
+    Parameters
+    ----------
+    progress
+        Told how far it is.
+    content
+        The plan, which cannot be sent to a worker as it is.
+    table
+        The table.
+
+    Returns
+    -------
+    source, dropped
+        See :class:`kanon.run.Prepared`.
+    solution
+        What the algorithm found.
+
+    Raises
+    ------
+    KanonError
+        The plan does not fit the table, or no release can meet it.
+    """
+    progress(0, say("Counting the classes"))
+    plan = Plan.from_content(content)
+    prepared = prepare(plan, table)
+    task = prepared.check()
+    assert isinstance(prepared.source, StoredSource)
+    for column in prepared.source.passed_through():  # the page tells how rare its values are
+        with contextlib.suppress(TableError):
+            prepared.source.table.frequencies(column)
+    metrics = measured_metrics(plan, [plan.metric.name])
+    solution = solve(progress, plan.algorithm.name, task, metrics)
+    return prepared.source, prepared.dropped, solution
+
+
+def write_release(
+    progress: Progress,
+    source: StoredSource,
+    recoding: Recoding,
+    content: dict[str, Any],
+    target: Address,
+    part: Path,
+) -> None:
+    """Have the engine write a release of a plan where nothing is yet.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.run.write_stored`.
+    """
+    progress(0, say("Writing the release"))
+    plan = Plan.from_content(content)
+    write_stored(source, recoding, plan, target, progress, part=part, replaces=False)

@@ -1,0 +1,234 @@
+"""What a worker process runs: one job after the other, until the server's pipe closes.
+
+The server starts it with ``python -P -m kanon.studio.jobs.worker`` and talks to it in frames, a
+length and that many bytes of pickle, over the pipes that are its standard input and output. Frames
+in: the module search path, then the preparation, then one frame per job. Frames out: per job that
+it is begun, any number of progress messages and parts of the result, then its answer.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO
+
+from kanon.base.language import say
+from kanon.errors import KanonError
+
+__all__ = ["GAP", "Progress", "failure", "main", "read_frame", "write_frame"]
+
+GAP = 0.05
+"""Seconds between two progress messages, at least."""
+
+_LENGTH = struct.Struct(">Q")
+
+Message = tuple[str, object]
+
+
+def write_frame(stream: IO[bytes], payload: bytes) -> None:
+    """Write one frame: its length, then its bytes."""
+    stream.write(_LENGTH.pack(len(payload)))
+    stream.write(payload)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> bytes:
+    """Wait for one frame.
+
+    Raises
+    ------
+    EOFError
+        If the other side has closed its end, or has died in the middle of a frame.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> write_frame(stream, b"a job")
+    >>> read_frame(io.BytesIO(stream.getvalue()))
+    b'a job'
+    """
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    payload = stream.read(length)
+    if len(payload) < length:
+        raise EOFError
+    return payload
+
+
+def failure(error: BaseException) -> str:
+    """The sentence about an unexpected exception: its type, never its text.
+
+    The text of an exception can hold cell values (``could not convert string to float: '…'``).
+
+    >>> failure(ValueError("Alice"))
+    'The calculation failed (ValueError). The details are withheld, as they could hold values.'
+    """
+    return say(
+        "The calculation failed ({kind}). The details are withheld, as they could hold values.",
+        kind=type(error).__name__,
+    )
+
+
+class Progress:
+    """What a job calls to say how far it is; passes on at most one message per :data:`GAP`.
+
+    The newest message always arrives, if need be a little later: a job that announces a long
+    step right after a short one is not left with the wrong text.
+
+    Parameters
+    ----------
+    send
+        Takes each message that is passed on.
+    """
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+        self._lock = threading.Lock()
+        self._newest: tuple[float, str] | None = None
+        self._next = 0.0
+        self._timer: threading.Timer | None = None
+        self._closed = False
+
+    def __call__(self, fraction: float, text: str = "") -> None:
+        """Say that ``fraction`` (0 to 1) is done, and what is being done now."""
+        with self._lock:
+            if self._closed:
+                return
+            self._newest = (max(0.0, min(1.0, float(fraction))), str(text))
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Send the newest message now if it may be sent, else see to it that it will be."""
+        wait = self._next - time.monotonic()
+        if self._newest is None or self._closed:
+            return
+        if wait <= 0:
+            newest, self._newest = self._newest, None
+            self._next = time.monotonic() + GAP
+            self._send(("progress", newest))
+        elif self._timer is None:
+            self._timer = threading.Timer(wait, self._late)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _late(self) -> None:
+        with self._lock:
+            self._timer = None
+            self._pass_on()
+
+    def keep(self, part: object) -> None:
+        """Hand over a part of the result, which is then not lost if the job is cancelled."""
+        with self._lock:
+            if not self._closed:
+                self._send(("part", part))
+
+    def close(self) -> None:
+        """Pass on nothing more: what a stray thread still says belongs to no later job."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+
+
+def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """The pipes to and from the server, moved away from where a job could touch them.
+
+    Standard input, output and error then lead nowhere, for Python and for compiled code: a stray
+    print neither breaks the protocol nor puts a cell value in the server's log.
+    """
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    return requests, answers
+
+
+def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
+    """Pass on frames; end the process, busy or not, once the server is gone.
+
+    A compiled kernel that holds the interpreter lock delays this until it returns.
+    """
+    try:
+        while True:
+            frames.put(read_frame(requests))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _prepare(frame: bytes) -> str:
+    """Call what a first job would otherwise wait for; a sentence if that fails."""
+    try:
+        warm = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
+        if warm is not None:
+            warm()
+    except BaseException as error:  # noqa: BLE001  reported by every job
+        return say("The worker process could not be prepared ({kind}).", kind=type(error).__name__)
+    return ""
+
+
+def _answer(frame: bytes, send: Callable[[Message], None]) -> bytes:
+    """Run one job and pickle what comes of it."""
+    send(("begun", None))  # before anything that a worker may die of
+    progress = Progress(send)
+    try:
+        function, arguments = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
+        result = function(progress, *arguments)
+        return pickle.dumps(("done", result), pickle.HIGHEST_PROTOCOL)
+    except KanonError as error:
+        try:
+            return pickle.dumps(("refused", error), pickle.HIGHEST_PROTOCOL)
+        except Exception as second:  # noqa: BLE001  cells that cannot be pickled
+            return pickle.dumps(("failed", failure(second)))
+    except BaseException as error:  # noqa: BLE001  also SystemExit: the worker goes on
+        return pickle.dumps(("failed", failure(error)))
+    finally:
+        progress.close()
+
+
+def main() -> None:
+    """Serve jobs until the server closes the pipe."""
+    # Ctrl-C reaches every process of the terminal; the server decides what becomes of its jobs.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        import resource
+
+        # The memory of a crashed worker holds personal data: no core file.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    requests, answers = _private_pipes()
+
+    writing = threading.Lock()
+
+    def write(payload: bytes) -> None:
+        try:
+            with writing:
+                write_frame(answers, payload)
+        except OSError:
+            os._exit(0)
+
+    def send(message: Message) -> None:
+        write(pickle.dumps(message))
+
+    frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
+    sys.path[:] = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
+    trouble = _prepare(frames.get())
+    while True:
+        # No variable holds a job or its result while waiting for the next one.
+        if trouble:
+            frames.get()
+            send(("failed", trouble))
+        else:
+            write(_answer(frames.get(), send))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The page Lattice: which combinations of levels satisfy?"""

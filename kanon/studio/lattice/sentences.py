@@ -1,0 +1,296 @@
+"""The lattice in sentences: what a step of a search did, what its numbers mean."""
+
+from __future__ import annotations
+
+from kanon.algorithms.lattice import Node, cell_recodings_log10, largest_level
+from kanon.algorithms.search import FULL_DOMAIN, own_way
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.experiments.exploration import WALKERS, Assessed, Explored, Step, Walk
+from kanon.run import short_title
+from kanon.studio.lattice.subject import Ready
+from kanon.studio.session.text import plain, shortened
+
+__all__ = ["how_lattice", "levels_said", "levels_shown", "size_said", "step_said", "verdict"]
+
+
+def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
+    """What a search did at one of its steps; at a later one, that it has stopped.
+
+    Parameters
+    ----------
+    explored
+        The lattice.
+    walk
+        The walk.
+    step
+        The number of the step; None for the last.
+    """
+    title = say_of(short_title(walk.algorithm))
+    if not walk.steps:
+        return f"{title}: {walk.problem}" if walk.problem else ""
+    number = walk.last if step is None else min(step, walk.last)
+    if number < walk.first:
+        return say("{search} has not begun yet.", search=title)
+    one = walk.steps[number - walk.first]
+    end = number == walk.last
+    if not walk.climbs:
+        did = _jumped(one, walk, end)
+    elif one.raised is None:
+        did = say("starts from the original values; {rest}", rest=_too_small(explored, one))
+    else:
+        did = _raised(explored, one, walk)
+    said = say("{search}, step {number}: {did}.", search=title, number=number, did=did)
+    return f"{said} {_stopped(explored, one, walk)}" if end else said
+
+
+def _stopped(explored: Explored, one: Step, walk: Walk) -> str:
+    cost = explored.assessed.loss[explored.assessed.places[one.node]]
+    values = {
+        "loss": percent(float(cost)),
+        "nodes": say_counted(walk.evaluated, "{count} node", "{count} nodes"),
+        "records": records_said(one.suppressed),
+        "limit": _limit(explored.limit),
+    }
+    if one.suppressed > explored.limit:
+        return say(
+            "Here it stops and suppresses {records}, as published, though the lattice here may "
+            "suppress {limit}: a loss of {loss}, having counted {nodes}.",
+            **values,
+        )
+    if one.suppressed:
+        return say(
+            "Here it stops and suppresses {records}: a loss of {loss}, having counted {nodes}.",
+            **values,
+        )
+    return say("Here it stops: a loss of {loss}, having counted {nodes}.", **values)
+
+
+def _limit(records: int) -> str:
+    return thin(records) if records else say("none")
+
+
+def _raised(explored: Explored, one: Step, walk: Walk) -> str:
+    assert one.raised is not None
+    name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
+    if walk.algorithm == "datafly":
+        return say(
+            "raises {column} ({values}, the most) to level {level}; {rest}",
+            column=name,
+            values=say_counted(one.distinct, "{count} distinct value", "{count} distinct values"),
+            level=level,
+            rest=_too_small(explored, one),
+        )
+    return say(
+        "raises {column} to level {level}, as no other single step reaches a larger k than {k}",
+        column=name,
+        level=level,
+        k=thin(one.reached),
+    )
+
+
+def _jumped(one: Step, walk: Walk, end: bool) -> str:
+    """What a binary search over heights learnt."""
+    height = sum(one.node)
+    if end:
+        return say(
+            "takes, of the nodes of height {height} that satisfy, the one of least loss",
+            height=height,
+        )
+    if one.suppressed <= walk.limit:
+        return say(
+            "height {height} has a node that satisfies, so it looks no higher", height=height
+        )
+    return say("no node of height {height} satisfies, so it looks higher", height=height)
+
+
+def _too_small(explored: Explored, one: Step) -> str:
+    if explored.others:
+        return say_counted(
+            one.suppressed,
+            "{count} record is in classes below k = {k} or that break a model",
+            "{count} records are in classes below k = {k} or that break a model",
+            k=thin(explored.k),
+        )
+    return say_counted(
+        one.suppressed,
+        "{count} record is in classes below k = {k}",
+        "{count} records are in classes below k = {k}",
+        k=thin(explored.k),
+    )
+
+
+def size_said(ready: Ready) -> str:
+    """How many nodes there are, counted and by the formulas, and recodings cell by cell."""
+    explored, trees = ready.outline, ready.task.classes.hierarchies
+    factors = " · ".join(str(tree.height) for tree in trees)
+    most = max(explored.per_height)
+    nodes = say(
+        "Nodes: {factors} = {size}, the product of the heights. Widest height: {most} nodes; by "
+        "the formula about {expected}.",
+        factors=factors,
+        size=thin(explored.size),
+        most=thin(most),
+        expected=thin(round(largest_level(trees))),
+    )
+    cells = say(
+        "With a level for every cell of {records}: {ways} recodings.",
+        records=records_said(explored.n_records),
+        ways=_power_of_ten(cell_recodings_log10(trees, explored.n_records)),
+    )
+    return f"{nodes} {cells}"
+
+
+def _power_of_ten(log10: float) -> str:
+    """A whole number given by its logarithm: in full below a million, else as a power of ten.
+
+    >>> _power_of_ten(0.0), _power_of_ten(2.40824), _power_of_ten(123.4)
+    ('1', '256', 'about 10¹²³')
+    """
+    if log10 < 6:
+        return thin(round(10**log10))
+    exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return say("about {number}", number=f"10{exponent}")
+
+
+def levels_said(explored: Explored, node: Node) -> str:
+    """The levels of a node in words."""
+    pairs = zip(explored.attributes, node, strict=True)
+    return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
+
+
+def levels_shown(labels: list[str], most: int = 3) -> str:
+    """Some of what a column's values become at a level, and how many there are.
+
+    >>> levels_shown(["a", "b", "c", "d"])
+    'a, b, c … (4)'
+    """
+    listed = ", ".join(shortened(label, 16) for label in labels[:most])
+    return listed if len(labels) <= most else f"{listed} … ({thin(len(labels))})"
+
+
+def verdict(explored: Explored, found: Assessed, node: Node) -> str:
+    """Whether a node satisfies, and what it is among the others."""
+    place = found.places[node]
+    gone, limit = int(found.suppressed[place]), found.limit
+    if gone > limit:
+        records = records_said(gone)
+        if explored.others:
+            return say(
+                "Does not satisfy: at least {records} would have to be suppressed, and {limit} may "
+                "be.",
+                records=records,
+                limit=_limit(limit),
+            )
+        return say(
+            "Does not satisfy: {records} would have to be suppressed, and {limit} may be.",
+            records=records,
+            limit=_limit(limit),
+        )
+    parts = [say("Satisfies")]
+    if node == explored.least:
+        parts.append(say("no node loses less"))
+    if node in explored.minimal:
+        parts.append(say("minimal: lower any column by one level, and it fails"))
+    if node in explored.tied:
+        tied = say_counted(len(explored.tied), "{count} node", "{count} nodes")
+        parts.append(
+            say("MinGen takes it")
+            if len(explored.tied) == 1
+            else say("one of {nodes} among which MinGen lets you choose", nodes=tied)
+        )
+    return "; ".join(parts) + "."
+
+
+def how_lattice(ready: Ready, explored: Explored) -> str:
+    """What the picture shows and how its numbers come about, with this lattice's figures."""
+    trees = ready.task.classes.hierarchies
+    heights = ", ".join(
+        f"{plain(shortened(name))} {tree.height}"
+        for name, tree in zip(explored.attributes, trees, strict=True)
+    )
+    size, spread = explored.size, sum((tree.height**2 - 1) / 12 for tree in trees)
+    n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
+    metric = plain(say_of(ready.prepared.plan.metric.card.title))
+    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
+    required = f"k = {thin(explored.k)}"
+    if explored.others:
+        required = say("{k} or one of the other models", k=required)
+    allowed = (
+        say_counted(
+            explored.limit,
+            "At most {count} record is in classes that break {required}.",
+            "At most {count} records are in classes that break {required}.",
+            required=required,
+        )
+        if explored.limit
+        else say("No record is in classes that break {required}.", required=required)
+    )
+    satisfies = say(
+        "Every node above one that satisfies does so too. A satisfying node is **minimal** if none "
+        "below it satisfies."
+    )
+    loss = say(
+        "**Loss** = 100 · cost / cost of losing everything, as {metric} counts, in percent of all "
+        "that could be lost. Records in classes that do not satisfy count as lost completely, "
+        "whether or not so many may be suppressed: so low nodes lose much although they raise "
+        "little.",
+        metric=metric,
+    )
+    if ready.prepared.plan.algorithm.attribute_weights:
+        loss += " " + say(
+            "Columns count by their weights here, as they do while searching; alteration on the "
+            "other pages counts each once."
+        )
+    ties = say("Ties of Improved greedy go to the column with the most distinct values.")
+    suppressed = (
+        say("Datafly may suppress k records, as published, as no limit was set.")
+        if ready.task.suppression is None
+        else say_counted(
+            ready.task.suppression,
+            "Datafly may suppress up to {count} record.",
+            "Datafly may suppress up to {count} records.",
+        )
+    )
+    raising = say(
+        "Raising one column by one level leads to the node above; the **height** of a node is the "
+        "sum of its levels. At the bottom nothing is raised, at the top everything is lost."
+    )
+    return "\n\n".join(
+        [
+            f"{say_of(FULL_DOMAIN)} {raising}",
+            say(
+                "**How many nodes.** With h_j levels of column j ({heights}) there are Π h_j = "
+                "{nodes} nodes and Σ_j (h_j − 1) · Π_(i≠j) h_i = {edges} edges. The sum of the "
+                "levels of a node drawn at random is nearly normal, with variance Σ (h_j² − 1)/12 "
+                "= {variance}, so the widest height has about Π h_j / √(2π Σ (h_j² − 1)/12) = "
+                "{expected} nodes; counted, it has {widest}. How many there are at each height is "
+                "the coefficient of x to that power in the product of (1 + x + … + x^(h_j − 1)): "
+                "no node has to be listed for it.",
+                heights=heights,
+                nodes=thin(size),
+                edges=thin(n_edges),
+                variance=f"{spread:.2f}",
+                expected=thin(round(largest_level(trees))),
+                widest=thin(max(explored.per_height)),
+            ),
+            say(
+                "**Cell by cell.** If every cell had a level of its own, there would be Π h_j^n "
+                "recodings of n records, the n-th power of the nodes: more than can be searched. "
+                "Algorithms that recode records differently look at few of them."
+            ),
+            say("**Satisfies.** {allowed}", allowed=allowed) + f" {satisfies}",
+            say(
+                "**k reached.** The largest k that the node has once at most the allowed number of "
+                "records is suppressed."
+            ),
+            loss,
+            *(
+                f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
+                for module in WALKERS.values()
+            ),
+            f"{ties} {suppressed}",
+            say("Source: {source}.", source=plain(sources)),
+        ]
+    )

@@ -1,0 +1,285 @@
+"""What the page Lattice works on: a lattice of the work's settings, and a node of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms.lattice import Lattice, Node, n_nodes, raised_to
+from kanon.algorithms.task import Task, no_progress
+from kanon.base.language import say
+from kanon.charts.lattice import DRAWN
+from kanon.errors import PlanError
+from kanon.experiments.exploration import (
+    COMPLETE,
+    Assessed,
+    Explored,
+    assessed,
+    explore,
+    neighbourhood,
+    outline,
+)
+from kanon.run import Prepared, Run, prepare
+from kanon.schema import Role
+from kanon.studio.session.work import Work, plan_of, settings_of
+
+__all__ = [
+    "Ready",
+    "around",
+    "at_once",
+    "chosen_node",
+    "default_columns",
+    "drawn_whole",
+    "explored_now",
+    "known_lattice",
+    "labels_at",
+    "lattice_columns",
+    "levels_in",
+    "minimal_table",
+    "ready",
+    "release_at",
+    "small",
+    "taken_in",
+    "usable_columns",
+    "use_node",
+    "with_level",
+    "with_node",
+]
+
+_AT_ONCE = 30_000_000
+"""So many times a node is counted from a class in a quarter of a second, about."""
+
+_SLOWER = 50
+"""How much longer that takes with models beside k, about."""
+
+
+ROWS = 40
+"""The rows of a preview."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A lattice that can be looked at.
+
+    Attributes
+    ----------
+    prepared
+        The table with the quasi-identifiers that are in the lattice; the others count as
+        insensitive.
+    task
+        Its classes, potentials, k, models and suppression limit.
+    settings
+        A fingerprint of all that the lattice depends on.
+    outline
+        The lattice with nothing counted.
+    """
+
+    prepared: Prepared
+    task: Task
+    settings: str
+    outline: Explored
+
+
+def usable_columns(work: Work) -> list[str]:
+    """The quasi-identifiers whose hierarchies can be used."""
+    return [name for name in work.quasi_identifiers if work.choices[name].plan is not None]
+
+
+def default_columns(work: Work) -> tuple[str, ...]:
+    """The first quasi-identifiers, as many as give a lattice that can be drawn."""
+    columns = usable_columns(work)
+    trees = [work.trees[name] for name in columns]
+    most = [i for i in range(1, len(columns) + 1) if n_nodes(trees[:i]) <= DRAWN]
+    return tuple(columns[: max(most, default=1)])
+
+
+def lattice_columns(work: Work) -> tuple[str, ...]:
+    """The quasi-identifiers that are in the lattice, in the table's order."""
+    usable, asked = usable_columns(work), work.lattice.columns
+    chosen = () if asked is None else tuple(name for name in usable if name in asked)
+    return chosen or default_columns(work)
+
+
+def drawn_whole(work: Work) -> bool:
+    """Whether the lattice is small enough to be drawn with all its nodes."""
+    return n_nodes([work.trees[name] for name in lattice_columns(work)]) <= DRAWN
+
+
+def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
+    """The work as if only some quasi-identifiers were such: the others are let through.
+
+    The records are those of all pages, also where only others lack values.
+    """
+    roles = {
+        name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
+        for name, role in work.roles.items()
+    }
+    return replace(work, roles=roles, algorithm="optimal", options={}, node=None)
+
+
+def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]) -> Ready:
+    """The lattice of the work's settings.
+
+    Parameters
+    ----------
+    work
+        The work.
+    remember
+        :func:`kanon.studio.session.state.remembered`.
+
+    Raises
+    ------
+    PlanError
+        No quasi-identifier can be used, or a model is about a column that is not sensitive.
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    KanonError
+        See :func:`kanon.run.prepare`.
+    """
+    columns = lattice_columns(work)
+    if not columns:
+        raise PlanError(say("No quasi-identifier has a usable hierarchy yet."))
+    inside = narrowed(work, columns)
+    plan = plan_of(inside)
+    # The records are those that lack no quasi-identifier, in the lattice or not.
+    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.kept.n_records}"
+
+    def make() -> Ready:
+        prepared = prepare(plan, work.kept)
+        task = prepared.task()
+        task.check()
+        return Ready(prepared, task, settings, outline(task))
+
+    return remember("lattice-ready", settings, make)
+
+
+def at_once(one: Ready) -> bool:
+    """Whether looking at a lattice takes no longer than a page may take."""
+    return _quick(one, one.outline.size)
+
+
+def _quick(one: Ready, nodes: int) -> bool:
+    """Whether so many nodes are counted in no more time than a page may take."""
+    effort = nodes * one.task.classes.n_classes
+    return effort * (_SLOWER if one.task.others else 1) <= _AT_ONCE
+
+
+def small(one: Ready) -> bool:
+    """Whether every node of a lattice is counted."""
+    return one.outline.size <= COMPLETE
+
+
+def known_lattice(work: Work, one: Ready) -> Explored | None:
+    """What a worker found out about a lattice; None if it has not looked at it."""
+    found = work.found_lattice
+    return found.explored if found is not None and found.settings == one.settings else None
+
+
+def explored_now(one: Ready) -> Explored:
+    """Look at a lattice here and now.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.experiments.exploration.explore`.
+    """
+    return explore(no_progress, one.task)
+
+
+def chosen_node(work: Work, explored: Explored) -> Node:
+    """The node that the user chose; else that of least loss, or the best that is known."""
+    asked, names = work.lattice.node, explored.attributes
+    if asked is not None and set(asked) == set(names):
+        return tuple(min(asked[name], top) for name, top in zip(names, explored.tops, strict=True))
+    if explored.least is not None:
+        return explored.least
+    ends = [walk.steps[-1].node for walk in explored.walks if walk.steps]
+    return ends[-1] if ends else explored.tops
+
+
+def levels_in(clicked: object) -> tuple[int, ...]:
+    """The levels that a node of the picture carries, as a browser sends them; else nothing.
+
+    >>> levels_in("4 0 2"), levels_in({"0": 4}), levels_in("4 -1"), levels_in("²")
+    ((4, 0, 2), (), (), ())
+    """
+    parts = clicked.split() if isinstance(clicked, str) else []
+    whole = all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts)
+    return tuple(int(part) for part in parts) if whole else ()
+
+
+def with_node(work: Work, explored: Explored, node: Sequence[int] | None) -> Work:
+    """The work with another chosen node; what is no node of the lattice changes nothing."""
+    tops = explored.tops
+    if node is None or len(node) != len(tops):
+        return work
+    if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
+        return work
+    levels = dict(zip(explored.attributes, node, strict=True))
+    return replace(work, lattice=replace(work.lattice, node=levels), problem=None, notice=None)
+
+
+def with_level(work: Work, explored: Explored, column: str, level: int) -> Work:
+    """The work with another level of one column at the chosen node."""
+    node = list(chosen_node(work, explored))
+    node[explored.attributes.index(column)] = level
+    return with_node(work, explored, node)
+
+
+def taken_in(work: Work, explored: Explored) -> Work:
+    """The work with all quasi-identifiers in the lattice; new ones at their original values."""
+    node = dict(zip(explored.attributes, chosen_node(work, explored), strict=True))
+    columns = tuple(usable_columns(work))
+    levels = {name: node.get(name, 0) for name in columns}
+    view = replace(work.lattice, columns=columns, node=levels, step=None)
+    return replace(work, lattice=view, problem=None, notice=None)
+
+
+def around(one: Ready, explored: Explored, node: Node) -> Assessed:
+    """A node and those straight above and below it, as far as they are counted or soon are."""
+    near = [neighbourhood(explored.tops, node, steps) for steps in (2, 1, 0)]
+    if explored.complete:
+        return explored.assessed.only(near[0])
+    quick = [nodes for nodes in near if _quick(one, len(nodes))]
+    return assessed(one.task, (quick or near[-1:])[0])
+
+
+def release_at(one: Ready, node: Node) -> Run:
+    """The release at a node: records in classes that are too small are suppressed, however many."""
+    lattice = Lattice(one.task, one.task.suppression or 0, no_progress)
+    lattice.evaluate(node)
+    return Run(one.prepared, lattice.release(node, [node]), 0.0)
+
+
+def use_node(work: Work, explored: Explored, node: Node) -> Work:
+    """The work that releases a node: MinGen's choice where it is one of those that tie for it."""
+    levels = dict(zip(explored.attributes, node, strict=True))
+    name = "mingen" if node in explored.tied else "levels"
+    return replace(work, algorithm=name, node=levels, problem=None, notice=None)
+
+
+def labels_at(one: Ready, column: int, level: int) -> list[str]:
+    """What the values of a column become at a level, as far as they occur; in the tree's order."""
+    classes = one.task.classes
+    tree = classes.hierarchies[column]
+    raised = raised_to(tree)[level]
+    return [tree.labels[node] for node in np.unique(raised[classes.nodes[:, column]])]
+
+
+def minimal_table(explored: Explored) -> pd.DataFrame:
+    """The minimal satisfying nodes, least loss first: for showing."""
+    found = explored.assessed.only(explored.minimal)
+    table = pd.DataFrame(found.nodes, columns=list(explored.attributes))
+    table["Loss, % ↓"] = found.loss
+    table["k reached ↑"] = found.reached
+    table["Classes ↑"] = found.classes
+    if explored.limit:
+        table["Suppressed ↓"] = found.suppressed
+    table["MinGen takes it"] = [
+        "yes" if node in explored.tied else "" for node in map(tuple, found.nodes.tolist())
+    ]
+    order = np.lexsort((np.arange(len(table)), found.cost))
+    return table.iloc[order].reset_index(drop=True)

@@ -1,0 +1,329 @@
+"""A question of an exercise set, and the field to answer it, on the page Learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, assert_never
+
+import pandas as pd
+import streamlit as st
+
+from kanon.base.language import say, say_counted, say_of
+from kanon.hierarchy import Hierarchy
+from kanon.metrics import metric_named
+from kanon.schema import Role
+from kanon.studio.learn.exercises import answer_now, answered
+from kanon.studio.learn.exercises_state import Attempt, ExercisesView
+from kanon.studio.learn.large_type import GROWN
+from kanon.studio.learn.small_tables import small_table
+from kanon.studio.session import state
+from kanon.studio.session.text import percent, plain, spoken
+from kanon.teaching.by_hand import ByHand, Row, by_hand, column_stepped, value_set
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.handout import tree_pictures
+from kanon.teaching.questions import (
+    AnyQuestion,
+    ChoiceQuestion,
+    LevelsQuestion,
+    NumberQuestion,
+    RecodeQuestion,
+)
+from kanon.teaching.small_tables import SmallTable, tuple_text
+
+__all__ = ["answer_field", "is_wide", "question_shown", "trees_shown"]
+
+Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
+
+_SMALL = "rgba(213, 94, 0, 0.20)"
+
+_WIDTH = 6.5
+"""Of a column of the grid, in letters' sizes, with the gap beside it."""
+
+_LARGEST = 1e15
+"""The largest number that the field shows; beyond it a browser rounds counts."""
+
+
+def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
+    """What is asked."""
+    asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
+    if question.points == 1:
+        points = say("1 point")
+    else:
+        points = say("{points} points", points=f"{question.points:g}")
+    heading = say("**Question {number}** ({points}).", number=number, points=points)
+    st.markdown(f"{heading} {plain(asked)}")
+
+
+def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
+    """Whether the field to answer with takes the whole width."""
+    roles = exercises.table_of(question).schema.roles
+    return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 4
+
+
+def _kept(roles: Mapping[str, Role]) -> list[str]:
+    """The columns that are there while a table is recoded: who it is, is not asked."""
+    return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
+
+
+def answer_field(
+    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, change: Change
+) -> None:
+    """The table, and what an answer is given with.
+
+    Parameters
+    ----------
+    exercises
+        The set.
+    attempt
+        What was answered so far.
+    question
+        The question.
+    change
+        Told how the view changes.
+    """
+    table = exercises.table_of(question)
+    now = answer_now(attempt, exercises, question)
+
+    def give(answer: Any) -> None:
+        change(lambda view: answered(view, exercises, question, answer))
+
+    about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
+    match question:
+        case RecodeQuestion():
+            _recode(question, table, now, give, about)
+        case LevelsQuestion():
+            _levels(question, table, now, give, about)
+        case NumberQuestion():
+            _number(question, now, give, about)
+            _as_it_is(table)
+        case ChoiceQuestion():
+            _choice(question, table, now, give, about)
+            _as_it_is(table)
+        case _:
+            assert_never(question)
+
+
+def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> None:
+    """The trees with the cost of every step, where one has to know them to answer.
+
+    Parameters
+    ----------
+    exercises, question
+        The set, and a question of it.
+    large
+        Whether they grow with the page's type.
+    """
+    if question.goes_by is None and not getattr(question, "levels", None):
+        return
+    metric = question.goes_by or "nllm"
+    table = exercises.table_of(question)
+    pictures = state.remembered(
+        "exercise-trees", (exercises.fingerprint, question.table, metric),
+        lambda: tree_pictures(table, metric),
+    )  # fmt: skip
+    title = say_of(metric_named(metric).card.title)
+    for picture in pictures:
+        said = say(
+            "{column}: what each step costs, as {metric} counts", column=picture.name, metric=title
+        )
+        st.markdown(plain(said))
+        width = round(picture.width * (GROWN if large else 1))
+        alt = say("Tree of {column}", column=spoken(picture.name))
+        st.image(picture.svg, width=width, alt=alt)
+        if picture.left_out:
+            st.caption(
+                say_counted(
+                    picture.left_out,
+                    "{count} value that no record has: not drawn.",
+                    "{count} values that no record has: not drawn.",
+                )
+            )
+
+
+# --- recoding by hand -----------------------------------------------------------------------
+def _recode(
+    question: RecodeQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """A select box for every value, with its ancestors; a row for records that look alike."""
+    state_now = by_hand(question, table, now)
+    _standing(question, state_now)
+    columns = table.classes.attributes
+    others = [name for name in _kept(table.schema.roles) if name not in columns]
+    count = len(columns) + 1 + len(others)
+    st.html(_rows_style(count))
+    with st.container(gap="xxsmall", key="exercise-grid"):
+        head = st.columns(count, vertical_alignment="bottom", gap="small")
+        for cell, name in zip(head, columns, strict=False):
+            with cell:
+                _column_head(table, now, name, give, columns.index(name))
+        head[len(columns)].markdown(f"**{say('class')}**")
+        for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
+            cell.markdown(f"**{plain(name)}**")
+        for number, row in enumerate(state_now.rows):
+            cells = st.columns(count, vertical_alignment="center", gap="small")
+            for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
+                with cell:
+                    _value(table, now, row, name, give, f"{about}-{number}-{j}")
+            enough = row.size >= question.k
+            colour, sign = ("green", "✓") if enough else ("red", "✗")
+            cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
+            for cell, name in zip(cells[len(columns) + 1 :], others, strict=True):
+                listed = table.frame[name].iloc[list(row.records)]
+                cell.markdown(plain(", ".join(listed)))
+
+
+def _rows_style(count: int) -> str:
+    """Records stay rows on a tablet too; of many columns one sees the rest by moving sideways."""
+    grid, row = ".st-key-exercise-grid", '[data-testid="stHorizontalBlock"]'
+    return f"""<style>
+{grid} {{ overflow-x: auto; }}
+{grid} {row}:has(> [data-testid="stColumn"]) {{
+    flex-wrap: nowrap; min-width: {count * _WIDTH - 1}rem;
+}}
+{grid} [data-testid="stColumn"] {{ flex: 1 1 0; min-width: 0; }}
+</style>"""
+
+
+def _column_head(
+    table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
+) -> None:
+    """The name of a column, and two buttons for all its values at once."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(f"**{plain(name)}**", width="content")
+        raising = say("Raise all values of {column} one step", column=plain(name))
+        lowering = say("Lower all values of {column} one step", column=plain(name))
+        for up, step, sign, said in (
+            (True, "raise", "↑", raising),
+            (False, "lower", "↓", lowering),
+        ):
+            st.button(
+                sign,
+                type="tertiary",
+                help=said,
+                key=f"exercise-{step}-{place}",
+                on_click=lambda up=up: give(column_stepped(table, now, name, up)),
+            )
+
+
+def _value(
+    table: SmallTable, now: Any, row: Row, name: str, give: Callable[[Any], None], about: str
+) -> None:
+    """What one value is raised to."""
+    key = f"exercise-value-{about}"
+    records = ", ".join(str(place + 1) for place in row.records)
+    st.selectbox(
+        say("{column} of record {records}", column=spoken(name), records=records),
+        row.choices[name],
+        key=state.seeded(key, row.values[name]),
+        on_change=lambda: give(value_set(table, now, row.records, name, state.typed(key))),
+        label_visibility="collapsed",
+    )
+
+
+def _standing(question: RecodeQuestion | LevelsQuestion, now: ByHand) -> None:
+    """The live state: classes, k, alteration."""
+    classes = say_counted(now.classes, "{count} class", "{count} classes")
+    small = " :green[✓]"
+    if now.small:
+        small = f", :red[{say('{small} too small ✗', small=now.small)}]"
+    reached = say(
+        "smallest class **{k}** of {wanted} · alteration **{alteration}** ↓ ({metric})",
+        k=now.k,
+        wanted=question.k,
+        alteration=percent(now.alteration),
+        metric=plain(say_of(metric_named(question.metric).card.title)),
+    )
+    st.markdown(f"**{classes}**{small} · {reached}")
+
+
+def _as_it_is(table: SmallTable) -> None:
+    """The table, with the role of each column."""
+    roles = table.schema.roles
+    small_table(table.frame.rename(columns=lambda name: f"{name} ({say_of(roles[name].value)})"))
+
+
+# --- the other kinds ------------------------------------------------------------------------
+def _levels(
+    question: LevelsQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """A level per column, and the table at these levels."""
+    state_now = by_hand(question, table, now)
+    pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
+    levels = {name: _level(now, name, tree) for name, tree in pairs}
+    with st.container(horizontal=True):
+        for j, (name, tree) in enumerate(pairs):
+            key = f"exercise-level-{about}-{j}"
+            st.number_input(
+                say(
+                    "Level of {column}, 0 to {highest}",
+                    column=plain(name),
+                    highest=tree.height - 1,
+                ),
+                min_value=0,
+                max_value=tree.height - 1,
+                key=state.seeded(key, levels[name]),
+                on_change=lambda name=name, key=key: give({**levels, name: int(state.typed(key))}),
+                width=220,
+            )
+    _standing(question, state_now)
+    _released(question, state_now, table)
+
+
+def _level(now: Any, name: str, tree: Hierarchy) -> int:
+    """The level of a column in an answer; 0 where there is none that it could be."""
+    level = now.get(name) if isinstance(now, dict) else None
+    return level if type(level) is int and 0 <= level < tree.height else 0
+
+
+def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
+    """The table as it is now, each record with its class."""
+    columns = list(table.frame.columns)
+    of_record = {record: row for row in now.rows for record in row.records}
+    rows, tints = [], {}
+    for place, record in enumerate(table.frame.to_dict("records")):
+        row = of_record[place]
+        enough = row.size >= question.k
+        if not enough:
+            tints[place] = _SMALL
+        cells = record | row.values
+        sign = "✓" if enough else "✗"
+        rows.append([*(cells[name] for name in columns), f"{row.letter} · {row.size} {sign}"])
+    small_table(pd.DataFrame(rows, columns=[*columns, say("class")]), tints)
+
+
+def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
+    """A number."""
+    key = f"exercise-number-{about}"
+    known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
+    st.number_input(
+        say("Your answer"),
+        value=None,
+        step=1.0 if question.whole else 0.01,
+        format="%g",
+        key=state.seeded(key, float(now) if known else None),
+        on_change=lambda: give(_whole(state.typed(key))),
+        width=260,
+    )
+
+
+def _whole(number: float | None) -> float | int | None:
+    """A count without a fraction."""
+    return int(number) if number is not None and number == int(number) else number
+
+
+def _choice(
+    question: ChoiceQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+) -> None:
+    """One of the classes."""
+    options: Sequence[tuple[str, ...]] = question.options(table)
+    key = f"exercise-choice-{about}"
+    chosen = tuple(now) if isinstance(now, list) else ()
+    st.radio(
+        say("Your answer"),
+        range(len(options)),
+        key=state.seeded(key, options.index(chosen) if chosen in options else None),
+        format_func=lambda place: plain(tuple_text(options[place])),
+        index=None,
+        horizontal=True,
+        on_change=lambda: give(list(options[state.typed(key)])),
+    )

@@ -1,0 +1,324 @@
+"""Attacks played out, on the page Learn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.errors import KanonError, TableError, listing
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemoryTable
+from kanon.studio.jobs import runner
+from kanon.studio.learn.attacks_state import STEPS, AttackView
+from kanon.studio.learn.small_tables import small_table
+from kanon.studio.session import state
+from kanon.studio.session.text import percent, plain
+from kanon.studio.session.work import Work
+from kanon.teaching.attacked import preset
+from kanon.teaching.attacks import ATTACKS, Scene, Target, attack, targets
+from kanon.teaching.case import Case, case_of, texts_of
+from kanon.teaching.small_tables import MOST_RECORDS
+
+__all__ = ["own_case", "show_attacks"]
+
+_FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
+_SIGNS = {True: say("● fits"), False: say("✗ ruled out")}
+
+
+def show_attacks(work: Work) -> None:
+    """Draw an attack on a release."""
+    view = work.lessons.attack
+    _choose(view)
+    try:
+        case = _own(work) if view.own else _invented(view.kind)
+        people = targets(view.kind, case)
+        scene = state.remembered(
+            "attack-scene",
+            (case, view.kind, view.person, view.ruled_out),
+            lambda: _played(view, case, people),
+        )
+    except KanonError as error:
+        st.info(plain(error.sentence), icon=":material/info:")
+        if view.own:
+            with st.container(horizontal=True):
+                st.page_link("pages/data.py", label=say("Data"), icon=":material/table:")
+                st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/shield:")
+        return
+    _attacker(work, view, scene, people)
+    if view.step < len(STEPS):
+        table, story = st.columns([1, 1], gap="medium")
+        with table:
+            _published(scene, marked=view.step > 2)
+        with story:
+            _story(scene, view.step, people, work.lessons.large)
+    else:
+        _prevented(scene)
+
+
+def own_case(work: Work) -> Case:
+    """The release that the session works on, to be attacked.
+
+    Raises
+    ------
+    KanonError
+        It cannot be: the sentence says why.
+    """
+    records = work.kept.n_records
+    if records > MOST_RECORDS:
+        raise TableError(
+            say_counted(
+                records,
+                "The table that you work on has {count} record; an attack is played out on at "
+                "most {most}, so that everybody can follow it.",
+                "The table that you work on has {count} records; an attack is played out on at "
+                "most {most}, so that everybody can follow it.",
+                most=MOST_RECORDS,
+            )
+        )
+    table = work.kept
+    if not isinstance(table, MemoryTable):
+        raise TableError(say("An attack is played out on a table in memory; load it as a file."))
+    if not work.sensitive_columns:
+        raise TableError(
+            say(
+                "No column of the table that you work on is sensitive, so there is nothing to "
+                "find out; choose one on the page Data."
+            )
+        )
+    if work.result is None or runner.outdated(work):
+        raise TableError(
+            say(
+                "There is no release with the settings of now; press Anonymise on the page "
+                "Anonymise."
+            )
+        )
+    done = work.result.release(work.result.k_for(work.k))
+    return case_of(table.frame, Schema(work.roles), work.trees, done.recoding, sensitive=work.focus)
+
+
+def _invented(kind: str) -> Case:
+    return state.remembered("attack-preset", kind, lambda: preset(kind))
+
+
+def _own(work: Work) -> Case:
+    about = (work.result, work.k, work.focus, work.roles, runner.outdated(work))
+    return state.remembered("attack-own", about, lambda: own_case(work))
+
+
+def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
+    known = None if view.person is None else people[view.person].known
+    return attack(view.kind, case, known, view.ruled_out)
+
+
+# --- what is chosen -------------------------------------------------------------------------
+def _look(**fields: Any) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, attack=replace(lessons.attack, **fields)))
+
+
+def _choose(view: AttackView) -> None:
+    """Which attack, on which table."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            say("Attack"),
+            list(ATTACKS),
+            label_visibility="collapsed",
+            required=True,
+            key=state.seeded("attack-kind", view.kind),
+            format_func=lambda kind: say_of(ATTACKS[kind].title),
+            on_change=lambda: _look(
+                kind=state.typed("attack-kind"), person=None, ruled_out=None, step=1
+            ),
+        )
+        st.segmented_control(
+            say("On"),
+            [False, True],
+            label_visibility="collapsed",
+            required=True,
+            key=state.seeded("attack-own", view.own),
+            format_func=lambda own: say("The release I work on") if own else say("Invented people"),
+            on_change=lambda: _look(
+                own=state.typed("attack-own"), person=None, ruled_out=None, step=1
+            ),
+        )
+
+
+def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
+    """Who is attacked, what the attacker can rule out, and how far the story is."""
+    told = next(place for place, one in enumerate(people) if one.known == scene.known)
+    chosen = told if view.person is None else view.person
+    about = f"{view.kind}-{view.own}-{work.version}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = f"attack-person-{about}"
+        st.selectbox(
+            say("Person attacked"),
+            range(len(people)),
+            key=state.seeded(key, chosen),
+            format_func=lambda place: people[place].name,
+            on_change=lambda: _look(person=state.typed(key), ruled_out=None),
+            width=200,
+        )
+        if view.kind == "background":
+            field = f"attack-out-{about}"
+            st.multiselect(
+                say("What the attacker can rule out"),
+                scene.case.values,
+                key=state.seeded(field, list(scene.ruled_out)),
+                placeholder=say("Nothing"),
+                on_change=lambda: _look(person=chosen, ruled_out=tuple(state.typed(field))),
+                help=say("A neighbour may know that somebody does not have a disease."),
+                width=260,
+            )
+        _steps(view)
+
+
+def _steps(view: AttackView) -> None:
+    """Back and on, by button or by key."""
+    last = len(STEPS)
+    st.button(
+        say("Back"),
+        disabled=view.step == 1,
+        key="attack-back",
+        shortcut="left",
+        on_click=lambda: _look(step=max(1, view.step - 1)),
+    )
+    heading = say_of(STEPS[min(view.step, last - 1)])
+    following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
+    st.button(
+        following,
+        type="primary",
+        disabled=view.step == last,
+        key="attack-next",
+        shortcut="right",
+        on_click=lambda: _look(step=min(last, view.step + 1)),
+    )
+
+
+# --- the story ------------------------------------------------------------------------------
+def _published(scene: Scene, marked: bool) -> None:
+    """The release; the records that fit are marked by a colour and by a sign."""
+    rows = pd.DataFrame(
+        {name: texts_of(scene.case.released[name]) for name in scene.case.released.columns}
+    )
+    signs = {place: place in scene.left for place in scene.fits} if marked else {}
+    tints = {place: _FITS if left else _OUT for place, left in signs.items()}
+    listed = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
+    rows.insert(0, "", listed, allow_duplicates=True)
+    small_table(rows, tints)
+
+
+def _story(scene: Scene, step: int, people: tuple[Target, ...], large: bool) -> None:
+    """The steps so far, one below the other, the last one in full; in large type that one alone."""
+    tell = (_was_published, _is_known, _who_fits)
+    for number, (heading, said) in enumerate(zip(STEPS, tell, strict=False), start=1):
+        if number == step or (number < step and not large):
+            st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people)}")
+    if step == 2 and scene.card.name == "linkage":
+        register = scene.case.register
+        small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
+    if step == 4:
+        st.markdown(f"**4. {say_of(STEPS[3])}.**")
+        _what_follows(scene)
+
+
+def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
+    case = scene.case
+    gone = case.schema.columns(Role.IDENTIFIER)
+    said = say(
+        "The release has {records} and is {k}-anonymous: in {columns} each of them looks like at "
+        "least {others}.",
+        records=records_said(len(case.released)),
+        k=case.k,
+        columns=listing(case.recoding.classes.attributes, most=12),
+        others=say_counted(case.k - 1, "{count} other one", "{count} others"),
+    )
+    if gone:
+        without = say("It was published without {columns}.", columns=listing(gone, most=12))
+        said = f"{said} {without}"
+    return plain(said)
+
+
+def _is_known(scene: Scene, people: tuple[Target, ...]) -> str:
+    name = plain(next(one.name for one in people if one.known == scene.known))
+    facts = ", ".join(f"{column} **{plain(value)}**" for column, value in _facts(scene))
+    if scene.card.name == "linkage":
+        return say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
+    said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
+    if scene.ruled_out:
+        values = f" {say('or')} ".join(f"**{plain(value)}**" for value in scene.ruled_out)
+        said = f"{said} {say('{name} does not have {values}.', name=name, values=values)}"
+    return said
+
+
+def _facts(scene: Scene) -> list[tuple[str, str]]:
+    return [(plain(column), value) for column, value in scene.known.items()]
+
+
+def _who_fits(scene: Scene, _: tuple[Target, ...]) -> str:
+    fits, left = len(scene.fits), len(scene.left)
+    if not fits:
+        return say_counted(0, "{count} record fits.", "{count} records fit.")
+    if left == fits:
+        return say_counted(
+            fits,
+            "{count} record fits what the attacker knows (●).",
+            "{count} records fit what the attacker knows (●).",
+        )
+    return say_counted(
+        fits,
+        "{count} record fits; {out} ruled out (✗), {left} left (●).",
+        "{count} records fit; {out} ruled out (✗), {left} left (●).",
+        out=thin(fits - left),
+        left=thin(left),
+    )
+
+
+def _what_follows(scene: Scene) -> None:
+    _finding(scene)
+    after = dict(scene.after)
+    small_table(
+        pd.DataFrame(
+            [
+                [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
+                for value, share in scene.before
+            ],
+            columns=[scene.case.sensitive, say("anybody knows"), say("the attacker knows")],
+        )
+    )
+
+
+def _finding(scene: Scene) -> None:
+    """What the attacker learns: a warning where it tells."""
+    if scene.told:
+        st.error(plain(scene.finding), icon=":material/visibility:")
+    else:
+        st.success(plain(scene.finding), icon=":material/visibility_off:")
+
+
+def _prevented(scene: Scene) -> None:
+    """The model that would have prevented it, and the same attack on a release that meets it."""
+    prevention = scene.prevention
+    st.markdown(f"**{plain(prevention.sentence)}**")
+    before, after = st.columns(2, gap="medium")
+    with before:
+        st.markdown(f"**{say('This release')}**")
+        _finding(scene)
+        _published(scene, marked=True)
+    safer = prevention.case
+    if safer is None or prevention.holds:
+        return
+    again = state.remembered(
+        "attack-again",
+        scene,
+        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
+    )
+    with after:
+        st.markdown(f"**{say('The same attack on one that meets it')}**")
+        _finding(again)
+        _published(again, marked=True)

@@ -1,0 +1,209 @@
+"""Exercises on the page Learn: from one state to the next, and what a worker does for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanon.base.language import say
+from kanon.errors import ExerciseError
+from kanon.studio.jobs.worker import Progress
+from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores
+from kanon.studio.session.work import Work
+from kanon.teaching.by_hand import unchanged
+from kanon.teaching.exercises import (
+    Answers,
+    ExerciseSet,
+    Scored,
+    read_answers,
+    read_exercises,
+    score,
+    score_files,
+)
+from kanon.teaching.questions import AnyQuestion, LevelsQuestion, RecodeQuestion
+
+__all__ = [
+    "answer_now",
+    "answered",
+    "attempt_at",
+    "begun_anew",
+    "best_shown",
+    "checked",
+    "handed_in",
+    "marked_files",
+    "opened_set",
+    "points_so_far",
+    "scored",
+    "undone",
+    "with_answers",
+    "with_scores",
+    "with_set",
+]
+
+_NOBODY = "(no name)"
+
+
+# --- for a worker ---------------------------------------------------------------------------
+def opened_set(progress: Progress, content: bytes) -> ExerciseSet:
+    """A checked set, with the best answers that were found on the way."""
+    return read_exercises(content, progress)
+
+
+def marked_files(
+    progress: Progress, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]
+) -> Scores:
+    """The marks of a class."""
+    return Scores(exercises.fingerprint, score_files(exercises, files, progress))
+
+
+def with_set(work: Work, found: ExerciseSet) -> Work:
+    """The work with another set open, at its first question; answers to others stay."""
+    return _changed(work, opened=found, place=0, uploads=work.lessons.exercises.uploads + 1)
+
+
+def with_scores(work: Work, found: Scores) -> Work:
+    """The work with the marks of a class."""
+    return _changed(work, scores=found, uploads=work.lessons.exercises.uploads + 1)
+
+
+def _changed(work: Work, **fields: Any) -> Work:
+    view = replace(work.lessons.exercises, **fields)
+    return replace(work, lessons=replace(work.lessons, exercises=view))
+
+
+# --- what a student does --------------------------------------------------------------------
+def attempt_at(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
+    """What was done with a set so far."""
+    return view.attempts.get(exercises.fingerprint, Attempt())
+
+
+def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Any:
+    """What a question is answered with; a table that is not touched is as it stands.
+
+    None where something has to be typed or chosen first.
+    """
+    if question.id in attempt.answers:
+        return attempt.answers[question.id]
+    table = exercises.table_of(question)
+    if isinstance(question, RecodeQuestion):
+        return unchanged(table)
+    if isinstance(question, LevelsQuestion):
+        return dict.fromkeys(table.classes.attributes, 0)
+    return None
+
+
+def answered(
+    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, answer: Any
+) -> ExercisesView:
+    """Another answer; the mark of the one before does not count any more. None is no answer."""
+    return _on(view, exercises, lambda attempt: _with_answer(attempt, question.id, answer))
+
+
+def checked(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) -> ExercisesView:
+    """The answer to a question, marked."""
+
+    def marked(attempt: Attempt) -> Attempt:
+        mark = exercises.mark(question, answer_now(attempt, exercises, question))
+        return replace(attempt, marks={**attempt.marks, question.id: mark})
+
+    return _on(view, exercises, marked)
+
+
+def best_shown(
+    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, shown: bool
+) -> ExercisesView:
+    """Show the best answer to a question, or hide it."""
+
+    def looked(attempt: Attempt) -> Attempt:
+        one = {question.id}
+        return replace(attempt, shown=attempt.shown | one if shown else attempt.shown - one)
+
+    return _on(view, exercises, looked)
+
+
+def begun_anew(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) -> ExercisesView:
+    """A question as if it had not been answered; it can be undone."""
+    return _on(
+        view,
+        exercises,
+        lambda attempt: replace(
+            _with_answer(attempt, question.id, None), before=replace(attempt, before=None)
+        ),
+    )
+
+
+def undone(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
+    """As it was before many answers were changed at once."""
+    return _on(view, exercises, lambda attempt: attempt.before or attempt)
+
+
+def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
+    """Go on with the answers of a file; what was answered before can be had back.
+
+    Raises
+    ------
+    ExerciseError
+        It is no file of answers, or one to another set.
+    """
+    found = read_answers(content)
+    score(exercises, found)
+    given = {name: answer for name, answer in found.answers.items() if answer is not None}
+    now = attempt_at(view, exercises)
+    before = replace(now, before=None) if now.answers else None
+    taken = _on(view, exercises, lambda _: Attempt(answers=given, before=before))
+    return replace(taken, student=found.student, uploads=view.uploads + 1)
+
+
+def scored(view: ExercisesView, exercises: ExerciseSet) -> Scored:
+    """What all answers so far are worth, checked or not."""
+    return score(exercises, _file(exercises, attempt_at(view, exercises), view.student))
+
+
+def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
+    """The points of the answers that were checked and not changed since."""
+    worth = {question.id: question.points for question in exercises.questions}
+    return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
+
+
+def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
+    """The file of answers.
+
+    Raises
+    ------
+    ExerciseError
+        There is no name.
+    """
+    if not view.student.strip():
+        raise ExerciseError(say("Type a name or a pseudonym: it stands in the file of answers."))
+    return _file(exercises, attempt_at(view, exercises), view.student)
+
+
+def _file(exercises: ExerciseSet, attempt: Attempt, student: str) -> Answers:
+    known = [question.id for question in exercises.questions]
+    given = {name: attempt.answers[name] for name in known if name in attempt.answers}
+    return Answers(
+        set=exercises.fingerprint, student=student.strip()[:100] or _NOBODY, answers=given
+    )
+
+
+def _with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
+    given = _without(attempt.answers, name)
+    return replace(
+        attempt,
+        answers=given if answer is None else {**given, name: answer},
+        marks=_without(attempt.marks, name),
+        shown=attempt.shown - {name},
+        before=None,
+    )
+
+
+def _without(mapping: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if key != name}
+
+
+def _on(
+    view: ExercisesView, exercises: ExerciseSet, change: Callable[[Attempt], Attempt]
+) -> ExercisesView:
+    attempts = {**view.attempts, exercises.fingerprint: change(attempt_at(view, exercises))}
+    return replace(view, attempts=attempts)

@@ -1,0 +1,310 @@
+"""Exercises and their answers, on the page Learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kanon.base.language import say, say_counted
+from kanon.studio.jobs import runner
+from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
+from kanon.studio.learn.exercises import (
+    attempt_at,
+    begun_anew,
+    best_shown,
+    checked,
+    handed_in,
+    points_so_far,
+    scored,
+    undone,
+    with_answers,
+)
+from kanon.studio.learn.exercises_state import Attempt, ExercisesView
+from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.teacher_panel import for_the_teacher, under_way
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.uploads import upload_field
+from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
+from kanon.teaching.questions import AnyQuestion, Mark
+
+__all__ = ["show_exercises"]
+
+
+def show_exercises(work: Work) -> None:
+    """Draw an exercise set."""
+    view = work.lessons.exercises
+    exercises = view.opened or _built_in()
+    attempt = attempt_at(view, exercises)
+    title = f"**{plain(exercises.title)}**"
+    if exercises.author:
+        title = say("{title} by {author}", title=title, author=plain(exercises.author))
+    st.markdown(f"{title} · {_so_far(exercises, attempt)}")
+    _questions(exercises, attempt, view)
+    if view.place < len(exercises.questions):
+        _question(exercises, attempt, view, work.lessons.large)
+    else:
+        _hand_in(exercises, attempt, view)
+    with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
+        _files(work, view, exercises)
+    with st.expander(say("For the teacher"), icon=":material/school:"):
+        for_the_teacher(work, view, exercises)
+
+
+def _built_in() -> ExerciseSet:
+    """The set that comes with kanon."""
+    return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
+
+
+def _change(make: Callable[[ExercisesView], ExercisesView]) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, exercises=make(lessons.exercises)))
+
+
+def _look(**fields: Any) -> None:
+    _change(lambda view: replace(view, **fields))
+
+
+def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
+    return say_counted(
+        len(attempt.marks),
+        "{got} of {points} points, {count} question checked",
+        "{got} of {points} points, {count} questions checked",
+        got=f"{points_so_far(attempt, exercises):.4g}",
+        points=f"{exercises.points:g}",
+    )
+
+
+# --- from question to question --------------------------------------------------------------
+def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+    """The questions in a row, each with a sign for how far it is."""
+    places = [*range(len(exercises.questions)), len(exercises.questions)]
+
+    def called(place: int) -> str:
+        if place == len(exercises.questions):
+            return say("Hand in")
+        return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        key = f"exercise-place-{exercises.fingerprint}"
+        st.segmented_control(
+            say("Question"),
+            places,
+            required=True,
+            key=state.seeded(key, view.place),
+            format_func=called,
+            on_change=lambda: _go(exercises, state.typed(key)),
+            label_visibility="collapsed",
+        )
+    if attempt.answers:
+        st.caption(say("✓ all points · ◐ some points · ✗ none · … answered, not checked"))
+
+
+def _go(exercises: ExerciseSet, place: int | None) -> None:
+    """Show a question of the set that is open; a browser may still tell of the one before."""
+    now = state.work().lessons.exercises.opened or _built_in()
+    if place is not None and now.fingerprint == exercises.fingerprint:
+        _look(place=place)
+
+
+def _sign(attempt: Attempt, question: AnyQuestion) -> str:
+    mark = attempt.marks.get(question.id)
+    if mark is None:
+        return "…" if question.id in attempt.answers else ""
+    return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
+
+
+def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, large: bool) -> None:
+    """What is asked, the field to answer it, and beside or below that what came of it."""
+    question = exercises.questions[view.place]
+    question_shown(exercises, question, view.place + 1)
+    if large or is_wide(exercises, question):
+        answer_field(exercises, attempt, question, _change)
+        left, right = st.columns(2, gap="medium")
+    else:
+        answering, left = st.columns([7, 5], gap="medium")
+        right = left
+        with answering:
+            answer_field(exercises, attempt, question, _change)
+    with left:
+        _checking(exercises, attempt, view, question)
+    with right:
+        trees_shown(exercises, question, large)
+
+
+def _checking(
+    exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
+) -> None:
+    """Check, what came of it, and what is best."""
+    mark = attempt.marks.get(question.id)
+    with st.container(horizontal=True):
+        st.button(
+            say("Check"),
+            type="primary",
+            icon=":material/check:",
+            key="exercise-check",
+            on_click=_change,
+            args=(lambda now: checked(now, exercises, question),),
+        )
+        if mark is not None:
+            shown = question.id in attempt.shown
+            st.button(
+                say("Hide the best") if shown else say("Show the best"),
+                icon=":material/lightbulb:",
+                key="exercise-best",
+                on_click=_change,
+                args=(lambda now: best_shown(now, exercises, question, not shown),),
+            )
+        if attempt.before is not None:
+            st.button(
+                say("Undo"),
+                icon=":material/undo:",
+                key="exercise-undo",
+                on_click=_change,
+                args=(lambda now: undone(now, exercises),),
+            )
+        elif question.id in attempt.answers:
+            st.button(
+                say("Begin anew"),
+                icon=":material/restart_alt:",
+                key="exercise-anew",
+                on_click=_change,
+                args=(lambda now: begun_anew(now, exercises, question),),
+            )
+        last = view.place + 1 == len(exercises.questions)
+        st.button(
+            say("Hand in") if last else say("Next question"),
+            icon=":material/arrow_forward:",
+            key="exercise-next",
+            on_click=lambda: _look(place=view.place + 1),
+        )
+    if mark is not None:
+        _marked(mark, question)
+    if question.id in attempt.shown:
+        st.info(plain(question.solved(exercises.table_of(question))), icon=":material/lightbulb:")
+
+
+def _marked(mark: Mark, question: AnyQuestion) -> None:
+    got = _part(mark.share * question.points, question.points)
+    said = f"{got}: {mark.sentence}"
+    if mark.share == 1:
+        st.success(plain(said), icon=":material/check_circle:")
+    elif mark.share:
+        st.warning(plain(said), icon=":material/contrast:")
+    else:
+        st.error(plain(said), icon=":material/cancel:")
+
+
+def _part(points: float, most: float) -> str:
+    return say("{points} of {most}", points=f"{points:.4g}", most=f"{most:g}")
+
+
+# --- handing in -----------------------------------------------------------------------------
+def _hand_in(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+    """All points with their reasons, and the file of answers."""
+    found = scored(view, exercises)
+    got = _part(found.points, found.most)
+    st.subheader(say("{points} points", points=got))
+    small_table(
+        pd.DataFrame(
+            {
+                say("question"): [f"{place}: {one.id}" for place, one in enumerate(found.marks, 1)],
+                say("points"): [_part(one.points, one.most) for one in found.marks],
+                say("why"): [one.sentence for one in found.marks],
+            }
+        )
+    )
+    name, button = st.columns([2, 1], vertical_alignment="bottom")
+    name.text_input(
+        say("Name or pseudonym"),
+        key=state.seeded("exercise-student", view.student),
+        max_chars=100,
+        on_change=lambda: _look(student=state.typed("exercise-student")),
+        help=say(
+            "It stands in the file of answers. Nothing is sent: you hand the file in yourself."
+        ),
+    )
+    with button:
+        if not view.student.strip():
+            st.button(
+                say("Download the answers"),
+                icon=":material/download:",
+                disabled=True,
+                key="exercise-nameless",
+                help=say("Type a name or a pseudonym first."),
+                width="stretch",
+            )
+        else:
+            made = handed_in(view, exercises).to_json()
+            st.download_button(
+                say("Download the answers"),
+                data=made.encode(),
+                file_name=file_name("answers", "json", made),
+                mime="application/json",
+                icon=":material/download:",
+                on_click="ignore",
+                type="primary",
+                key="exercise-answers",
+                width="stretch",
+            )
+
+
+def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+    """Another set, the one that comes with kanon, and answers that were saved."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        key = f"exercise-set-{view.uploads}"
+        upload_field(
+            say("Open an exercise set"),
+            MEGABYTES,
+            type="json",
+            key=key,
+            disabled=work.busy,
+            on_change=_take_set,
+            args=(key,),
+            help=say("A file that your teacher made. Answers to the set that is open stay."),
+        )
+        under_way(work, "exercises")
+        if view.opened is not None:
+            st.button(
+                say("Back to the set that comes with kanon"),
+                key="exercise-built-in",
+                on_click=lambda: _look(opened=None, place=0),
+            )
+    with right:
+        field = f"exercise-go-on-{view.uploads}"
+        upload_field(
+            say("Go on with answers that you saved"),
+            MEGABYTES,
+            type="json",
+            key=field,
+            on_change=_take_answers,
+            args=(field, exercises),
+        )
+
+
+def _take_set(key: str) -> None:
+    given = state.typed(key)
+    if given is not None:
+        runner.open_exercises(given.getvalue())
+
+
+def _take_answers(key: str, exercises: ExerciseSet) -> None:
+    given = state.typed(key)
+    if given is None:
+        return
+
+    def taken() -> Work:
+        work = state.work()
+        view = with_answers(work.lessons.exercises, exercises, given.getvalue())
+        lessons = replace(work.lessons, exercises=view)
+        said = say("The answers are here again.")
+        return replace(work, lessons=lessons, problem=None, notice=said)
+
+    state.attempt(taken)

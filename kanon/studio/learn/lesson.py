@@ -1,0 +1,192 @@
+"""The lesson that is shown: which table, which algorithm and settings, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon.base.language import say
+from kanon.base.sentences import records_said
+from kanon.errors import TableError
+from kanon.metrics import BESIDE, PUBLISHED
+from kanon.plan import VERSION, Plan
+from kanon.run import Prepared, algorithm_named, uses
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource, MemoryTable
+from kanon.strategies import STRATEGIES, needs_sensitive
+from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session.work import (
+    Work,
+    fingerprint_of,
+    plan_content,
+    plan_of,
+    usable_metrics,
+    usable_strategies,
+)
+from kanon.teaching.building import MOST, lesson_of
+from kanon.teaching.lesson import Lesson
+from kanon.teaching.presets import PRESETS, preset_for, preset_table
+from kanon.teaching.small_tables import SmallTable
+
+__all__ = ["FEWEST", "OWN", "Told", "largest_k", "metrics_of", "strategies_of", "table_of", "told"]
+
+FEWEST = 6
+"""The fewest records of a lesson on a table of one's own."""
+
+OWN = "own"
+"""What stands for the table that the session works on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A lesson, and the table that it is of.
+
+    Attributes
+    ----------
+    table
+        The records.
+    lesson
+        The lesson on them.
+    key
+        A fingerprint of all that both depend on.
+    """
+
+    table: SmallTable
+    lesson: Lesson
+    key: str
+
+
+def table_of(view: StepsView) -> str:
+    """The table that is shown: the chosen one, or that on which the algorithm is seen best."""
+    return view.table or preset_for(algorithm_named(view.algorithm))
+
+
+def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
+    """The metrics that can be chosen, and the one that guides."""
+    name = table_of(view)
+    if name == OWN:
+        usable, usual = usable_metrics(work), work.metric
+    else:
+        trees = preset_table(name).classes.hierarchies
+        drawn = all(tree.weight is not None for tree in trees)
+        usable = [*PUBLISHED, *BESIDE, *(["custom"] if drawn else [])]
+        usual = PRESETS[name].metric
+    return usable, next(one for one in (view.metric, usual, *usable) if one in usable)
+
+
+def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
+    """The strategies that can be chosen, and the one that is."""
+    name = table_of(view)
+    if name == OWN:
+        usable = usable_strategies(replace(work, algorithm=view.algorithm))
+    else:
+        able = Role.SENSITIVE in PRESETS[name].roles.values()
+        known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
+        usable = [one for one in known if able or not needs_sensitive(one)]
+    return usable, view.strategy if view.strategy in usable else usable[0]
+
+
+def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
+    """The largest k that the records allow, and the one that is asked for."""
+    name = table_of(view)
+    if name == OWN:
+        most, usual = min(view.records, work.table.n_records), work.k
+    else:
+        most, usual = len(preset_table(name).frame), PRESETS[name].k
+    most = max(most, 2)
+    return most, min(view.k or usual, most)
+
+
+def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Told]) -> Told:
+    """The lesson of the page's settings.
+
+    Parameters
+    ----------
+    work
+        What the session works on.
+    remember
+        :func:`kanon.studio.session.state.remembered`.
+
+    Raises
+    ------
+    TableError
+        The table of the session has too few records, or lies elsewhere.
+    PlanError
+        The algorithm cannot do what is asked for, or the lesson would be too long.
+    Unsatisfiable
+        No release can meet k or a model.
+    KanonError
+        A hierarchy lacks values.
+    """
+    view, own = work.lessons.steps, table_of(work.lessons.steps) == OWN
+    inside = replace(  # a lesson counts records: each of a handful is shown by itself
+        work,
+        algorithm=view.algorithm,
+        k=largest_k(work, view)[1],
+        person=None,
+        **_guided(work, view),
+    )
+    content = plan_content(inside, trees=False) if own else _content(work, view)
+    trees = tuple(work.trees.items()) if own else ()
+    drawn = (view.records, view.seed) if own else ()
+
+    def make() -> Told:
+        plan = plan_of(inside) if own else Plan.from_content(content)
+        table = _own_table(work, view) if own else preset_table(table_of(view))
+        prepared = Prepared(plan, table.source, 0)
+        weights = prepared.attribute_weights
+        lesson = lesson_of(algorithm_named(view.algorithm), prepared.task(), plan.metric, weights)
+        about = [(name, tree.entries()) for name, tree in trees]
+        return Told(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
+
+    return remember("lesson", (table_of(view), drawn, repr(content), trees), make)
+
+
+def _content(work: Work, view: StepsView) -> dict[str, Any]:
+    """The plan for a table that comes with kanon."""
+    preset, (_, k) = PRESETS[table_of(view)], largest_k(work, view)
+    algorithm: dict[str, Any] = {"name": view.algorithm, **_guided(work, view)}
+    if uses(view.algorithm, "node"):
+        algorithm["node"] = dict(preset.levels)
+    return {
+        "version": VERSION,
+        "columns": {name: {"role": role.value} for name, role in preset.roles.items()},
+        "algorithm": algorithm,
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+
+
+def _guided(work: Work, view: StepsView) -> dict[str, Any]:
+    return {"metric": metrics_of(work, view)[1], "strategy": strategies_of(work, view)[1]}
+
+
+def _own_table(work: Work, view: StepsView) -> SmallTable:
+    """Some records of the session's table, with its roles and hierarchies."""
+    # What an engine holds is not even asked for its records that lack something.
+    if not isinstance(work.table, MemoryTable) or not isinstance(kept := work.kept, MemoryTable):
+        raise TableError(
+            say(
+                "The table stays in its engine, and a lesson needs its records here; download a "
+                "few of them as a table of their own, or take one that comes with kanon."
+            )
+        )
+    if kept.n_records < FEWEST:
+        records = records_said(kept.n_records)
+        if kept.n_records < work.table.n_records:
+            records = say("{records} with all quasi-identifiers", records=records)
+        raise TableError(
+            say(
+                "A lesson takes {fewest} to {most} records, and the table has {records}; take one "
+                "that comes with kanon.",
+                fewest=FEWEST,
+                most=MOST,
+                records=records,
+            )
+        )
+    size = min(max(view.records, FEWEST), MOST, kept.n_records)
+    frame = kept.frame.head(size)
+    if view.seed is not None:
+        frame = kept.frame.sample(size, random_state=view.seed).sort_index()
+    frame, schema = frame.reset_index(drop=True), Schema(dict(work.roles))
+    return SmallTable(frame, schema, MemorySource(frame, schema, work.trees))

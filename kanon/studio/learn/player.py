@@ -1,0 +1,108 @@
+"""Going through the steps of a lesson: a slider, buttons with keys, and steps that follow alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session import state
+
+__all__ = ["PACE", "change", "forward", "player"]
+
+PACE = 2.5
+"""Seconds from one step to the next, where they follow by themselves."""
+
+_STYLE = "<style>.stMain kbd { color: inherit !important; opacity: 1 !important; }</style>"
+"""The keys on the buttons are as dark as their names."""
+
+_LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
+
+
+def change(**fields: Any) -> None:
+    """Change what is shown of the steps."""
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, steps=replace(lessons.steps, **fields)))
+
+
+def forward(last: int) -> None:
+    """Go one step further by itself; at the end, stop."""
+    step = min(state.work().lessons.steps.step + 1, last)
+    change(step=step, playing=step < last)
+
+
+def player(view: StepsView, last: int) -> int:
+    """Draw the slider and the buttons; returns the step that is shown.
+
+    Parameters
+    ----------
+    view
+        What is shown.
+    last
+        The position of the last step.
+    """
+    key = f"learn-step-{last}"
+    if view.playing and state.typed(key) is None:
+        change(playing=False)  # the page was left, or loaded anew, meanwhile
+        view = state.work().lessons.steps
+    at = min(view.step, last)
+    st.html(_STYLE)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _button("first", say("First"), ":material/first_page:", "Home", at == 0, lambda: _go(0))
+        _button("back", say("Back"), _LEFT, "Left", at == 0, lambda: _go(at - 1))
+        if view.playing:
+            _button("pause", say("Pause"), ":material/pause:", "Space", False, lambda: _go(at))
+        else:
+            start = 0 if at == last else at
+            _button(
+                "play", say("Play"), ":material/play_arrow:", "Space", False,
+                lambda: change(step=start, playing=True),
+            )  # fmt: skip
+        _button("next", say("Next"), _RIGHT, "Right", at == last, lambda: _go(at + 1))
+        _button("last", say("Last"), ":material/last_page:", "End", at == last, lambda: _go(last))
+        st.slider(
+            say("Step"),
+            0,
+            last,
+            key=state.seeded(key, at),
+            on_change=lambda: _go(int(state.typed(key))),
+            label_visibility="collapsed",
+        )
+    if view.playing:
+        _clock(last)
+    return at
+
+
+def _go(step: int) -> None:
+    """Show a step; whoever goes by hand is not taken further."""
+    change(step=step, playing=False)
+
+
+def _button(
+    name: str, said: str, icon: str, key: str, off: bool, pressed: Callable[[], None]
+) -> None:
+    st.button(
+        said,
+        icon=icon,
+        disabled=off,
+        shortcut=key,
+        on_click=pressed,
+        key=f"learn-{name}",
+    )
+
+
+def _clock(last: int) -> None:
+    """Draw the page again after a while, one step further; nothing runs once it is left."""
+    drawn = count()
+
+    def tick() -> None:
+        if next(drawn):  # the first time it is drawn with the page
+            forward(last)
+            st.rerun()
+
+    st.fragment(tick, run_every=PACE)()

@@ -1,0 +1,45 @@
+"""What the page Learn shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kanon.studio.learn.attacks_state import AttackView
+from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.learn.steps_state import StepsView
+
+__all__ = ["LessonsPart", "LessonsView"]
+
+LessonsPart = Literal["steps", "attacks", "exercises"]
+
+
+@dataclass(frozen=True)
+class LessonsView:
+    """What is shown.
+
+    Attributes
+    ----------
+    part
+        Which part of the page is open.
+    large
+        Whether type is large enough for a projector.
+    steps
+        What its part Step by step shows.
+    attack
+        The attack that is played out.
+    exercises
+        The exercise set, and what was answered.
+    """
+
+    part: LessonsPart = "steps"
+    large: bool = False
+    steps: StepsView = field(default_factory=StepsView)
+    attack: AttackView = field(default_factory=AttackView)
+    exercises: ExercisesView = field(default_factory=ExercisesView)
+
+    @property
+    def of_the_user(self) -> LessonsView:
+        """What stays when another table is loaded: nothing in it is about one."""
+        steps = StepsView() if self.steps.table == "own" else self.steps
+        return LessonsView(part=self.part, large=self.large, steps=steps, exercises=self.exercises)

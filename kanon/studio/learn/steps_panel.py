@@ -1,0 +1,255 @@
+"""An algorithm step by step, on the page Learn."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_of
+from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
+from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson_numbers import running_chart
+from kanon.errors import KanonError
+from kanon.run import algorithm_named, algorithms, uses
+from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.studio.learn.lesson import (
+    FEWEST,
+    OWN,
+    Told,
+    largest_k,
+    metrics_of,
+    strategies_of,
+    table_of,
+    told,
+)
+from kanon.studio.learn.player import change, player
+from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
+from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session import state
+from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.work import Work, metric_called
+from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.teaching.building import MOST
+from kanon.teaching.lesson import Lesson, written
+from kanon.teaching.presets import PRESETS
+from kanon.teaching.tables import candidates_table, numbers_table, records_table
+
+__all__ = ["show_steps"]
+
+_IN_A_ROW = 3
+"""So many numbers."""
+
+_BESIDE = 4
+"""A table with more columns stands below the picture."""
+
+_WHICH = {"first": say("The first ones"), "drawn": say("Drawn at random")}
+"""Which records of the session's table a lesson is about."""
+
+
+def show_steps(work: Work) -> None:
+    """Draw the lesson of an algorithm."""
+    view = work.lessons.steps
+    # Large, the choices would fill the screen that the picture is to be seen on.
+    with st.expander(say("What is told")) if work.lessons.large else st.container():
+        _choices(work, view)
+    try:
+        found = told(work, state.remembered)
+    except KanonError as error:
+        st.warning(plain(error.sentence), icon=":material/error:")
+        return
+    at = player(view, len(found.lesson.steps) - 1)
+    _step(work, found, at)
+
+
+# --- what is told ---------------------------------------------------------------------------
+def _choices(work: Work, view: StepsView) -> None:
+    """One row: table, algorithm, metric, strategy, k; another for records of one's own."""
+    own = table_of(view) == OWN
+    places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
+    titles = {name: say_of(one.title) for name, one in PRESETS.items()}
+    titles[OWN] = say("The table I work on")
+    about = say("Some records of your table.") if own else say_of(PRESETS[table_of(view)].about)
+    until = say("Until you choose one, it is the table on which the algorithm is seen best.")
+    _choice(
+        next(places), say("Table of the lesson"), "table", titles, table_of(view),
+        f"{about} {until}",
+    )  # fmt: skip
+    module = algorithm_named(view.algorithm)
+    _choice(
+        next(places), say("Algorithm told"), "algorithm",
+        {name: say_of(one.CARD.title) for name, one in algorithms().items()}, view.algorithm,
+        f"{say_of(module.CARD.summary)} {say_of(module.GUARANTEES)}",
+    )  # fmt: skip
+    names, metric = metrics_of(work, view)
+    about = f"{say('What counts as a loss.')} {say_of(metric_called(work, metric).card.summary)}"
+    if not uses(view.algorithm, "metric"):
+        about = f"{about} {say('This algorithm is not guided by it.')}"
+    _choice(
+        next(places), say("Costs by"), "metric",
+        {name: say_of(metric_called(work, name).card.title) for name in names}, metric, about,
+    )  # fmt: skip
+    if uses(view.algorithm, "strategy"):
+        names, strategy = strategies_of(work, view)
+        about = say("Which class a smallest one is merged with.")
+        _choice(
+            next(places), say("Partner by"), "strategy",
+            {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
+            f"{about} {say_of(STRATEGIES[strategy].summary)}",
+        )  # fmt: skip
+    most, k = largest_k(work, view)
+    key = f"learn-k-{table_of(view)}-{most}"
+    next(places).number_input(
+        say("k asked for"),
+        2,
+        most,
+        key=state.seeded(key, k),
+        on_change=lambda: change(k=int(state.typed(key)), step=0, playing=False),
+        help=say("Every record is to look like at least k − 1 others."),
+    )
+    if own:
+        _records(work, view)
+
+
+def _choice(
+    place: st.delta_generator.DeltaGenerator,
+    label: str,
+    field: str,
+    titles: dict[str, str],
+    value: str,
+    said: str,
+) -> None:
+    """A select box for one field of what is shown; another lesson begins with its table."""
+    key = f"learn-{field}"
+    place.selectbox(
+        label,
+        list(titles),
+        key=state.seeded(key, value),
+        format_func=lambda name: titles[name],
+        help=plain(said),
+        on_change=lambda: change(**{field: state.typed(key)}, step=0, playing=False),
+    )
+
+
+def _records(work: Work, view: StepsView) -> None:
+    """Which records of the session's table the lesson is about."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        most = max(min(MOST, work.table.n_records), FEWEST)
+        st.number_input(
+            say("Records of the lesson"),
+            FEWEST,
+            most,
+            key=state.seeded("learn-records", min(view.records, most)),
+            on_change=lambda: change(records=int(state.typed("learn-records")), step=0),
+            width=220,
+        )
+        st.segmented_control(
+            say("Which records"),
+            list(_WHICH),
+            key=state.seeded("learn-which", "first" if view.seed is None else "drawn"),
+            format_func=lambda name: _WHICH[name],
+            on_change=lambda: change(
+                seed=0 if state.typed("learn-which") == "drawn" else None, step=0
+            ),
+        )
+        if view.seed is not None:
+            st.number_input(
+                say("Seed of the draw"),
+                0,
+                2**31,
+                key=state.seeded("learn-seed", view.seed),
+                on_change=lambda: change(seed=int(state.typed("learn-seed") or 0), step=0),
+                help=say("The same seed draws the same records."),
+                width=220,
+            )
+
+
+# --- a step ---------------------------------------------------------------------------------
+def _step(work: Work, found: Told, at: int) -> None:
+    """The step: what happens, the picture beside the records, the arithmetic, the numbers."""
+    lesson, large = found.lesson, work.lessons.large
+    step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
+    about = f"{found.key}-{at}"
+    st.subheader(
+        say(
+            "Step {step} of {last}: {heading}",
+            step=at,
+            last=len(lesson.steps) - 1,
+            heading=plain(step.heading),
+        )
+    )
+    st.markdown(plain(step.sentence))
+    st.html(STYLE)
+    columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
+    below = large or columns > _BESIDE
+    left, right = (st.container(), st.container()) if below else st.columns([55, 45])
+    with left:
+        figure = state.remembered(
+            "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
+        )
+        picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about)
+        for choice in step.choices:
+            looked = LOOKS_AT[lesson.task.strategy]
+            second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
+                looked, ""
+            )
+            st.html(choice_sheet(found.table, before.recoding, choice, second))
+        if step.choices:
+            data_button(
+                say("Candidates"), lambda: candidates_table(step), "lesson-candidates", about,
+                kind="tertiary",
+            )  # fmt: skip
+    with right:
+        st.html(records_sheet(found.table, step.recoding, before.recoding))
+        st.caption(
+            say(
+                "Equal numbers and colours are one class. Behind an arrow stands what a value "
+                "became; in a frame, what this step changed."
+            )
+        )
+        data_button(
+            say("Records"), lambda: records_table(found.table, step.recoding), "lesson-records",
+            about, kind="tertiary",
+        )  # fmt: skip
+        _numbers(lesson, at)
+        running = state.remembered(
+            "lesson-running", (about, large), lambda: running_chart(lesson, at, large)
+        )
+        picture(running, lambda: numbers_table(lesson), "lesson-running", found.key)
+    st.caption(
+        say(
+            "Keys: → and ← go one step on and back, Home and End to the first and the last, the "
+            "space bar plays and pauses. As long as a field or switch has the focus they are its "
+            "own: click beside it."
+        )
+    )
+
+
+def _numbers(lesson: Lesson, at: int) -> None:
+    """What the table amounts to now."""
+    n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
+    metric = plain(say_of(lesson.metric.card.title))
+    told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)
+    shown = [
+        Number(say("Minimum k ↑"), say("none") if now.min_k is None else thin(now.min_k),
+               smallest_class(now.min_k)),
+        Number(say("Classes ↑"), thin(now.classes), told_apart),
+        Number(say("Suppressed ↓"),
+               say("{suppressed} of {records}", suppressed=thin(now.suppressed), records=n),
+               left_out(now.suppressed, n)),
+        Number(say("Alteration ↓"), percent(now.alteration), lost(now.alteration, metric)),
+    ]  # fmt: skip
+    if lesson.sensitive is not None:
+        column = plain(shortened(lesson.sensitive, 24))
+        shown += [
+            Number(say("Entropy l ↑"), written(now.l),
+                   say("In the class that tells most, {column} is as hard to guess as among so "
+                       "many equally frequent values.", column=column)),
+            Number(say("t, norm 1 ↓"), say("{t} of 2", t=written(now.t)),
+                   say("How far the shares of {column} in the class that tells most are from "
+                       "those of the whole table: the differences added up, from 0 to below 2.",
+                       column=column)),
+        ]  # fmt: skip
+    for start in range(0, len(shown), _IN_A_ROW):
+        for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
+            place.metric(number.label, number.value, help=number.help)

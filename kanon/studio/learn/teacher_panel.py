@@ -1,0 +1,144 @@
+"""What a teacher does with an exercise set: hand it out, print it, mark a class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted, say_of
+from kanon.errors import KanonError
+from kanon.metrics import METRICS
+from kanon.sources.writing import table_bytes
+from kanon.studio.jobs import runner
+from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Doing, Work
+from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.uploads import upload_field
+from kanon.teaching.exercises import MEGABYTES, ExerciseSet
+from kanon.teaching.handout import handout, sheets_of
+
+__all__ = ["for_the_teacher", "under_way"]
+
+
+def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+    """The files to hand out, and the marks of a class."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{say('Hand out')}**")
+        _handed_out(view, exercises)
+    with right:
+        st.markdown(f"**{say('Mark a class')}**")
+        key = f"exercise-class-{view.uploads}"
+        upload_field(
+            say("Files of answers to this set, as many as there are"),
+            MEGABYTES,
+            type="json",
+            accept_multiple_files=True,
+            key=key,
+            disabled=work.busy,
+            on_change=_take,
+            args=(key, exercises),
+            help=say("They are marked on this machine, and kept for this session only."),
+        )
+        under_way(work, "marking")
+    scores = view.scores
+    if scores is None or scores.fingerprint != exercises.fingerprint:
+        return
+    failed = int((scores.table["problem"] != "").sum())
+    marked = say_counted(len(scores.table) - failed, "{count} file marked", "{count} files marked")
+    if failed:
+        marked = say(
+            "{marked}, {failed} not: the column problem says why", marked=marked, failed=failed
+        )
+    st.markdown(f"{marked}.")
+    st.dataframe(scores.table, hide_index=True, key="exercise-scores")
+    content = table_bytes(scores.table, "csv", neutral=True)
+    st.download_button(
+        say("Download the scores as CSV"),
+        data=content,
+        file_name=file_name("scores", "csv", content.decode()),
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="exercise-scores-csv",
+    )
+
+
+def under_way(work: Work, doing: Doing) -> None:
+    """Below a field for files: how far they are, or why none can be given now."""
+    if not work.doing:
+        return
+    if work.doing != doing:
+        st.caption(say("A calculation is under way; files can be given when it has ended."))
+    progress()  # also where it has ended since the page began to be drawn, so that it is collected
+    if work.doing == doing:
+        cancel_button(f"cancel-{doing}")
+
+
+def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
+    """The set as a file, and as a sheet to print."""
+    written = exercises.to_json()
+    st.download_button(
+        say("Download the exercise set"),
+        data=written.encode(),
+        file_name=file_name("exercises", "json", exercises.fingerprint),
+        mime="application/json",
+        icon=":material/download:",
+        on_click="ignore",
+        key="exercise-set",
+        help=say("Students open it under Files. No answer stands in it."),
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            say("Costs on the handout"),
+            ["", *METRICS],
+            key=state.seeded("exercise-metric", view.metric),
+            format_func=lambda name: (
+                say_of(METRICS[name].card.title) if name else say("Those that the questions go by")
+            ),
+            on_change=lambda: _look(metric=state.typed("exercise-metric")),
+            width=280,
+        )
+        st.checkbox(
+            say("With solutions"),
+            key=state.seeded("exercise-solutions", view.solutions),
+            on_change=lambda: _look(solutions=state.typed("exercise-solutions")),
+        )
+    about = (exercises.fingerprint, view.metric, view.solutions)
+    try:
+        page = state.remembered("handout", about, lambda: _handout(view, exercises))
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    st.download_button(
+        say("Download the handout to print"),
+        data=page.encode(),
+        file_name=file_name("handout", "html", repr(about)),
+        mime="text/html",
+        icon=":material/print:",
+        on_click="ignore",
+        key="exercise-handout",
+        help=say("A page that opens without a network. Print it from the browser."),
+    )
+
+
+def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
+    return handout(
+        exercises.title, sheets_of(exercises), view.metric or None, solutions=view.solutions
+    )
+
+
+def _look(**fields: Any) -> None:
+    lessons = state.work().lessons
+    state.change(lessons=replace(lessons, exercises=replace(lessons.exercises, **fields)))
+
+
+def _take(key: str, exercises: ExerciseSet) -> None:
+    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
+    if files:
+        runner.mark_answers(exercises, files)

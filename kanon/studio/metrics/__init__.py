@@ -1,0 +1,1 @@
+"""The page Metrics: what does it cost to blur a value?"""

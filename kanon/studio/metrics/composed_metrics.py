@@ -1,0 +1,117 @@
+"""Metrics that the user composes of two phases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanon.base.language import say, say_of
+from kanon.errors import HierarchyError, MetricError, quoted
+from kanon.hierarchy.tables import parse_weight
+from kanon.metrics import PUBLISHED, Metric
+from kanon.plan import MetricPlan, check_metric_name, composed_metrics
+from kanon.studio.session.work import MatrixView, Work, metric_called
+
+__all__ = [
+    "LARGEST_ATTRIBUTE_WEIGHT",
+    "equal_metrics",
+    "of_phases",
+    "with_attribute_weight",
+    "with_composed",
+    "without_composed",
+]
+
+LARGEST_ATTRIBUTE_WEIGHT = 1000
+"""A column can count so many times at most."""
+
+
+def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
+    """The work with a metric of the user's own, composed of two phases.
+
+    Raises
+    ------
+    PlanError
+        The name is blank, too long or taken.
+    """
+    name = " ".join(name.split())
+    check_metric_name(name, work.composed)
+    notice = say(
+        "{metric} can now be chosen wherever a metric can, and is compared too.",
+        metric=quoted(name),
+    )
+    return replace(
+        work,
+        composed={**work.composed, name: _part(intermediate, multiplier)},
+        compared=(*work.compared, name),
+        problem=None,
+        notice=notice,
+    )
+
+
+def of_phases(intermediate: str, multiplier: str) -> Metric:
+    """The metric of two phases, before it has a name."""
+    return composed_metrics({"": _part(intermediate, multiplier)})[""]
+
+
+def _part(intermediate: str, multiplier: str) -> MetricPlan:
+    return MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
+
+
+def with_attribute_weight(work: Work, column: str, text: str) -> Work:
+    """The work with a column counting more or less in the search.
+
+    Raises
+    ------
+    MetricError
+        The text is no number from 0 to 1000.
+    """
+    try:
+        weight = parse_weight(text)
+    except HierarchyError:
+        weight = -1.0
+    if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
+        raise MetricError(
+            say(
+                "The weight {weight} of {column} is not allowed; it is a number with a decimal "
+                "point, from 0 to {most}, and 1 counts as usual.",
+                weight=quoted(text),
+                column=quoted(column),
+                most=LARGEST_ATTRIBUTE_WEIGHT,
+            )
+        )
+    weights = {**work.attribute_weights, column: weight}
+    return replace(work, attribute_weights=weights, problem=None, notice=None)
+
+
+def without_composed(work: Work, name: str) -> Work:
+    """The work without one of the user's metrics; where it was chosen, the default is."""
+    made = work.comparison
+    lines = () if made is None else made.comparison.lines
+    compared = any(line.configuration.metric == name for line in lines)
+    notice = (
+        say(
+            "{metric} is gone, and with it the comparison that it was part of.", metric=quoted(name)
+        )
+        if compared
+        else say("{metric} is gone.", metric=quoted(name))
+    )
+    return replace(
+        work,
+        composed={other: part for other, part in work.composed.items() if other != name},
+        compared=tuple(other for other in work.compared if other != name),
+        metric="nllm" if work.metric == name else work.metric,
+        shown="" if work.shown == name else work.shown,
+        matrix=MatrixView(),
+        comparison=None if compared else made,
+        what_if=None,
+        problem=None,
+        notice=notice,
+    )
+
+
+def equal_metrics(work: Work, metric: Metric) -> list[str]:
+    """What the other metrics are called that count exactly as this one does."""
+    others = [metric_called(work, name) for name in (*PUBLISHED, *work.composed)]
+    phases = (metric.intermediate, metric.multiplier)
+    return [
+        say_of(one.card.title) for one in others if (one.intermediate, one.multiplier) == phases
+    ]

@@ -1,0 +1,163 @@
+"""What the page on metrics shows of one column: cost matrices, and how one cell adds up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kanon.base.language import say_of
+from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
+from kanon.hierarchy import Hierarchy
+from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
+from kanon.metrics import Metric, edge_weights, potentials
+from kanon.studio.session.work import (
+    MatrixView,
+    Work,
+    counted_records,
+    metric_called,
+    usable_metrics,
+)
+from kanon.studio.widgets.tree_edits import DRAWN, picture
+
+__all__ = ["Costs", "costs_of", "drillable", "view_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The matrices of one column, by one metric or two.
+
+    Attributes
+    ----------
+    tree
+        The hierarchy.
+    metrics
+        The metrics.
+    weights
+        Their weights on the edges of the tree.
+    matrices
+        The matrices, in the metrics' own units.
+    view
+        How they are shown.
+    """
+
+    tree: Hierarchy
+    metrics: tuple[Metric, ...]
+    weights: tuple[np.ndarray, ...]
+    matrices: tuple[CostMatrix, ...]
+    view: MatrixView
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The nodes in rows and columns."""
+        return self.matrices[0].labels
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """The row and column of the cell that is looked at; the first pair if there is none."""
+        labels = self.labels
+        last = len(labels) - 1
+        rows = [labels.index(name) if name in labels else None for name in self.view.cell]
+        row = 0 if rows[0] is None else rows[0]
+        return row, min(1, last) if rows[1] is None else rows[1]
+
+    @property
+    def path(self) -> list[int]:
+        """The nodes from the row's value up to what it has in common with the column's."""
+        row, column = (self.matrices[0].nodes[place] for place in self.cell)
+        nodes = self.tree.path(row)
+        return nodes[: nodes.index(self.tree.lca(row, column)) + 1]
+
+    def sentences(self) -> list[str]:
+        """How the cost of the cell adds up, a line per metric."""
+        of_each = zip(self.metrics, self.weights, self.matrices, strict=True)
+        return [
+            f"{say_of(metric.card.title)}: {cell_text(self.tree, weights, matrix, self.cell)}"
+            for metric, weights, matrix in of_each
+        ]
+
+    def figure(self) -> go.Figure:
+        """The heat maps."""
+        apart = self.view.mode == "difference"
+        if apart:
+            one, other = self.matrices
+            hovers = [difference_hovers(self.tree, one, other, share=self.view.share)]
+        else:
+            hovers = [
+                cost_hovers(self.tree, weights, matrix, len(self.matrices))
+                for weights, matrix in zip(self.weights, self.matrices, strict=True)
+            ]
+        titles = [metric.card.title for metric in self.metrics]
+        if len(titles) == 1:
+            titles = [f"{titles[0]}: the cost of raising a value"]
+        return matrix_chart(
+            self.matrices, titles, hovers, apart, marked=self.cell, share=self.view.share
+        )
+
+    def table(self) -> pd.DataFrame:
+        """The numbers behind the picture: in the metrics' own units, or as shares."""
+        shown = [as_share(one) if self.view.share else one for one in self.matrices]
+        if self.view.mode == "difference":
+            return matrix_table(difference(*shown)).reset_index()
+        tables = [matrix_table(matrix).reset_index() for matrix in shown]
+        if len(tables) == 1:
+            return tables[0]
+        named = zip(self.metrics, tables, strict=True)
+        return pd.concat([table.assign(metric=metric.name) for metric, table in named])
+
+    def drawing(self, work: Work, column: str) -> dict[str, Any]:
+        """The tree with the path of the cell lit up."""
+        first = self.metrics[0].name
+        shown = DRAWN if first == "custom" else first
+        data = picture(work, column, work.choices[column], editable=False, shown=shown)
+        return {
+            **data,
+            "about": f"{data['about']}|costs",
+            "lit": self.path,
+            "height": 520,
+            "bare": True,
+            "records": None,
+        }
+
+
+def view_of(work: Work) -> MatrixView:
+    """How the matrices are shown, with metrics that can be: those asked for, or a start."""
+    view, usable = work.matrix, usable_metrics(work)
+    start = work.metric if work.metric in usable else "nllm"
+    return replace(
+        view,
+        first=view.first if view.first in usable else start,
+        second=view.second if view.second in usable else "total",
+        share=view.share and view.mode != "one",
+    )
+
+
+def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
+    """The cost matrices of a column."""
+    names = [view.first]
+    if view.mode != "one":
+        names.append(view.second)
+    trees = work.trees
+    tree, place = trees[column], list(trees).index(column)
+    focus = tree.node_of.get(view.focus, tree.root)
+    nodes = cut(tree, focus)
+    metrics = tuple(metric_called(work, name) for name in names)
+    given = [(one, list(trees.values()), counted_records(work, one, trees)) for one in metrics]
+    return Costs(
+        tree,
+        metrics,
+        tuple(edge_weights(*each)[place] for each in given),
+        tuple(matrix_of(tree, potentials(*each)[place], nodes) for each in given),
+        view,
+    )
+
+
+def drillable(tree: Hierarchy, most: int = 500) -> list[str]:
+    """The groups that a large matrix can be narrowed to, the root first."""
+    large = sorted(
+        range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_covered[node])
+    )
+    return [tree.labels[node] for node in large[:most]]

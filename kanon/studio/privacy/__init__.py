@@ -1,0 +1,1 @@
+"""The page Privacy: what does the release still tell?"""

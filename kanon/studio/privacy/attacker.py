@@ -1,0 +1,263 @@
+"""Whom the page Privacy attacks and looks at, and what an attacker finds, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.classes import EquivalenceClasses
+from kanon.measures.linkage import Linkage, Match, projected
+from kanon.privacy.reidentification import THRESHOLD
+from kanon.report.origin import Origin, origin_of_content
+from kanon.sensitive import Sensitive
+from kanon.sources.opening import open_table
+from kanon.sources.reading import TableFile
+from kanon.studio.session.text import percent, plain, shortened
+
+__all__ = [
+    "Looking",
+    "about_everybody",
+    "about_person",
+    "baseline_of",
+    "facts",
+    "known_used",
+    "occurring",
+    "person_used",
+    "somebody",
+    "with_population",
+    "without_population",
+]
+
+FIRST_KNOWN = 3
+"""So many quasi-identifiers are known at first: a neighbour knows about as much."""
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What the page Privacy looks at.
+
+    Attributes
+    ----------
+    by, extra
+        By which level the classes are sorted, and which others are shown beside it.
+    chosen
+        The released tuple of the class that is looked at; None for the worst.
+    threshold
+        From where on a risk of being found counts as high.
+    known
+        The quasi-identifiers that the attacker knows; None for the first few.
+    person
+        The values of the person that is looked for, by quasi-identifier; none for one who stands
+        out.
+    population, origin, uploads
+        The table of the population that was uploaded, never written anywhere; the fingerprint of
+        its file; and how often one was let go, so that its file goes too.
+    """
+
+    by: str = "l"
+    extra: tuple[str, ...] = ()
+    chosen: tuple[str, ...] | None = None
+    threshold: float = THRESHOLD
+    known: tuple[str, ...] | None = None
+    person: Mapping[str, str] = field(default_factory=dict)
+    population: TableFile | None = None
+    origin: Origin | None = None
+    uploads: int = 0
+
+
+def with_population(looking: Looking, content: bytes, name: str) -> Looking:
+    """What the page looks at, with the population of a file.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read.
+    """
+    people = open_table(content, name)
+    return replace(looking, population=people, origin=origin_of_content(content, name))
+
+
+def without_population(looking: Looking) -> Looking:
+    """What the page looks at, without a population, so that nobody is left who has its rows."""
+    return replace(looking, population=None, origin=None, uploads=looking.uploads + 1)
+
+
+def known_used(looking: Looking, classes: EquivalenceClasses) -> list[str]:
+    """The attributes that the attacker knows, those that are no quasi-identifiers left out."""
+    if looking.known is None:
+        return list(classes.attributes[:FIRST_KNOWN])
+    return [name for name in classes.attributes if name in looking.known]
+
+
+def person_used(
+    looking: Looking, classes: EquivalenceClasses, known: Sequence[str]
+) -> dict[str, str]:
+    """The person that is looked for: the one chosen if there can be one, else who stands out."""
+    trees = zip(classes.attributes, classes.hierarchies, strict=True)
+    person = {
+        name: looking.person[name]
+        for name, tree in trees
+        if looking.person.get(name) in tree.node_of
+    }
+    return person if len(person) == len(classes.attributes) else somebody(classes, known)
+
+
+def somebody(
+    classes: EquivalenceClasses, known: Sequence[str], random: np.random.Generator | None = None
+) -> dict[str, str]:
+    """All quasi-identifiers of a person who is unique by those that are known, if there is one.
+
+    Parameters
+    ----------
+    classes
+        The classes of the original table.
+    known
+        What the attacker knows.
+    random
+        Draws any such person; without it, the one in the middle of the canonical order is taken.
+    """
+    by_known = projected(classes, [classes.attributes.index(name) for name in known])
+    unique = np.flatnonzero(by_known.counts == by_known.counts.min())
+    fits = np.ones(classes.n_classes, dtype=bool)
+    if by_known.counts.min() == 1:
+        place = unique[len(unique) // 2] if random is None else random.choice(unique)
+        for j, name in enumerate(by_known.attributes):
+            fits &= classes.nodes[:, classes.attributes.index(name)] == by_known.nodes[place, j]
+    candidates = np.flatnonzero(fits)
+    if random is None:
+        position = candidates[len(candidates) // 2]
+    else:
+        records = classes.counts[candidates]
+        position = random.choice(candidates, p=records / records.sum())
+    return {
+        name: tree.labels[node]
+        for name, tree, node in zip(
+            classes.attributes, classes.hierarchies, classes.nodes[position], strict=True
+        )
+    }
+
+
+def occurring(classes: EquivalenceClasses, attribute: str) -> list[str]:
+    """The values of a quasi-identifier that occur in the table, in the order of its hierarchy."""
+    place = classes.attributes.index(attribute)
+    labels = classes.hierarchies[place].labels
+    return [labels[node] for node in np.unique(classes.nodes[:, place])]
+
+
+def facts(person: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+    """What the attacker knows of a person."""
+    return {name: person[name] for name in known}
+
+
+def baseline_of(sensitive: Sensitive) -> Match:
+    """What anybody knows who looks for nobody: every record of the table matches."""
+    records = int(sensitive.total.sum())
+    return Match(np.zeros(0, dtype=np.int64), records, sensitive.values, sensitive.total)
+
+
+def about_person(before: Match, after: Match, baseline: Match | None, suppressed: int) -> list[str]:
+    """What an attacker learns of one person, before and after the release, in sentences.
+
+    Parameters
+    ----------
+    before, after
+        The records that match in the table and in its release.
+    baseline
+        See :func:`baseline_of`; None where there is nothing to guess.
+    suppressed
+        The records that left the release.
+    """
+    sentences = [
+        say("**Before:** {found}", found=_found(before)),
+        say("**After:** {found}", found=_found(after)),
+    ]
+    if before.records and not after.records and suppressed:
+        sentences.append(say("The record of such a person was suppressed: it left the release."))
+    if baseline is not None and baseline.sureness is not None:
+        sentences.append(
+            say(
+                "**Without either:** whoever knows how frequent each value is in the table guesses "
+                "{values}, {share} sure.",
+                values=_values(baseline),
+                share=percent(100 * baseline.sureness),
+            )
+        )
+    return sentences
+
+
+def _found(match: Match) -> str:
+    if not match.records:
+        return say("no record matches, so the attacker learns nothing about this person.")
+    sure = match.sureness
+    if sure is None:
+        return say_counted(match.records, "{count} record matches.", "{count} records match.")
+    if sure == 1:
+        return say_counted(
+            match.records,
+            "{count} record matches: the attacker is certain of {values}.",
+            "{count} records match, and all say the same: the attacker is certain of {values}.",
+            values=_values(match),
+        )
+    if len(match.guesses) == 1:
+        return say_counted(
+            match.records,
+            "{count} record matches; the best guess is {values}, {share} sure.",
+            "{count} records match; the best guess is {values}, {share} sure.",
+            values=_values(match),
+            share=percent(100 * sure),
+        )
+    return say_counted(
+        match.records,
+        "{count} record matches; the best guesses are {values}, {share} sure each.",
+        "{count} records match; the best guesses are {values}, {share} sure each.",
+        values=_values(match),
+        share=percent(100 * sure),
+    )
+
+
+def _values(match: Match, most: int = 3) -> str:
+    """The best guesses, as they stand in a sentence."""
+    shown = [f"“{plain(shortened(value))}”" for value in match.guesses[:most]]
+    more = len(match.guesses) - len(shown)
+    if more:
+        return say("{values} and {number} more", values=", ".join(shown), number=thin(more))
+    if len(shown) > 1:
+        return say("{values} and {last}", values=", ".join(shown[:-1]), last=shown[-1])
+    return "".join(shown)
+
+
+def about_everybody(
+    records: int, known: Sequence[str], before: Linkage, after: Linkage, baseline: Match | None
+) -> str:
+    """What the same knowledge does to every person of the table, in a sentence."""
+    found = say(
+        "**Everybody, one after the other:** knowing {what} singles out {before} of {records} "
+        "persons before and {after} after; on average {matches_before} records match before and "
+        "{matches_after} after.",
+        what=plain(", ".join(known)) if known else say("nothing"),
+        before=percent(100 * before.singled_out),
+        records=thin(records),
+        after=percent(100 * after.singled_out),
+        matches_before=_mean(before.matches),
+        matches_after=_mean(after.matches),
+    )
+    if before.right is None or after.right is None or baseline is None:
+        return found
+    assert baseline.sureness is not None
+    guessed = say(
+        "The best guess is right for {before} of them before and {after} after; always guessing "
+        "{values} is right for {share}.",
+        before=percent(100 * before.right),
+        after=percent(100 * after.right),
+        values=_values(baseline),
+        share=percent(100 * baseline.sureness),
+    )
+    return f"{found} {guessed}"
+
+
+def _mean(number: float) -> str:
+    return f"{number:.1f}" if number < 100 else thin(number)

@@ -1,0 +1,453 @@
+"""What a release tells about a sensitive attribute: its classes, worst first, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import (
+    best_guess,
+    chance,
+    different_values,
+    found_with,
+    mean_chance,
+    mean_chance_in_persons,
+    records_said,
+)
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.privacy import (
+    alpha_k_anonymity,
+    basic_beta_likeness,
+    delta_disclosure,
+    distinct_l_diversity,
+    enhanced_beta_likeness,
+    entropy_l_diversity,
+    recursive_cl_diversity,
+    t_closeness,
+)
+from kanon.privacy.model import rounded
+from kanon.privacy.reidentification import journalist, marketer, prosecutor
+from kanon.run import Run
+from kanon.sensitive import Sensitive
+from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.widgets.numbers import Number, worst
+
+__all__ = [
+    "LEVELS",
+    "MOST_CLASSES",
+    "THRESHOLDS",
+    "Level",
+    "class_named",
+    "class_sentence",
+    "levels_offered",
+    "of_attribute",
+    "of_population",
+    "of_risk",
+    "released_label",
+    "released_tuple",
+    "threshold_text",
+    "what_it_means",
+    "worst_classes",
+]
+
+MOST_CLASSES = 500
+"""So many classes are listed; a browser shows more, and nobody reads them."""
+
+THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
+"""Risks that can be called high; that of a class of so many records."""
+
+
+class Level(NamedTuple):
+    """Something that every class has a number for.
+
+    Attributes
+    ----------
+    title
+        The name of its column.
+    summary
+        One sentence.
+    each
+        Its value per class.
+    highest_first
+        Whether the highest value is the worst.
+    text
+        How a value is shown.
+    strict
+        Whether values are never rounded to the better side, as
+        :func:`kanon.privacy.model.rounded` does; else they are left to ``text``.
+    """
+
+    title: str
+    summary: str
+    each: Callable[[Sensitive], np.ndarray]
+    highest_first: bool
+    text: str = "%g"
+    strict: bool = True
+
+    def shown(self, sensitive: Sensitive) -> np.ndarray:
+        """The values as a list shows them."""
+        found = self.each(sensitive)
+        if not self.strict:  # nearly certain does not look certain
+            return np.where((found > 99.9) & (found < 100), 99.9, found)
+        up = self.highest_first
+        return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
+
+
+def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> Level:
+    return Level(title, card.summary, each, card.direction == "lower")
+
+
+LEVELS: Mapping[str, Level] = {
+    "l": _level(say("l ↑"), entropy_l_diversity.CARD, entropy_l_diversity.each),
+    "t": _level(say("t ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
+    "alpha": Level(
+        say("surest guess, % ↓"), alpha_k_anonymity.CARD.summary,
+        lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
+    ),
+    "distinct": Level(
+        say("values ↑"), distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
+        strict=False,
+    ),
+    "recursive": _level(
+        say("recursive c for l = 2 ↓"), recursive_cl_diversity.CARD,
+        lambda one: recursive_cl_diversity.each(one, 2),
+    ),
+    "emd": _level(
+        say("t, ordered ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
+    ),
+    "delta": _level(say("δ ↓"), delta_disclosure.CARD, delta_disclosure.each),
+    "delta-present": _level(
+        say("δ over present values ↓"), delta_disclosure.CARD,
+        lambda one: delta_disclosure.each(one, present_only=True),
+    ),
+    "beta": _level(say("basic β ↓"), basic_beta_likeness.CARD, basic_beta_likeness.each),
+    "enhanced-beta": _level(
+        say("enhanced β ↓"), enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
+    ),
+}  # fmt: skip
+"""What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
+
+
+def levels_offered(sensitive: Sensitive) -> list[str]:
+    """The levels that an attribute has: the ordered distance is for numbers."""
+    return [name for name in LEVELS if name != "emd" or sensitive.numeric]
+
+
+def worst_classes(
+    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """The classes of a release, worst first.
+
+    Among equals the one with the more surprising values (the larger t) comes first, then the larger
+    one, then the canonical order.
+
+    Parameters
+    ----------
+    released
+        The classes of the release.
+    column
+        The sensitive attribute.
+    by
+        The level that decides, a name of :data:`LEVELS`.
+    extra
+        Other levels to show.
+
+    Returns
+    -------
+    positions : numpy.ndarray
+        The position of each class that is listed, at most :data:`MOST_CLASSES`.
+    table : pandas.DataFrame
+        One row for each: its size and levels, its most frequent value, that one's share, its
+        labels.
+    """
+    sensitive = released.sensitive_named(column)
+    level = LEVELS[by]
+    found = level.each(sensitive).round(9)  # the error of a logarithm decides nothing
+    worst_first = -found if level.highest_first else found
+    surprising = LEVELS["t"].each(sensitive).round(9)
+    order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
+    shown = sensitive.only(order)
+    columns: dict[str, object] = {say("records"): released.counts[order]}
+    for name in dict.fromkeys(["l", "t", by, *extra]):
+        columns[LEVELS[name].title] = LEVELS[name].shown(shown)
+    columns[say("most frequent")] = pd.array(_most_frequent(shown), dtype="str")
+    columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
+    trees = zip(released.attributes, released.hierarchies, strict=True)
+    for j, (name, tree) in enumerate(trees):
+        title = name
+        while title in columns:  # a column of the table may be called like one of these
+            title += " "
+        columns[title] = pd.array(tree.labels, dtype="str").take(released.nodes[order, j])
+    return order, pd.DataFrame(columns)
+
+
+def _most_frequent(sensitive: Sensitive) -> list[str]:
+    """The most frequent value of each class, the first among equals."""
+    most_first = np.lexsort((sensitive.value, -sensitive.count, sensitive.of_entry))
+    return [sensitive.values[place] for place in sensitive.value[most_first[sensitive.start[:-1]]]]
+
+
+def class_named(
+    released: EquivalenceClasses, chosen: tuple[str, ...] | None, listed: np.ndarray
+) -> int:
+    """The position of the class with that tuple; of the first listed if there is none."""
+    if chosen is not None and len(chosen) == len(released.hierarchies):
+        nodes = [
+            tree.node_of.get(label, -1)
+            for tree, label in zip(released.hierarchies, chosen, strict=True)
+        ]
+        found = np.flatnonzero((released.nodes == np.array(nodes)).all(axis=1))
+        if len(found):
+            return int(found[0])
+    return int(listed[0])
+
+
+def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
+    """What everybody in a class looks like.
+
+    In labels: the ranges that an algorithm forms have other numbers in every release.
+    """
+    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
+    return tuple(tree.labels[node] for tree, node in nodes)
+
+
+def released_label(released: EquivalenceClasses, position: int) -> str:
+    """The tuple of a class as text: what everybody in it looks like."""
+    return ", ".join(shortened(label, 24) for label in released_tuple(released, position))
+
+
+# --- sentences ------------------------------------------------------------------------------
+def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
+    """What is known of who is in one class."""
+    sensitive = released.sensitive_named(column)
+    one = sensitive.only(np.array([position]))
+    size, most = int(one.sizes[0]), int(one.count.max())
+    value = int(one.value[one.count.argmax()])
+    name = plain(shortened(sensitive.values[value]))
+    overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
+    if most == size:
+        return say(
+            "All {size} have the same {column}: whoever knows that somebody is in this class is "
+            "certain of “{value}”, which {share} of the table have.",
+            size=thin(size),
+            column=plain(column),
+            value=name,
+            share=overall,
+        )
+    return say(
+        "{number} of {size} have the same {column}: whoever knows that somebody is in this class "
+        "is {sure} sure of “{value}”, which {share} of the table have.",
+        number=thin(most),
+        size=thin(size),
+        column=plain(column),
+        sure=percent(100 * most / size),
+        value=name,
+        share=overall,
+    )
+
+
+def what_it_means(released: EquivalenceClasses, column: str) -> str:
+    """What the worst class gives away, for who has to sign; never a verdict."""
+    sensitive = released.sensitive_named(column)
+    surest = alpha_k_anonymity.each(sensitive)
+    certain = surest == 1
+    if np.count_nonzero(sensitive.total) == 1:
+        return say(
+            "All records of the table have the same {column}: nothing can be learnt.",
+            column=plain(column),
+        )
+    if certain.any():
+        classes, records = int(certain.sum()), int(released.counts[certain].sum())
+        usual = int(sensitive.total.argmax())
+        alike = sensitive.only(np.flatnonzero(certain))
+        others = int(alike.count[alike.value != usual].sum())
+        commonest = plain(shortened(sensitive.values[usual]))
+        where = say(
+            "In {classes} with {records} ({share} of all), everybody has the same {column}.",
+            classes=say_counted(classes, "{count} class", "{count} classes"),
+            records=records_said(records),
+            share=percent(100 * records / released.n_records),
+            column=plain(column),
+        )
+        certainly = say_counted(
+            classes,
+            "Whoever knows that somebody is in that class knows that value for certain, although "
+            "at least {least} records look alike.",
+            "Whoever knows that somebody is in one of these classes knows that value for certain, "
+            "although at least {least} records look alike.",
+            least=thin(int(released.counts.min())),
+        )
+        if not others:
+            which = say(
+                "It is “{value}”, the most frequent value of the table, for all of them.",
+                value=commonest,
+            )
+        elif others == records:
+            which = say(
+                "It is “{value}”, the most frequent value of the table, for none of them.",
+                value=commonest,
+            )
+        else:
+            which = say(
+                "For {number} of the {records} it is not “{value}”, the most frequent value of the "
+                "table.",
+                number=thin(others),
+                records=thin(records),
+                value=commonest,
+            )
+        return f"{where} {certainly} {which}"
+    # The surest guess; among equally sure ones, where most persons are concerned.
+    position = int(np.lexsort((-released.counts, -surest))[0])
+    size = int(released.counts[position])
+    most = int(sensitive.only(np.array([position])).count.max())
+    return say(
+        "No class gives the value away for certain. The surest guess is in a class where {number} "
+        "of {size} records have the same {column}: whoever knows that somebody is in it is {sure} "
+        "sure of that value.",
+        number=thin(most),
+        size=thin(size),
+        column=plain(column),
+        sure=percent(100 * float(surest[position])),
+    )
+
+
+# --- numbers --------------------------------------------------------------------------------
+def of_attribute(done: Run, column: str) -> list[Number]:
+    """What the worst class of a release says about a sensitive attribute."""
+    sensitive = done.recoding.released.sensitive_named(column)
+    values = int(np.count_nonzero(sensitive.total))
+    fewest = int(distinct_l_diversity.each(sensitive).min())
+    surest = float(alpha_k_anonymity.each(sensitive).max())
+    return [
+        *worst(done, column),
+        Number(
+            say("Different values ↑ better"),
+            say("{number} of {all}", number=thin(fewest), all=thin(values)),
+            different_values(fewest, values, plain(column)),
+        ),
+        Number(
+            say("Surest guess ↓ better"),
+            percent(100 * surest),
+            best_guess(surest),
+        ),
+    ]
+
+
+def threshold_text(threshold: float) -> str:
+    """A threshold as the size of a class.
+
+    >>> threshold_text(0.2)
+    '1/5'
+    """
+    return f"1/{thin(round(1 / threshold))}"
+
+
+def of_risk(
+    released: EquivalenceClasses, original: EquivalenceClasses, threshold: float
+) -> list[Number]:
+    """How easily the persons of a release are found, and how many were unique before."""
+    risk = prosecutor(released, threshold)
+    if risk is None:
+        return []
+    limit = threshold_text(risk.threshold)
+    return [
+        Number(
+            say("Highest risk ↓ better"),
+            percent(100 * risk.highest),
+            chance(risk.highest, int(released.hiding.min())),
+        ),
+        Number(
+            say("Mean risk ↓ better"),
+            percent(100 * risk.mean),
+            mean_chance(risk.mean, released.n_classes, released.n_records)
+            if released.persons is None
+            else mean_chance_in_persons(risk.mean),
+        ),
+        Number(
+            say("Risk above {limit} ↓ better", limit=limit),
+            percent(100 * risk.share_above),
+            say(
+                "{share} of the records are in classes of fewer than {size}.",
+                share=percent(100 * risk.share_above),
+                size=limit.removeprefix("1/"),
+            ),
+        ),
+        Number(
+            say("Unique records ↓ better"),
+            say(
+                "{number}, before {before}",
+                number=thin(released.unique_records),
+                before=thin(original.unique_records),
+            ),
+            say_counted(
+                released.unique_records,
+                "{count} of {records} records ({share}) looks like no other one in the release.",
+                "{count} of {records} records ({share}) look like no other one in the release.",
+                records=thin(released.n_records),
+                share=percent(100 * released.unique_records / released.n_records),
+            ),
+        ),
+    ]
+
+
+def of_population(
+    released: EquivalenceClasses, people: np.ndarray, threshold: float
+) -> list[Number]:
+    """How easily persons are found by who does not know whether they are in the table.
+
+    Raises
+    ------
+    TableError
+        A class has fewer people in the population than records.
+    """
+    risk, recognised = journalist(released, people, threshold), marketer(released, people)
+    if risk is None or recognised is None:
+        return []
+    return [
+        Number(
+            say("Journalist, highest ↓ better"),
+            percent(100 * risk.highest),
+            found_with(
+                risk.highest,
+                say(
+                    "Who does not know whether somebody is in the table, but has the population, "
+                    "finds the person that is easiest to find with"
+                ),
+            ),
+        ),
+        Number(
+            say("Journalist, mean ↓ better"),
+            percent(100 * risk.mean),
+            found_with(
+                risk.mean,
+                say(
+                    "Who begins with the population, or with the release, whichever tells more, "
+                    "recognises a person on average with"
+                ),
+            ),
+        ),
+        Number(
+            say("Journalist, above {limit} ↓ better", limit=threshold_text(threshold)),
+            percent(100 * risk.share_above),
+            say(
+                "{share} of the records are in classes to which fewer people of the population "
+                "belong.",
+                share=percent(100 * risk.share_above),
+            ),
+        ),
+        Number(
+            say("Marketer ↓ better"),
+            percent(100 * recognised),
+            say(
+                "Who matches all records with the population recognises {share} of them on "
+                "average.",
+                share=percent(100 * recognised),
+            ),
+        ),
+    ]

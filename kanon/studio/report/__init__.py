@@ -1,0 +1,1 @@
+"""The page Report: what is handed over with the release?"""

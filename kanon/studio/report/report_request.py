@@ -1,0 +1,205 @@
+"""The report of a release, as a session makes it: in a worker, and as the command line would."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kanon.base.language import say, say_counted
+from kanon.base.progress import Progress
+from kanon.errors import KanonError, TableError
+from kanon.plan import Plan
+from kanon.release.context import Context
+from kanon.report.gathering import Report, gather
+from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
+from kanon.report.public import for_publication
+from kanon.report.words import Words
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Table
+from kanon.studio.decide.decision import population_used
+from kanon.studio.session.work import Work, plan_of
+
+__all__ = [
+    "IN_ENGINE",
+    "command",
+    "context_of_report",
+    "form_of",
+    "make_report",
+    "origin_of",
+    "outdated_report",
+    "people_of_report",
+    "plan_of_report",
+    "what_is_in_it",
+    "words_file",
+    "words_given",
+]
+
+IN_ENGINE = say(
+    "A report checks the released rows once more, for which the table has to be in memory, and "
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon report "
+    "with --engine memory."
+)
+"""Why there is no report of a table that stays in an engine."""
+
+
+def plan_of_report(work: Work) -> Plan:
+    """The plan that a report would be about.
+
+    Raises
+    ------
+    TableError
+        The table stays in an engine.
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`.
+    """
+    if isinstance(work.table, StoredTable):
+        raise TableError(IN_ENGINE)
+    return plan_of(work)
+
+
+def origin_of(work: Work) -> Origin | None:
+    """The fingerprint of the file that was loaded; None for a table without one."""
+    return None if work.content is None else origin_of_content(work.content, work.file.name)
+
+
+def make_report(
+    progress: Progress,
+    content: Mapping[str, Any],
+    table: Table,
+    name: str,
+    origin: Origin | None,
+    date: datetime.date,
+    context: Mapping[str, Any] | None = None,
+    people: pd.DataFrame | None = None,
+) -> Report:
+    """Gather a report, in a worker; the texts of people are added where it is shown.
+
+    Parameters
+    ----------
+    progress
+        Told how far it is.
+    content
+        The plan, which cannot be sent to a worker as it is.
+    table, name
+        The table, and what it is called.
+    origin
+        The fingerprint of its file; by default of its cells.
+    date
+        The day of the report.
+    context, people
+        What the release is for, if the report says so, and the population that counts then.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.report.gathering.gather`.
+    """
+    origin = origin or origin_of_table(table, name)
+    return gather(
+        Plan.from_content(content), table, Path(), date=date, origin=origin,
+        context=None if context is None else Context.from_content(context), people=people,
+        progress=progress,
+    )  # fmt: skip
+
+
+def outdated_report(work: Work) -> bool:
+    """Whether the report on screen is of another plan, purpose or population than those of now."""
+    if work.reported is None:
+        return False
+    try:
+        if canonical_plan(plan_of_report(work)) != work.reported.plan:
+            return True
+    except KanonError:
+        return True
+    told = work.reported.decision
+    context, _ = context_of_report(work)
+    return (told and told.context, work.reported_people) != (context, people_of_report(work))
+
+
+def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
+    """What the report says the release is for, if it does, and the population that counts."""
+    if not work.report.in_context:
+        return None, None
+    return work.deciding.context, population_used(work)
+
+
+def people_of_report(work: Work) -> Origin | None:
+    """The fingerprint of the population that counts in the report; None where none does."""
+    _, people = context_of_report(work)
+    return None if people is None else work.looking.origin
+
+
+def form_of(report: Report, words: Words, public: bool) -> Report:
+    """A report with the texts of people, in one of its two forms; nothing is computed again."""
+    report = replace(report, words=words)
+    return for_publication(report) if public else report
+
+
+def words_given(words: Words) -> dict[str, str]:
+    """The texts that were given, by their names."""
+    return {name: text for name, text in asdict(words).items() if text}
+
+
+def words_file(words: Words) -> str:
+    """The texts that were given as the file ``WORDS.json``; empty without any.
+
+    >>> words_file(Words())
+    ''
+    """
+    given = words_given(words)
+    return json.dumps(given, ensure_ascii=False, indent=1) + "\n" if given else ""
+
+
+def what_is_in_it(report: Report) -> str:
+    """The sections of a report, in a sentence."""
+    tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
+    others = sum(not one.chosen for one in tried)
+    return say(
+        "In it: your texts; the table, {columns}; {hierarchies}, {shown}; the plan; the "
+        "guarantees; risks before and after; {measures} of what was lost; {curves} around k; "
+        "{others} considered; versions and fingerprints.",
+        columns=say_counted(len(report.profile), "{count} column", "{count} columns"),
+        hierarchies=say_counted(
+            len(report.hierarchies), "{count} hierarchy", "{count} hierarchies"
+        ),
+        shown=say("as counts") if report.public else say("drawn"),
+        measures=say_counted(len(report.lost), "{count} measure", "{count} measures"),
+        curves=say_counted(len(report.curves), "{count} curve", "{count} curves"),
+        others=say_counted(others, "{count} other release", "{count} other releases"),
+    )
+
+
+def command(
+    plan: str, table: str, words: str, public: bool, context: str = "", people: str = ""
+) -> str:
+    """The command that makes the same report again.
+
+    Parameters
+    ----------
+    plan, table
+        The names of their files.
+    words
+        The name of the file of texts; empty without any.
+    public
+        Whether it makes the form for publication.
+    context, people
+        The names of the files of the context and of the population; empty without.
+
+    >>> command("plan.json", "my table.csv", "", public=True)
+    "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"
+    """
+    if table.startswith("-"):
+        table = f"./{table}"
+    parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
+    parts += ["--words", words] if words else []
+    parts += ["--context", context] if context else []
+    parts += ["--population", people] if people else []
+    parts += ["--public"] if public else []
+    return shlex.join(parts)

@@ -1,0 +1,1 @@
+"""What one visitor works on: table, roles, hierarchies, settings, results; saved and opened."""

@@ -1,0 +1,459 @@
+"""The hierarchy that a user chose for a column: what was typed, and the tree or the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.base.values import MISSING_LABEL, Counted, numbers
+from kanon.errors import HierarchyError, KanonError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.build import (
+    DATE_LEVELS,
+    by_frequency,
+    mask_steps,
+    ordered,
+    quantile_intervals,
+)
+from kanon.hierarchy.files import Imported, read_hierarchy, to_nodes
+from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
+from kanon.plan import (
+    DatesPlan,
+    HierarchyPlan,
+    IntervalsPlan,
+    MaskPlan,
+    NodesPlan,
+    SuppressionPlan,
+    build_hierarchy,
+)
+from kanon.sources.memory import lacking_values, with_missing_leaf
+
+__all__ = [
+    "BUILDERS",
+    "FIELDS",
+    "Builder",
+    "Choice",
+    "Parameter",
+    "Waiting",
+    "choose",
+    "drawn",
+    "imported",
+    "remade",
+    "start_with",
+    "starting_text",
+    "suggested",
+    "with_tree",
+]
+
+
+class Parameter(NamedTuple):
+    """What is typed for a builder: its name, its label, and how it is asked for.
+
+    What is ``fine`` has a good default and is asked for only where there is room. Its texts are in
+    English, and said by :func:`kanon.base.language.say_of`.
+    """
+
+    name: str
+    label: str
+    kind: Literal["text", "lines", "choice"] = "text"
+    options: tuple[str, ...] = ()
+    about: str = ""
+    fine: bool = False
+
+
+class Builder(NamedTuple):
+    """A way to make a hierarchy: what it is called, what it does, what is typed for it.
+
+    Its texts are in English, and said by :func:`kanon.base.language.say_of`.
+    """
+
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+BUILDERS: Mapping[str, Builder] = {
+    "suppression": Builder("Keep or lose", "Each value stays or goes; nothing between."),
+    "intervals": Builder(
+        "Intervals",
+        "Numbers in nested intervals of equal width.",
+        (
+            Parameter("widths", "Widths, each a multiple of the one before"),
+            Parameter("origin", "Bounds count from", about="0 if left empty.", fine=True),
+            Parameter("lowest", "One group below"),
+            Parameter("highest", "One group above"),
+        ),
+    ),
+    "quantiles": Builder(
+        "Intervals by records",
+        "Numbers in nested intervals that hold about as many records each.",
+        (Parameter("parts", "Number of intervals, level by level"),),
+    ),
+    "mask": Builder(
+        "Mask characters",
+        "Codes whose characters are masked step by step.",
+        (
+            Parameter("keep", "Characters kept, level by level"),
+            Parameter(
+                "step",
+                "or masked at a time",
+                about="Fixed steps, if the field before is empty.",
+                fine=True,
+            ),
+            Parameter("side", "Which stay", "choice", ("left", "right")),
+        ),
+    ),
+    "dates": Builder(
+        "Periods of dates",
+        "Dates raised to longer periods.",
+        (Parameter("levels", "Periods: some of day, month, quarter, year, decade"),),
+    ),
+    "ordered": Builder(
+        "Ordered groups",
+        "Values in an order of yours; neighbours share a group.",
+        (
+            Parameter("sizes", "Members per group, level by level"),
+            Parameter("order", "The values in their order, one per line", "lines", fine=True),
+        ),
+    ),
+    "frequency": Builder(
+        "Rare values together",
+        "Frequent values stay or go alone; rare ones share a group first.",
+        (Parameter("least", "A value is rare with fewer records than"),),
+    ),
+    "file": Builder("From a file", "A CSV or JSON file of the hierarchy."),
+    "drawn": Builder("Drawn by you", "As you drew it on the page Hierarchies."),
+}
+"""The builders on the pages."""
+
+
+FIELDS = tuple(
+    dict.fromkeys(part.name for builder in BUILDERS.values() for part in builder.parameters)
+)
+"""The parameters of builders that are typed on a page."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A builder, what was typed for it, and what came of it.
+
+    Attributes
+    ----------
+    builder
+        A key of :data:`BUILDERS`.
+    typed
+        The text of each parameter as it was typed; it survives an error. For a file also its
+        name and content, for a drawing the tree.
+    tree
+        The hierarchy, or None. It may lack values of the column: then there is no plan.
+    problem, hint
+        Why there is no usable tree, in a sentence: a mistake, or what is still to do.
+    notes
+        What else the user should know.
+    plan
+        The choice as a plan has it, or None: then it cannot be used.
+    counts
+        The values of the column, with their numbers of records.
+    lacking
+        Those that the tree has no place for.
+    """
+
+    builder: str
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    tree: Hierarchy | None = None
+    problem: str | None = None
+    hint: str | None = None
+    notes: tuple[str, ...] = ()
+    plan: HierarchyPlan | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    lacking: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def unused(self) -> list[str]:
+        """The leaves that stand for no record."""
+        if self.tree is None:
+            return []
+        leaves = self.tree.labels[: self.tree.n_leaves]
+        return [leaf for leaf in leaves if leaf not in self.counts]
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A hierarchy file that was read and waits to be looked through.
+
+    Attributes
+    ----------
+    file
+        Its name.
+    found
+        The hierarchy, or None.
+    column
+        The column that it is meant for, or None.
+    problem
+        Why it cannot be used at all, in a sentence.
+    """
+
+    file: str
+    found: Imported | None
+    column: str | None
+    problem: str | None
+
+
+def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted) -> Choice:
+    """Build the tree that was asked for; a mistake becomes the choice's problem.
+
+    Parameters
+    ----------
+    builder
+        A key of :data:`BUILDERS`.
+    typed
+        The text of its parameters; ``content`` and ``name`` of a file, or what was ``imported``
+        from it; or the tree that was ``drawn``.
+    column, values
+        The column that the tree is for.
+    """
+    counts, missing = values.counts, values.missing
+    notes: tuple[str, ...] = ()
+    plan: HierarchyPlan | None = None
+    try:
+        if builder == "file":
+            if "content" not in typed and "imported" not in typed:
+                hint = say("Choose a CSV or JSON file of the hierarchy.")
+                return Choice(builder, typed, hint=hint, counts=counts)
+            found: Imported = (
+                typed["imported"]
+                if "imported" in typed
+                else read_hierarchy(typed["content"], str(typed["name"]))
+            )
+            tree, notes = found.hierarchy, found.notes
+        elif builder == "drawn":
+            tree = typed["drawn"]
+        elif builder in _TREES:
+            tree = _TREES[builder](typed, counts)
+        else:
+            plan = _PLANS[builder](typed, counts)
+            tree = build_hierarchy(column, plan, values.texts, Path())
+        if missing:  # they count as a value: a run would give them a place too
+            tree = with_missing_leaf(column, counts, tree)
+            counts = {**counts, MISSING_LABEL: missing}
+    except KanonError as error:
+        return Choice(builder, typed, problem=error.sentence, counts=counts)
+    choice = Choice(builder, typed, counts=counts, notes=notes, plan=plan)
+    return _matched(choice, tree)
+
+
+def remade(choice: Choice, column: str, values: Counted) -> Choice:
+    """The same choice for the records as they are now."""
+    made = choose(choice.builder, choice.typed, column, values)
+    return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
+
+
+def _matched(choice: Choice, tree: Hierarchy) -> Choice:
+    """The choice with a tree, and with what that tree lacks of the column."""
+    lacking = lacking_values(choice.counts, tree)
+    if lacking:
+        problem = say(
+            "This hierarchy lacks {values} ({listed}) of {records}; add what is missing on the "
+            "page Hierarchies, or to the file.",
+            values=say_counted(len(lacking), "{count} distinct value", "{count} distinct values"),
+            listed=listing(lacking),
+            records=records_said(sum(lacking.values())),
+        )
+        return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
+    plan = choice.plan or NodesPlan(nodes=to_nodes(tree))
+    return replace(choice, tree=tree, lacking={}, problem=None, hint=None, plan=plan)
+
+
+def drawn(choice: Choice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Choice:
+    """The same choice with a tree that was drawn from it; what was typed before is kept."""
+    typed = {**choice.typed, "drawn": tree}
+    return _matched(replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree)
+
+
+def imported(name: str, found: Imported, column: str, values: Counted) -> Choice:
+    """The choice of a hierarchy that was read from a file already."""
+    return choose("file", {"name": name, "imported": found}, column, values)
+
+
+def start_with(column: str, values: Counted) -> Choice:
+    """The choice that a new table starts with: suggested, shown, and the user's to change."""
+    texts = values.texts
+    builder = suggest_builder(texts).builder
+    choice = choose(builder, starting_text(builder, values), column, values)
+    if choice.tree is None:
+        choice = choose("suppression", {}, column, values)
+    odd = strays(texts)
+    if not odd:
+        return choice
+    note = say(
+        "All other values are numbers; if {listed} stands for missing, add it to the cells that "
+        "count as missing under 'How it was read'.",
+        listed=listing(odd),
+    )
+    return replace(choice, notes=(*choice.notes, note))
+
+
+def suggested(column: str, values: Counted) -> Choice:
+    """A hierarchy suggested from the values and their records, with the reason as its note."""
+    proposal = propose(values.counts)
+    typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
+    choice = choose(proposal.builder, typed, column, values)
+    return replace(choice, notes=(proposal.reason, *choice.notes))
+
+
+def starting_text(builder: str, values: Counted) -> dict[str, str]:
+    """What the fields of a builder hold before anything is typed."""
+    texts = values.texts
+    if builder == "ordered":
+        return {"sizes": "3, 2", "order": "\n".join(_in_order(texts))}
+    if builder == "quantiles":
+        return {"parts": "8, 4, 2"}
+    if builder == "frequency":
+        return {"least": str(max(5, values.n_records // 100))}
+    found = starting_parameters(builder, texts)
+    return {name: _as_text(value) for name, value in found.items()}
+
+
+def with_tree(name: str, content: bytes, column: str, values: Counted) -> Choice:
+    """The choice of a file that comes with a sample."""
+    return choose("file", {"name": name, "content": content}, column, values)
+
+
+def _as_text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _in_order(texts: Sequence[str]) -> list[str]:
+    """Numbers by size, other texts by name."""
+    parsed = numbers(list(texts))
+    if parsed is None:
+        return sorted(texts, key=str.casefold)
+    return [text for _, text in sorted(zip(parsed.tolist(), texts, strict=True))]
+
+
+# --- from text to a plan, or to a tree that a plan writes out -------------------------------
+def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    origin = _number_or_none(say("The number that bounds count from"), typed.get("origin", ""))
+    return IntervalsPlan(
+        build="intervals",
+        widths=_numbers(say("Widths"), typed.get("widths", ""), "5, 10, 20"),
+        origin=0.0 if origin is None else origin,
+        lowest=_number_or_none(say("The lowest bound"), typed.get("lowest", "")),
+        highest=_number_or_none(say("The highest bound"), typed.get("highest", "")),
+    )
+
+
+def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    keep = typed.get("keep", "")
+    step = str(typed.get("step", "")).strip()
+    if step and str(keep).strip():
+        raise HierarchyError(
+            say(
+                "Give either the characters kept at each level or how many are masked at a time, "
+                "not both."
+            )
+        )
+    if step:
+        steps = _whole_numbers(say("Characters masked at a time"), step, "2")
+        kept = mask_steps(max(map(len, counts), default=0), steps[0])
+    else:
+        kept = _whole_numbers(say("Kept characters"), keep, "4, 3, 2")
+    return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
+
+
+def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    levels = [part.strip() for part in str(typed.get("levels", "")).split(",") if part.strip()]
+    unknown = [level for level in levels if level not in DATE_LEVELS]
+    if unknown or not levels:
+        raise HierarchyError(
+            say(
+                "Periods are {known} with commas between, not {given}.",
+                known=", ".join(DATE_LEVELS),
+                given=quoted(unknown[0] if unknown else ""),
+            )
+        )
+    return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
+
+
+def _suppression(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    return SuppressionPlan(build="suppression")
+
+
+_PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyPlan]] = {
+    "suppression": _suppression,
+    "intervals": _intervals,
+    "mask": _mask,
+    "dates": _dates,
+}
+"""Builders that a plan knows by name."""
+
+
+def _quantiles(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    parts = _whole_numbers(say("Numbers of intervals"), typed.get("parts", ""), "8, 4, 2")
+    return quantile_intervals(counts, parts)
+
+
+def _ordered(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
+    return ordered(
+        listed or _in_order(list(counts)),
+        _whole_numbers(say("Members per group"), typed.get("sizes", ""), "3, 2"),
+    )
+
+
+def _frequency(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    least = _whole_numbers(say("The number of records"), typed.get("least", ""), "10")
+    return by_frequency(counts, least[0])
+
+
+_TREES: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], Hierarchy]] = {
+    "quantiles": _quantiles,
+    "ordered": _ordered,
+    "frequency": _frequency,
+}
+"""Builders whose tree depends on the records, or on a list of values: a plan writes it out."""
+
+
+def _numbers(what: str, text: object, example: str) -> list[float]:
+    """Numbers with commas between."""
+    try:
+        found = [float(part) for part in str(text).split(",") if part.strip()]
+    except ValueError:
+        found = []
+    if not found:
+        said = (
+            say(
+                "{what} are numbers with commas between, such as {example}, not {given}.",
+                what=what, example=example, given=quoted(text),
+            )
+            if str(text).strip()
+            else say(
+                "{what} are numbers with commas between, such as {example}.",
+                what=what, example=example,
+            )
+        )  # fmt: skip
+        raise HierarchyError(said)
+    return found
+
+
+def _whole_numbers(what: str, text: object, example: str) -> list[int]:
+    found = _numbers(what, text, example)
+    if any(not number.is_integer() for number in found):
+        raise HierarchyError(
+            say("{what} are whole numbers, such as {example}.", what=what, example=example)
+        )
+    return [int(number) for number in found]
+
+
+def _number_or_none(what: str, text: object) -> float | None:
+    if not str(text).strip():
+        return None
+    try:
+        return float(str(text))
+    except ValueError:
+        said = say("{what} is a number or left empty, not {given}.", what=what, given=quoted(text))
+        raise HierarchyError(said) from None

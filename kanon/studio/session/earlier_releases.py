@@ -1,0 +1,99 @@
+"""The releases of a table that were handed out in this session, and what they say together.
+
+Kept are plans and arrays of classes, no rows. Another table forgets them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon.base.language import say
+from kanon.base.progress import Progress
+from kanon.plan import Plan
+from kanon.recoding import Recoding
+from kanon.release.common_classes import Release, needs_table
+from kanon.release.composition import Combined, combine
+from kanon.run import Run
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Table
+
+__all__ = ["Handed", "at_once", "key_of_all", "with_handed", "worked_out"]
+
+_CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 500_000
+"""What is worked out while a page waits, about two seconds; the rest is the worker's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """A release that was downloaded or written.
+
+    Attributes
+    ----------
+    key
+        A fingerprint of all that it depends on.
+    title
+        What its files are called.
+    release
+        What it shows of each class.
+    counts
+        Whether somebody may have got it; not if the user says that nobody did.
+    """
+
+    key: str
+    title: str
+    release: Release
+    counts: bool = True
+
+    @classmethod
+    def of(cls, settings: str, title: str, done: Run) -> Handed:
+        """A release that was made with those settings, and whatever its plan requires."""
+        key = f"{settings} {done.prepared.plan.privacy}"
+        return cls(hashlib.sha256(key.encode()).hexdigest(), title, Release.of(done))
+
+
+def with_handed(handed: Sequence[Handed], one: Handed) -> tuple[Handed, ...]:
+    """The releases handed out, with one more; one that was handed out before counts again."""
+    return (*(each for each in handed if each.key != one.key), one)
+
+
+def key_of_all(releases: Sequence[Handed]) -> str:
+    """A fingerprint of several releases together."""
+    return "|".join(each.key for each in releases)
+
+
+def at_once(releases: Sequence[Release], table: Table) -> bool:
+    """Whether releases are combined while a page waits: few classes, and no engine to be asked."""
+    few = sum(each.recoding.classes.n_classes for each in releases) <= _CLASSES_AT_ONCE
+    if not needs_table(releases):
+        return few
+    return few and not isinstance(table, StoredTable) and table.n_records <= _RECORDS_AT_ONCE
+
+
+def worked_out(
+    progress: Progress, given: Sequence[tuple[dict[str, Any], Recoding, int]], table: Table | None
+) -> Combined:
+    """What releases say together, in a worker.
+
+    Parameters
+    ----------
+    progress
+        Told how far it is.
+    given
+        Per release its plan, which cannot be sent to a worker as it is, its recoding, and the
+        number of dropped records.
+    table
+        Their table, if it is needed.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.release.composition.combine`.
+    """
+    progress(0, say("Laying the releases side by side"))
+    return combine(
+        [Release(Plan.from_content(plan), recoding, dropped) for plan, recoding, dropped in given],
+        table,
+    )

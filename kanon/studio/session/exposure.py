@@ -1,0 +1,32 @@
+"""How exposed the table of a session is, before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kanon.sources.exposure import Exposure, exposure, unique_without_each
+from kanon.studio.session.work import Work
+
+__all__ = ["Exposed", "exposed"]
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """The class sizes by all quasi-identifiers, and the unique records without each of them.
+
+    Beside them the fewest persons of a class, where it is known whom each record is about.
+    """
+
+    exposure: Exposure
+    unique_without: Mapping[str, int]
+    min_persons: int | None = None
+
+
+def exposed(work: Work) -> Exposed:
+    """Measure the table as it is, without the records that a run would drop."""
+    kept, person = work.kept, work.person_known
+    if person is not None and kept.incomplete([person]):  # said beside the choice of the column
+        person = None
+    classes = kept.classes_of(work.quasi_identifiers, person=person)
+    return Exposed(exposure(classes), unique_without_each(classes), classes.min_persons)

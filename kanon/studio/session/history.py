@@ -1,0 +1,67 @@
+"""What came before and after the hierarchy in use: undo and redo, for one column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kanon.studio.session.choices import Choice
+
+__all__ = ["STEPS", "History"]
+
+STEPS = 100
+"""So many steps can be undone."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """The choices for a column around the one in use, and what was said of the last change.
+
+    Attributes
+    ----------
+    past, future
+        The choices before, the newest last, and those undone, the next one last: what was typed
+        or drawn, from which all else is made again.
+    version
+        Rises with every change: an edit names the version that it was drawn on.
+    answered
+        The last operation of the browser that was dealt with; sent twice, it is done once.
+    said, refused
+        A sentence about the last operation, and whether it was refused.
+    select
+        The nodes that the last operation made or moved.
+    """
+
+    past: tuple[Choice, ...] = ()
+    future: tuple[Choice, ...] = ()
+    version: int = 0
+    answered: str = ""
+    said: str = ""
+    refused: bool = False
+    select: tuple[str, ...] = ()
+
+    def after(self, old: Choice) -> History:
+        """The history once something else has replaced ``old``."""
+        past = (*self.past, _slim(old))[-STEPS:]
+        return History(past, (), self.version + 1, self.answered)
+
+    def back(self, now: Choice) -> tuple[Choice, History]:
+        """The choice before this one, and the history then; there has to be one."""
+        changed = replace(
+            self, past=self.past[:-1], future=(*self.future, _slim(now)), version=self.version + 1
+        )
+        return self.past[-1], replace(changed, said="", refused=False, select=())
+
+    def forward(self, now: Choice) -> tuple[Choice, History]:
+        """The choice that was undone last, and the history then; there has to be one."""
+        changed = replace(
+            self, past=(*self.past, _slim(now)), future=self.future[:-1], version=self.version + 1
+        )
+        return self.future[-1], replace(changed, said="", refused=False, select=())
+
+
+def _slim(choice: Choice) -> Choice:
+    """What a choice is made of: a hundred whole ones would fill the memory of a session."""
+    typed = dict(choice.typed)
+    if "drawn" in typed:
+        typed["drawn"] = replace(typed["drawn"])  # without what it has worked out meanwhile
+    return Choice(choice.builder, typed, notes=choice.notes)

@@ -1,0 +1,287 @@
+"""Configurations kept under a name: keep, rename, remove, save as a plan, import from one.
+
+Pure functions from one state of a session to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kanon.base.checked_json import read_json
+from kanon.base.language import say
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.plan import Plan, of_this_version
+from kanon.release.drift import Finding, found_next
+from kanon.run import Prepared, prepare
+from kanon.schema import check_columns
+from kanon.sources.memory import MemoryTable
+from kanon.sources.tables import Table
+from kanon.strategies import needs_sensitive
+from kanon.studio.compare.configurations import Wanted
+from kanon.studio.session.plan_loading import with_plan
+from kanon.studio.session.work import Pinned, Work
+
+__all__ = [
+    "LONGEST_TITLE",
+    "carried",
+    "check_whole",
+    "checked_title",
+    "export",
+    "imported",
+    "pin",
+    "renamed",
+    "restored",
+    "unpinned",
+    "used",
+]
+
+LONGEST_TITLE = 40
+"""The most characters in the name of a kept configuration."""
+
+
+def pin(work: Work, line: Wanted, title: str) -> Work:
+    """The work with a line kept under a name.
+
+    Raises
+    ------
+    PlanError
+        The name is empty, too long or taken.
+    """
+    kept = _with_pin(work, title, line.plan, line.ground.trees)
+    return replace(
+        kept,
+        notice=say(
+            "{title} is kept: it stays as it is, whatever is chosen from now on.",
+            title=quoted(kept.pinned[-1].title),
+        ),
+    )
+
+
+def renamed(work: Work, old: str, title: str) -> Work:
+    """The work with another name for a kept configuration.
+
+    Raises
+    ------
+    PlanError
+        The name is empty, too long or taken.
+    """
+    title = checked_title(title, [each.title for each in work.pinned if each.title != old])
+    return replace(
+        work,
+        pinned=tuple(
+            replace(each, title=title) if each.title == old else each for each in work.pinned
+        ),
+        yardstick=title if work.yardstick == old else work.yardstick,
+        problem=None,
+        notice=None,
+    )
+
+
+def unpinned(work: Work, title: str) -> Work:
+    """The work without a kept configuration; :func:`restored` brings it back."""
+    gone = next(each for each in work.pinned if each.title == title)
+    return replace(
+        work,
+        pinned=tuple(each for each in work.pinned if each is not gone),
+        unpinned=gone,
+        yardstick="" if work.yardstick == title else work.yardstick,
+        problem=None,
+        notice=None,
+    )
+
+
+def restored(work: Work) -> Work:
+    """The work with the kept configuration that was removed last.
+
+    Raises
+    ------
+    PlanError
+        Its name was given to another one.
+    """
+    if work.unpinned is None:
+        return work
+    checked_title(work.unpinned.title, [each.title for each in work.pinned])
+    return replace(
+        work, pinned=(*work.pinned, work.unpinned), unpinned=None, problem=None, notice=None
+    )
+
+
+def used(work: Work, title: str) -> Work:
+    """The work with the roles, hierarchies and settings of a kept configuration.
+
+    Raises
+    ------
+    KanonError
+        The table lacks a column that it names, or a hierarchy of its plan is no tree.
+    """
+    each = next(each for each in work.pinned if each.title == title)
+    check_columns(work.table.columns, each.plan.columns)
+    done = with_plan(work, each.plan)
+    said = say("Roles, hierarchies and settings are those of {title}.", title=quoted(title))
+    return replace(done, notice=said)
+
+
+def export(pinned: Pinned) -> str:
+    """The plan of a kept configuration as JSON: what the command line repeats."""
+    return pinned.plan.to_json()
+
+
+def imported(work: Work, content: bytes, title: str) -> Work:
+    """The work with a plan from a file kept under a name.
+
+    Raises
+    ------
+    KanonError
+        The file is no plan, or the table lacks a column that it names.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError(say("The file is no plan: it is not text in UTF-8.")) from None
+    given = read_json(text)
+    if isinstance(given, dict) and "project" in given:
+        raise PlanError(
+            say("This is a project, not a plan: open it under Project, below the navigation.")
+        )
+    given, change = of_this_version(given)
+    plan = Plan.from_content(given)
+    check_whole(plan)
+    for name, part in plan.metrics.items():
+        if name in work.composed and work.composed[name] != part:
+            raise PlanError(
+                say(
+                    "The plan composes a metric called {name}, and yours of that name is another "
+                    "one; remove yours on the page Metrics first.",
+                    name=quoted(name),
+                )
+            )
+    check_columns(work.table.columns, plan.columns)
+    one = _on_table(Pinned(title, plan, {}), work)
+    if any(finding.kind == "unfit" for finding in one.findings):
+        # Says what is wrong with the plan itself, whatever the table.
+        _runnable(prepare(plan, work.table))
+    kept = _with_pin(work, title, plan, one.trees, one.findings)
+    if not one.fits:
+        said = [say("{title} was imported.", title=quoted(title)), _unfit([title]), change]
+        return replace(kept, notice=" ".join(filter(None, said)))
+    said = [
+        say(
+            "{title} was imported: it stays as it is, whatever is chosen from now on.",
+            title=quoted(kept.pinned[-1].title),
+        )
+    ]
+    beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
+    if beyond:
+        said.append(
+            say(
+                "It asks for {models} too, which the curves over k leave out.",
+                models=listing(beyond),
+            )
+        )
+    if change:
+        said.append(change)
+    return replace(kept, composed={**work.composed, **plan.metrics}, notice=" ".join(said))
+
+
+def check_whole(plan: Plan) -> None:
+    """Check that a plan from elsewhere names no file: it would be read where kanon runs.
+
+    Raises
+    ------
+    PlanError
+        A hierarchy is a path.
+    """
+    elsewhere = [name for name, column in plan.columns.items() if isinstance(column.hierarchy, str)]
+    if elsewhere:
+        raise PlanError(
+            say(
+                "The hierarchy of {columns} is a file beside the plan; a plan can be imported "
+                "whose hierarchies are written in it, as those are that kanon saves here.",
+                columns=listing(elsewhere),
+            )
+        )
+
+
+def carried(old: Work, new: Work) -> Work:
+    """The new work with what was kept in the old one, and what is new for it in the new table."""
+    if not old.pinned:
+        return new
+    # What a table in an engine held would have to be asked for again.
+    before = old.table if isinstance(old.table, MemoryTable) else None
+    pinned = tuple(_on_table(each, new, before) for each in old.pinned)
+    fitting = [each.title for each in pinned if each.fits]
+    said = [new.notice or ""]
+    if fitting:
+        said.append(say("{titles} fits this table and stays kept.", titles=listing(fitting)))
+    if len(fitting) < len(pinned):
+        said.append(_unfit([each.title for each in pinned if not each.fits]))
+    return replace(new, pinned=pinned, notice=" ".join(filter(None, said)))
+
+
+def _unfit(titles: Sequence[str]) -> str:
+    return say(
+        "{titles} does not fit this table: under Keep, on the page Compare, stands what is new in "
+        "it.",
+        titles=listing(titles),
+    )
+
+
+def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
+    """A kept configuration with what is new for it in a table, and its hierarchies there."""
+    try:
+        findings, prepared = found_next(each.plan, work.table, before=before)
+        found = replace(each, findings=findings)
+        if not found.fits:
+            return found
+        classes = _runnable(prepared or prepare(each.plan, work.table))
+    except KanonError as error:
+        return replace(each, findings=(Finding("unfit", "", True, str(error)),))
+    return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
+
+
+def _runnable(prepared: Prepared) -> EquivalenceClasses:
+    """The classes of a table under a plan that could be run.
+
+    Raises
+    ------
+    KanonError
+        The plan does not fit the table, or its metric needs weights that nobody has drawn.
+    """
+    prepared.task()
+    return prepared.classes
+
+
+def _with_pin(
+    work: Work,
+    title: str,
+    plan: Plan,
+    trees: Mapping[str, Hierarchy],
+    findings: tuple[Finding, ...] = (),
+) -> Work:
+    title = checked_title(title, [each.title for each in work.pinned])
+    led = plan.algorithm
+    if needs_sensitive(led.strategy):  # whatever becomes sensitive later
+        led = led.model_copy(update={"sensitive": plan.led_by})
+    kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
+    return replace(work, pinned=(*work.pinned, kept), problem=None, notice=None)
+
+
+def checked_title(title: str, taken: Sequence[str]) -> str:
+    """The name of a kept configuration, without needless spaces.
+
+    Raises
+    ------
+    PlanError
+        It is empty, too long or taken.
+    """
+    title = " ".join(title.split())
+    if not title or len(title) > LONGEST_TITLE:
+        raise PlanError(
+            say("A kept configuration needs a name of 1 to {most} characters.", most=LONGEST_TITLE)
+        )
+    if title.casefold() in {other.casefold() for other in taken}:
+        raise PlanError(say("The name {name} is taken; give another one.", name=quoted(title)))
+    return title

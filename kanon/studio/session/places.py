@@ -1,0 +1,140 @@
+"""Where a table comes from that stays where it is, and where its release goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from kanon.base.language import say
+from kanon.errors import TableError, quoted
+from kanon.sources.addresses import Address, allowed_folder, allowed_path
+from kanon.sources.stored_source import check_outside, kind_written
+
+__all__ = ["Destination", "Place", "Written", "checked_destination", "suggested_destination"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table is, as it was typed.
+
+    Attributes
+    ----------
+    typed
+        A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
+    engine
+        The engine that was asked for; empty for what fits.
+    problem
+        Why it could not be opened.
+    """
+
+    typed: str = ""
+    engine: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release that was written.
+
+    Attributes
+    ----------
+    place
+        Where it is.
+    k, records
+        Its k and how many records it holds.
+    seconds
+        How long it took to write.
+    """
+
+    place: str
+    k: int
+    records: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a release goes, as it was typed.
+
+    Attributes
+    ----------
+    typed
+        A path; empty for the one that is suggested.
+    problem
+        Why nothing was written there.
+    written
+        What was written last.
+    target
+        Where it is being written to, or was.
+    """
+
+    typed: str = ""
+    problem: str = ""
+    written: Written | None = None
+    target: Address | None = None
+
+
+def suggested_destination(
+    address: Address, name: str, environment: Mapping[str, str] = os.environ
+) -> str:
+    """A folder for a release where nothing is yet: beside the table.
+
+    Parameters
+    ----------
+    address
+        Where the table is.
+    name
+        What the release is called, in plain letters.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+    """
+    folder = allowed_folder(environment) if address.is_url else address.path.parent
+    paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
+    return str(next(path for path in paths if not os.path.lexists(path)))
+
+
+def checked_destination(
+    typed: str, address: Address, environment: Mapping[str, str] = os.environ
+) -> Address:
+    """Where a release may be written to: nothing is there yet, and it is allowed.
+
+    Parameters
+    ----------
+    typed
+        A path, or that of a DuckDB file and the name of a new table in it.
+    address
+        Where the table is.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+
+    Raises
+    ------
+    TableError
+        It is not allowed, something is there, or it is within the table itself.
+    """
+    if not typed.strip():
+        raise TableError(say("Say where the release goes: a new folder, or a file."))
+    target = Address.parse(typed)
+    if target.is_url:
+        raise TableError(say("A release is written to a path, not to a URL."))
+    path = allowed_path(target.path, environment)
+    target = replace(target, place=str(path))
+    check_outside(target, address)
+    try:
+        kind = kind_written(target)
+        if kind != "duckdb" and path.exists() and not path.is_dir():
+            raise TableError(
+                say("{path} exists already: give another name.", path=quoted(path, 200))
+            )
+        if not path.parent.is_dir():
+            raise TableError(
+                say("The folder {folder} does not exist.", folder=quoted(path.parent, 200))
+            )
+    except OSError as error:
+        why = error.strerror or say("not a usable path")
+        raise TableError(
+            say("{path} cannot be written ({why}).", path=quoted(path, 200), why=why)
+        ) from None
+    return target

@@ -1,0 +1,120 @@
+"""What a session works on, set as a plan says: roles, hierarchies and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kanon.base.language import say
+from kanon.base.values import Counted
+from kanon.hierarchy.files import Imported
+from kanon.plan import (
+    DatesPlan,
+    HierarchyPlan,
+    IntervalsPlan,
+    MaskPlan,
+    Plan,
+    RecordsPlan,
+    SuppressionPlan,
+    build_hierarchy,
+)
+from kanon.privacy.model import SensitiveModel
+from kanon.schema import Role
+from kanon.studio.session.choices import Choice, choose, imported, start_with
+from kanon.studio.session.work import Work, with_choice, with_choices
+
+__all__ = ["settings_said", "with_plan"]
+
+
+def with_plan(work: Work, plan: Plan) -> Work:
+    """The work with all that a plan says; what the plan does not say stays.
+
+    Hierarchies are taken over whether or not they hold every value of the table: what they lack is
+    shown where hierarchies are drawn, and can be added there. The old ones can be had back.
+
+    Parameters
+    ----------
+    work
+        The work; its table has all columns of the plan.
+    plan
+        The plan; none of its hierarchies is a path.
+
+    Raises
+    ------
+    KanonError
+        A hierarchy of the plan is no tree.
+    """
+    named = plan.roles.roles
+    work = replace(
+        work,
+        roles={column: named.get(column, Role.INSENSITIVE) for column in work.roles},
+        reasons={
+            column: say("As the plan says.")
+            if column in named
+            else say("The plan does not name it.")
+            for column in work.roles
+        },
+        missing=plan.read.missing or work.missing,
+        composed={**work.composed, **plan.metrics},
+        **settings_said(work, plan),
+        problem=None,
+        notice=None,
+    )
+    work = with_choices(work)
+    for column in work.quasi_identifiers:
+        part = plan.columns[column].hierarchy
+        work = with_choice(work, column, _choice(column, part, work.kept.counted(column)))
+    return work
+
+
+def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
+    """The settings of a run that a plan says, by the names of the work's fields."""
+    chosen, limit = plan.algorithm, plan.suppression_limit
+    if isinstance(limit, RecordsPlan):
+        limit = min(1.0, limit.records / work.table.n_records)
+    return {
+        "algorithm": chosen.name,
+        "metric": chosen.metric,
+        "strategy": chosen.strategy,
+        "scope": chosen.scope,
+        "cost": chosen.cost,
+        "tie_seed": chosen.tie_seed,
+        "seed": chosen.seed,
+        "sensitive": plan.led_by,
+        "options": {**work.options, chosen.name: chosen.options},
+        "node": chosen.node,
+        "attribute_weights": dict(chosen.attribute_weights),
+        "k": min(max(2, plan.k), max(2, work.table.n_records)),
+        "models": tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
+        "suppression": limit,
+        "keep_suppressed": plan.suppressed == "keep",
+        "person": plan.person,
+    }
+
+
+def _choice(column: str, part: HierarchyPlan | None, values: Counted) -> Choice:
+    """The choice of a hierarchy that a plan names, as if its parameters had been typed."""
+    if part is None:
+        return start_with(column, values)
+    for kind, (builder, typed) in _TYPED.items():
+        if isinstance(part, kind):
+            return choose(builder, typed(part), column, values)
+    tree = build_hierarchy(column, part, values.texts, Path())
+    return imported("the plan", Imported(tree), column, values)
+
+
+def _intervals(part: Any) -> dict[str, str]:
+    numbers = {"origin": part.origin, "lowest": part.lowest, "highest": part.highest}
+    typed = {name: "" if number is None else repr(number) for name, number in numbers.items()}
+    return {"widths": ", ".join(map(repr, part.widths)), **typed}
+
+
+_TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
+    SuppressionPlan: ("suppression", lambda part: {}),
+    IntervalsPlan: ("intervals", _intervals),
+    MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
+    DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
+}
+"""The builders that a plan names, each with what would be typed for it."""

@@ -1,0 +1,341 @@
+"""A project file: all that was chosen for a table, and none of its records.
+
+Pure functions between the state of a session and JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanon import __version__
+from kanon.base.checked_json import read_json
+from kanon.base.language import say
+from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
+from kanon.metrics import METRICS
+from kanon.plan import Plan, of_this_version
+from kanon.release.context import Context
+from kanon.report.words import parse_words
+from kanon.schema import Role
+from kanon.sources.reading import ReadSettings
+from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studio.report.report_request import words_given
+from kanon.studio.session.choices import BUILDERS, FIELDS, Choice, choose
+from kanon.studio.session.history import History
+from kanon.studio.session.pinned import carried, check_whole, checked_title
+from kanon.studio.session.plan_loading import settings_said
+from kanon.studio.session.table_loading import reread
+from kanon.studio.session.work import Pinned, Work, plan_content, with_choices
+
+__all__ = ["check_savable", "opened_project", "saved_project"]
+
+_FORMAT = 1
+_TREES = ("drawn", "imported")
+"""What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
+
+
+def check_savable(work: Work) -> dict[str, Any]:
+    """Check that what would be saved could be opened again; returns its settings.
+
+    Raises
+    ------
+    PlanError
+        A model is required of a column that is not sensitive any more, or a text for a report is
+        too long.
+    """
+    content = plan_content(work, trees=False)
+    Plan.from_content(content)
+    work.report.words()
+    return content
+
+
+def saved_project(work: Work) -> str:
+    """Everything that was chosen for the table, as JSON.
+
+    Hierarchies list the values that occur in it; records are not in there.
+
+    Raises
+    ------
+    PlanError
+        See :func:`check_savable`.
+    """
+    content = check_savable(work)
+    project = {
+        "project": _FORMAT,
+        "kanon": __version__,
+        "plan": content,
+        # What was a quasi-identifier once may be an identifier now: then its values stay here.
+        "hierarchies": {
+            column: _choice_content(choice)
+            for column, choice in work.choices.items()
+            if work.roles.get(column) is not Role.IDENTIFIER
+        },
+        "compared": {
+            "compared": [name for name in work.compared if name in {*METRICS, *work.composed}],
+            "strategies": list(work.strategies),
+            "scopes": list(work.scopes),
+        },
+        "kept": [
+            {
+                "title": each.title,
+                "shown": each.shown,
+                "plan": _without_identifiers(each.plan, work),
+            }
+            for each in work.pinned
+        ],
+        "words": words_given(work.report.words()),
+        "context": work.deciding.context.content,
+    }
+    return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
+
+
+def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
+    """A kept plan, without the hierarchies of what is an identifier now: they list its values."""
+    content = plan.model_dump(mode="json", exclude_none=True)
+    for column, part in content["columns"].items():
+        if work.roles.get(column) is Role.IDENTIFIER:
+            part.pop("hierarchy", None)
+    return content
+
+
+def opened_project(work: Work, content: bytes) -> Work:
+    """The work on the same table, with all that a project file has chosen for it.
+
+    Raises
+    ------
+    KanonError
+        The file is no project, or it is about columns that this table lacks.
+    """
+    try:
+        given = read_json(content.decode("utf-8-sig"), "The project file")
+    except UnicodeDecodeError:
+        raise PlanError(say("The project file is not text in UTF-8.")) from None
+    if isinstance(given, dict) and "project" not in given and "algorithm" in given:
+        raise PlanError(
+            say("This is a plan, not a project: import it on the page Compare, under Keep.")
+        )
+    if not isinstance(given, dict) or given.get("project") != _FORMAT:
+        raise PlanError(
+            say('This is no project file of kanon: it lacks "project": {format}.', format=_FORMAT)
+        )
+    parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
+    for key, kind in parts.items():
+        if not isinstance(given.get(key), kind):
+            raise PlanError(
+                say("The project file: the key {key} has to be an object.", key=key)
+                if kind is dict
+                else say("The project file: the key {key} has to be a list.", key=key)
+            )
+    content, change = of_this_version(given["plan"])
+    plan = _plan(content, say("The project file"))
+    earlier = [part["plan"] for part in given["kept"] if isinstance(part, dict) and "plan" in part]
+    change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
+    if "words" in given:  # earlier files have none
+        words = parse_words(given["words"], say("The project file: the key words"))
+        work = replace(work, report=replace(work.report, texts=words_given(words)))
+    if "context" in given:
+        try:
+            context = Context.from_content(given["context"])
+        except PlanError as error:
+            raise error.within(say("The project file")) from None
+        work = replace(work, deciding=replace(work.deciding, context=context))
+    work = _read_as(replace(work, problem=None), plan)
+    kept: list[Pinned] = []
+    for part in given["kept"]:
+        kept.append(_pinned(part, [each.title for each in kept]))
+    opened = _with_choices_of(work, given["hierarchies"])
+    opened = _with_settings(opened, plan, given["compared"])
+    return carried(
+        replace(opened, pinned=tuple(kept)),
+        replace(opened, notice=_said(work, opened, plan, change)),
+    )
+
+
+def _said(work: Work, opened: Work, plan: Plan, change: str) -> str:
+    beyond = [name for name in work.roles if name not in plan.columns]
+    gone = [name for name in plan.columns if name not in work.roles]
+    lacking = [name for name in opened.quasi_identifiers if opened.choices[name].plan is None]
+    said = [say("The project was opened on this table.")]
+    if beyond:
+        said.append(say("It says nothing of {columns}.", columns=listing(beyond)))
+    if gone:
+        said.append(say("The table lacks {columns}, which no release has.", columns=listing(gone)))
+    if lacking:
+        said.append(
+            say("To be mended on the page Hierarchies: {columns}.", columns=listing(lacking))
+        )
+    if change:
+        said.append(change)
+    return " ".join(said)
+
+
+def _plan(content: Any, where: str) -> Plan:
+    try:
+        return Plan.from_content(content)
+    except PlanError as error:
+        raise error.within(where) from None
+
+
+def _pinned(part: Any, before: Sequence[str]) -> Pinned:
+    where = say("The project file: entry {number} of kept", number=len(before) + 1)
+    if not isinstance(part, dict) or not isinstance(part.get("title"), str):
+        raise PlanError(say("{where} has no title.", where=where))
+    plan = _plan(of_this_version(part.get("plan"))[0], where)
+    try:
+        check_whole(plan)
+        title = checked_title(part["title"], before)
+    except PlanError as error:
+        raise error.within(where) from None
+    return Pinned(title, plan, {}, bool(part.get("shown", True)))
+
+
+# --- hierarchies ----------------------------------------------------------------------------
+def _choice_content(choice: Choice) -> dict[str, Any]:
+    typed = {name: text for name, text in choice.typed.items() if name in FIELDS}
+    found: dict[str, Any] = {"builder": choice.builder, "typed": typed}
+    if "name" in choice.typed:
+        found["file"] = str(choice.typed["name"])
+    if "imported" in choice.typed:
+        found["imported"] = to_nodes(choice.typed["imported"].hierarchy)
+    elif "content" in choice.typed and choice.tree is not None:  # else it was no hierarchy
+        name = str(choice.typed["name"])
+        found["imported"] = to_nodes(read_hierarchy(choice.typed["content"], name).hierarchy)
+    if "drawn" in choice.typed:
+        found["drawn"] = to_nodes(choice.typed["drawn"])
+    return found
+
+
+def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
+    choices, histories = dict(work.choices), dict(work.histories)
+    for column, part in given.items():
+        if column not in work.roles:
+            continue  # of a column that has no role in the plan either
+        builder, typed = _typed(column, part)
+        choices[column] = choose(builder, typed, column, work.kept.counted(column))
+        histories[column] = History(version=work.history(column).version + 1)
+    return replace(work, choices=choices, histories=histories)
+
+
+def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
+    where = say("The project file: the hierarchy of {column}", column=quoted(column))
+    if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
+        known = ", ".join(BUILDERS)
+        raise PlanError(say("{where} has no builder; known are {known}.", where=where, known=known))
+    texts = part.get("typed", {})
+    if not isinstance(texts, dict) or not all(
+        name in FIELDS and isinstance(text, str) for name, text in texts.items()
+    ):
+        raise PlanError(say("{where} has fields that its builder does not know.", where=where))
+    typed: dict[str, Any] = dict(texts)
+    trees = {name: _tree(part[name], where) for name in _TREES if name in part}
+    if part["builder"] == "drawn" and "drawn" not in trees:
+        raise PlanError(say("{where} was drawn, and its nodes are missing.", where=where))
+    if "drawn" in trees:
+        typed["drawn"] = trees["drawn"]
+    if "imported" in trees:
+        typed |= {"name": str(part.get("file", "")), "imported": Imported(trees["imported"])}
+    return part["builder"], typed
+
+
+def _tree(nodes: Any, where: str) -> Hierarchy:
+    if not isinstance(nodes, list):
+        raise PlanError(say("{where} has nodes that are no list.", where=where))
+    try:
+        return parse_nodes(nodes)
+    except KanonError as error:
+        raise error.within(where) from None
+
+
+# --- settings -------------------------------------------------------------------------------
+def _read_as(work: Work, plan: Plan) -> Work:
+    """The table read as in the project, with the project's roles.
+
+    Raises
+    ------
+    KanonError
+        It cannot be read that way, or has no such columns then.
+    """
+    read = plan.read
+    now = work.file.settings
+    wanted = ReadSettings(
+        read.separator if now.separator is not None else None,
+        read.encoding if now.encoding is not None else None,
+        None if read.missing_markers is None else tuple(read.missing_markers),
+    )
+    differ = any(
+        value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
+    )
+    if differ and work.content is not None:
+        work = reread(replace(work, asked=wanted))
+    missing = [
+        name
+        for name, column in plan.columns.items()
+        if name not in work.roles and column.role is not Role.IDENTIFIER  # which no release has
+    ]
+    if missing:
+        raise PlanError(
+            say(
+                "The project is about {columns}, which this table lacks: load the table it was "
+                "saved with, or the next month's of the same columns.",
+                columns=listing(missing),
+            )
+        )
+    roles = {name: plan.columns[name].role if name in plan.columns else role
+             for name, role in work.roles.items()}  # fmt: skip
+    chosen = dict.fromkeys(plan.columns, say("As in the project."))
+    work = replace(
+        work,
+        roles=roles,
+        reasons={**work.reasons, **chosen},
+        missing=read.missing or work.missing,
+    )
+    return with_choices(work)
+
+
+def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
+    kinds = {"compared": [*METRICS, *plan.metrics], "strategies": STRATEGIES, "scopes": SCOPES}
+    chosen: dict[str, Any] = {
+        name: _known(name, compared[name], among)
+        for name, among in kinds.items()
+        if name in compared
+    }
+    return replace(
+        work,
+        version=work.version + 1,
+        composed=dict(plan.metrics),
+        job=None,
+        doing="",
+        then=None,
+        result=None,
+        comparison=None,
+        searched=None,
+        advised=None,
+        greatest=None,
+        reported=None,
+        what_if=None,
+        imports=(),
+        previews={},
+        singling=replace(work.singling, before={}),
+        **settings_said(work, plan),
+        **chosen,
+    )
+
+
+def _known(key: str, given: Any, among: Iterable[str]) -> tuple[str, ...]:
+    where = say("The project file: the key compared.{key}", key=key)
+    if not isinstance(given, list):
+        raise PlanError(say("{where} has to be a list of names.", where=where))
+    strange = [name for name in given if name not in list(among)]
+    if strange:
+        raise PlanError(
+            say(
+                "{where}: {name} is unknown; known are {known}.",
+                where=where, name="{cells}", known=", ".join(among),
+            ),
+            strange[:1],
+        )  # fmt: skip
+    return tuple(given)

@@ -1,0 +1,303 @@
+"""What every class has to meet beside k: which models fit a table, and how much can be asked for.
+
+Pure functions over privacy models; nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+import kanon.privacy
+from kanon.base.language import say, say_counted, say_of
+from kanon.cards import Card, parts_of
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, Unsatisfiable, quoted
+from kanon.plan import Plan
+from kanon.privacy.conjunction import check_reachable
+from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
+from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
+from kanon.sources.memory import whole_histogram
+from kanon.studio.session.work import Work
+
+__all__ = [
+    "DISTANCES",
+    "KINDS",
+    "best",
+    "cards_to_add",
+    "changed",
+    "glossed",
+    "in_file_name",
+    "level_name",
+    "not_used",
+    "others_of",
+    "refusal",
+    "short",
+    "sign",
+    "suggested",
+    "summary",
+    "whole_table",
+]
+
+DISTANCES = {
+    "variational": say("total variation, 0 to 1"),
+    "norm1": say("norm 1 (twice the total variation), 0 to 2"),
+    "emd-equal": say("earth mover's, all values equally far apart, 0 to 1"),
+    "emd-ordered": say("earth mover's, numbers in their order, 0 to 1"),
+}
+"""How t-closeness counts distances, in words."""
+
+_GLOSSES = {
+    "entropy-l-diversity": say("the values of every class are well mixed"),
+    "t-closeness": say("every class is mixed much like the whole table"),
+    "distinct-l-diversity": say("every class has several different values"),
+    "recursive-cl-diversity": say("no value far outweighs the rarer ones"),
+    "alpha-k-anonymity": say("no value fills too much of a class"),
+    "delta-disclosure": say("every value is in every class, about as often"),
+    "basic-beta-likeness": say("no value is much more frequent in a class"),
+    "enhanced-beta-likeness": say("the same, stricter for frequent values"),
+}
+"""What a model asks for, in so few words that they stand beside its name in a list."""
+
+_WISHES: dict[str, dict[str, Any]] = {
+    "entropy-l-diversity": {"l": 2.0},
+    "t-closeness": {"t": 0.4, "distance": "variational"},
+    "distinct-l-diversity": {"l": 2},
+    "recursive-cl-diversity": {"c": 3.0, "l": 2},
+    "alpha-k-anonymity": {"alpha": 0.5, "k": 2},
+    "delta-disclosure": {"delta": 2.0},
+    "basic-beta-likeness": {"beta": 1.0},
+    "enhanced-beta-likeness": {"beta": 1.0},
+}
+"""What is asked for at first, if the table allows it; of any other model, 1 or the least it can."""
+
+
+def _kinds() -> dict[str, type[SensitiveModel]]:
+    parts = parts_of(kanon.privacy)
+    found: dict[str, type[SensitiveModel]] = {}
+    for name in dict.fromkeys([*_WISHES, *parts]):  # the usual ones first
+        model: type[Model] = parts[name].MODEL
+        if issubclass(model, SensitiveModel):
+            found[name] = model
+    return found
+
+
+KINDS: Mapping[str, type[SensitiveModel]] = _kinds()
+"""The models about a sensitive column, by name."""
+
+
+def whole_table(work: Work) -> EquivalenceClasses:
+    """The table as one class: what it reaches is the most that any release can reach.
+
+    Raises
+    ------
+    TableError
+        A sensitive column has missing cells, and cells that say that they are.
+    """
+    kept = work.kept
+    counted = tuple(whole_histogram(name, kept.counted(name)) for name in work.sensitive_columns)
+    nodes = np.zeros((1, 0), dtype=np.int32)
+    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), counted)
+
+
+def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
+    """Why no release can meet one of the models, in a sentence; None if each can be met."""
+    for model in models:
+        if isinstance(model, SensitiveModel) and _unordered(model, whole):
+            return say(
+                "{model} needs numbers, and {column} holds other values; choose another distance.",
+                model=model.sentence,
+                column=quoted(model.column),
+            )
+    try:
+        check_reachable(models, whole)
+    except KanonError as error:
+        return error.sentence
+    return None
+
+
+def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
+    """Whether a model needs the order of values that have none."""
+    return (
+        isinstance(model, TCloseness)
+        and model.distance == "emd-ordered"
+        and not whole.sensitive_named(model.column).numeric
+    )
+
+
+def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
+    """The most that can be asked for, beside the field in which it is asked for.
+
+    >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+    >>> from kanon.sensitive import Sensitive
+    >>> ill = Sensitive.from_records("ill", ["angina", "cold"], False, [0] * 4, [0, 1, 1, 1], 1)
+    >>> whole = EquivalenceClasses((), (), np.zeros((1, 0), np.int32), np.array([4]), (ill,))
+    >>> best(EntropyLDiversity(l=2, column="ill"), whole)
+    'at most 1.75 for this column'
+    """
+    if _unordered(model, whole):
+        return refusal([model], whole) or ""
+    level = model.level(whole)
+    if level is None:
+        return ""
+    if math.isinf(level):
+        return say("no number is enough for this column")
+    if model.card.direction == "higher":
+        return say("at most {level} for this column", level=rounded(level, up=False))
+    if level == 0:
+        return say("as low as you like: all records in one class reach 0")
+    if sign(model) == "<":
+        return say("above {level} for this column", level=rounded(level, up=True))
+    return say("at least {level} for this column", level=rounded(level, up=True))
+
+
+def sign(model: SensitiveModel) -> str:
+    """How the level of every class compares with what is asked for: ``≥``, ``≤`` or ``<``."""
+    if model.card.direction == "higher":
+        return "≥"
+    wanted = getattr(model, model.symbol)
+    return "≤" if model.accepts(np.array([wanted]))[0] else "<"
+
+
+def short(model: SensitiveModel) -> str:
+    """A model in a few words; k is said beside it.
+
+    >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
+    >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
+    'recursive c < 3 with l = 2'
+    """
+    wanted = f"{say_of(level_name(type(model)))} {sign(model)} "
+    wanted += f"{getattr(model, model.symbol):.12g}"
+    others = [
+        f"{part.name} = {getattr(model, part.name)}"
+        for part in fields(model)  # type: ignore[arg-type]
+        if part.name not in (model.symbol, "column", "distance", "k")
+    ]
+    if isinstance(model, TCloseness):
+        return f"{wanted} ({say_of(SPOKEN[model.distance])})"
+    return (
+        say("{model} with {others}", model=wanted, others=", ".join(others)) if others else wanted
+    )
+
+
+def level_name(kind: type[SensitiveModel]) -> str:
+    """The level of a model in two words at most, said by :func:`short` in another language.
+
+    >>> level_name(KINDS["entropy-l-diversity"]), level_name(KINDS["t-closeness"])
+    ('entropy l', 't')
+    """
+    first = kind.card.title.split()[0]
+    return f"{first.lower()} {kind.symbol}" if first.isalpha() else kind.symbol
+
+
+def in_file_name(models: Sequence[SensitiveModel]) -> str:
+    """Several models in the name of a file, a hyphen first; nothing for none.
+
+    >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+    >>> in_file_name([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
+    '-l2-t0.4'
+    """
+    if len(models) > 2:
+        return f"-with-{len(models)}-models"
+    return "".join(f"-{one.symbol}{getattr(one, one.symbol):g}" for one in models)
+
+
+def glossed(card: Card) -> str:
+    """A model with what it asks for, as it stands in a list.
+
+    >>> glossed(KINDS["entropy-l-diversity"].card)
+    'Entropy l-diversity — the values of every class are well mixed'
+    """
+    title = say_of(card.title)
+    return f"{title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else title
+
+
+def summary(models: Sequence[SensitiveModel]) -> str:
+    """Several models in a few words; nothing for none."""
+    told = [short(model) for model in models]
+    if len(told) > 2:
+        return say_counted(len(told), "{count} model", "{count} models")
+    return say("{one} and {other}", one=told[0], other=told[1]) if len(told) == 2 else "".join(told)
+
+
+def others_of(plan: Plan) -> list[SensitiveModel]:
+    """What a plan requires beside k."""
+    return [model for model in plan.models if isinstance(model, SensitiveModel)]
+
+
+def cards_to_add(work: Work) -> dict[str, Card]:
+    """The models that can be asked for besides, by name: each once per sensitive column."""
+    taken = {(model.card.name, model.column) for model in work.models}
+    return {
+        name: kind.card
+        for name, kind in KINDS.items()
+        if any((name, column) not in taken for column in work.sensitive_columns)
+    }
+
+
+def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
+    """A model to begin with: what is usual, or half as much as the table can meet.
+
+    What it can just meet would merge everything. The model is about the column in focus, or the
+    first one that has no model of that name yet.
+    """
+    taken = {model.column for model in work.models if model.card.name == name}
+    columns = [work.focus, *work.sensitive_columns]
+    column = next(one for one in columns if one is not None and one not in taken)
+    kind = KINDS[name]
+    least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
+    wish: dict[str, Any] = {"column": column, **_WISHES.get(name, least)}
+    model = kind(**wish)
+    try:
+        check_reachable([model], whole)
+    except Unsatisfiable:
+        level, allowed = model.level(whole), ranges(kind)[model.symbol]
+        if level is not None and math.isfinite(level) and not allowed.whole:
+            higher = model.card.direction == "higher"
+            nothing = 1.0 if higher else min(allowed.highest, 3 * level)
+            half = float(rounded((level + nothing) / 2, up=not higher))
+            return changed(model, **{model.symbol: half}) or model
+    return model
+
+
+def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
+    """The model with other parameters; None if they do not go together.
+
+    Another distance of t-closeness asks for the same on its own scale.
+    """
+    if isinstance(model, TCloseness) and "distance" in typed:
+        scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
+        typed["t"] = round(model.t * scale, 6)
+    try:
+        return replace(model, **typed)  # type: ignore[type-var]
+    except KanonError:
+        return None
+
+
+def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
+    """That what was typed for a parameter does not count, why, and what still holds.
+
+    >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+    >>> model = EntropyLDiversity(l=2.0, column="ill")
+    >>> not_used(model, "l", 0.5)
+    '0.5 is not used, as l has to be a number of at least 1: l = 2 still holds.'
+    >>> not_used(model, "l", None)
+    'An empty field is not used: l = 2 still holds.'
+    """
+    holding = f"{part} = {getattr(model, part):.12g}"
+    if typed is None:
+        return say("An empty field is not used: {holding} still holds.", holding=holding)
+    allowed = ranges(type(model))[part]
+    if isinstance(model, TCloseness):
+        allowed = replace(allowed, highest=HIGHEST[model.distance])
+    return say(
+        "{typed} is not used, as {name} has to be {allowed}: {holding} still holds.",
+        typed=f"{typed:.12g}",
+        name=part,
+        allowed=allowed.text,
+        holding=holding,
+    )

@@ -1,0 +1,90 @@
+"""The tables that come with kanon, and the hierarchies that fit columns by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kanon.schema import Role
+from kanon.teaching.presets import PRESETS
+
+__all__ = ["ADULT_FOLDER", "FIRST", "SAMPLES", "Sample", "bundled_file"]
+
+_ROOT = Path(__file__).resolve().parents[3]
+_IDENTIFIER, _QUASI = Role.IDENTIFIER, Role.QUASI_IDENTIFIER
+_SENSITIVE, _INSENSITIVE = Role.SENSITIVE, Role.INSENSITIVE
+
+ADULT_FOLDER = "adult"
+"""The folder of hierarchies for the Adult table, under ``hierarchies/``."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A table that comes with kanon; its texts are said by :func:`kanon.base.language.say_of`.
+
+    Attributes
+    ----------
+    name
+        Its file in ``sample_data/`` and its folder in ``hierarchies/``.
+    title
+        What pages call it.
+    about
+        One sentence.
+    roles
+        The role of each column.
+    k
+        A k that shows something on this table.
+    target
+        A column that can be learnt from the quasi-identifiers; empty for none in particular.
+    """
+
+    name: str
+    title: str
+    about: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    k: int = 5
+    target: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The table's file."""
+        return _ROOT / "sample_data" / f"{self.name}.csv"
+
+
+def _small(name: str) -> Sample:
+    """A table of the lessons."""
+    preset = PRESETS[name]
+    return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
+
+
+FIRST = "census"
+"""The sample that a first start opens."""
+
+SAMPLES: Mapping[str, Sample] = {
+    sample.name: sample
+    for sample in (
+        Sample("census", "Synthetic census", "30,000 invented persons of an invented country.", {
+            "person": _IDENTIFIER, "age": _QUASI, "sex": _QUASI, "region": _QUASI,
+            "education": _QUASI, "marital-status": _QUASI, "occupation": _QUASI,
+            "household-size": _INSENSITIVE, "health": _SENSITIVE, "income-band": _INSENSITIVE,
+        }, target="income-band"),
+        Sample("voters", "Synthetic voters", "30,000 invented voters.", {
+            "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
+            "party": _SENSITIVE,
+        }),
+        _small("hospital"),
+        _small("animals-m23"),
+        _small("animals-v21"),
+    )
+}  # fmt: skip
+"""Every sample, the first start's first."""
+
+
+def bundled_file(folder: str, column: str) -> Path | None:
+    """The hierarchy file that comes with kanon for a column of that name, if any."""
+    # A column's name must not lead out of the folder.
+    for path in sorted((_ROOT / "hierarchies" / folder).glob("*.*")):
+        if path.stem == column:
+            return path
+    return None

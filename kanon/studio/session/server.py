@@ -1,0 +1,73 @@
+"""What outlives a page: the worker processes of all sessions, and what each session owns."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from kanon.settings import settings
+from kanon.studio.jobs.pool import Jobs
+from kanon.studio.session.session_store import Desks
+
+__all__ = ["Seat", "desks", "imports_set_aside", "jobs", "owner", "seat"]
+
+
+def _load_kernels() -> None:
+    """Run in a fresh worker; imported there alone, as the imports take a second.
+
+    The kernels of greedy merging alone: loading all of them would make the first result wait.
+    """
+    from kanon.warm import warm
+
+    warm(["gaa"])
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The job runner of this server; its workers load the compiled kernels in advance."""
+    return Jobs(slots=settings().jobs_at_once, warm=_load_kernels)
+
+
+@st.cache_resource(show_spinner=False)
+def imports_set_aside() -> None:
+    """Have the collector of garbage pass over what the imports made.
+
+    Streamlit runs it after every script, and every look at 200,000 objects of modules would take a
+    tenth of a second in which nobody else is served. What comes later is collected as ever.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(show_spinner=False)
+def desks() -> Desks:
+    """What the sessions of this server own."""
+    kept = settings()
+    return Desks(60 * kept.keep_minutes, kept.kept_sessions)
+
+
+def owner() -> str:
+    """Who is logged in, by what no two people share; "" where there is no login."""
+    return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A session's place at the desks: its end, or a dropped connection, is noticed there."""
+
+    desks: Desks
+    session: str
+
+    def leave(self) -> None:
+        """Note that the session has left."""
+        self.desks.leave(self.session)
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
+def seat() -> Seat:
+    """The seat of this session; a new one when a dropped connection is back."""
+    context = get_script_run_ctx()
+    return Seat(desks(), context.session_id if context else "")

@@ -1,0 +1,187 @@
+"""What outlives a page: the work of each session, for a while after its page is gone.
+
+A session puts what it owns on a desk. When its connection ends, by a reload or otherwise, the desk
+stays for some time; a page that names the desk's token gets it back. Nothing is written to disk.
+Nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon.base.language import say_counted
+from kanon.studio.session.work import Work
+
+__all__ = ["Desk", "Desks", "new_token"]
+
+
+def new_token() -> str:
+    """What nobody can guess: 256 random bits, as text."""
+    return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True, eq=False)
+class Desk:
+    """What a session owns.
+
+    Attributes
+    ----------
+    work
+        What it works on; None until something was begun.
+    memory
+        What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
+    salt
+        The secret in the names of its downloads.
+    begun
+        Whether anything was chosen; a visit alone is worth less than work.
+    """
+
+    work: Work | None = None
+    memory: dict[str, Any] = field(default_factory=dict)
+    salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
+    begun: bool = True
+
+    def copied(self) -> Desk:
+        """The same work for another session, which shares no run and no secret with this one."""
+        work = self.work
+        if work is not None:
+            work = replace(work, job=None, doing="", then=None, made=[*work.made])
+        return Desk(work)
+
+    def cleared(self) -> None:
+        """End its run and drop what was reckoned."""
+        if self.work is not None and self.work.job is not None:
+            self.work.job.cancel()
+        self.memory.clear()
+
+
+@dataclass
+class _Place:
+    """A desk and whose it is.
+
+    ``kin`` is the same for what one person forgets together: all of an owner, who is logged in, or
+    without a login a tab and its copies.
+    """
+
+    desk: Desk
+    session: str
+    owner: str
+    kin: object
+    left: threading.Timer | None = None
+
+
+class Desks:
+    """The desks of all sessions, by their tokens. Every thread may call.
+
+    Parameters
+    ----------
+    seconds
+        How long a desk stays when its session has left; 0: not at all.
+    most
+        How many such desks there may be; those where nothing was begun go first, then the one
+        that was left first.
+    """
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self.seconds = seconds
+        self._most = most if seconds > 0 else 0
+        self._places: dict[str, _Place] = {}  # the one that was left last is last
+        self._lock = threading.RLock()
+
+    @property
+    def lasting(self) -> str:
+        """How long a desk stays, in words.
+
+        >>> Desks(1800, 1).lasting, Desks(90, 1).lasting
+        ('30 minutes', '90 seconds')
+        """
+        minutes, rest = divmod(self.seconds, 60)
+        if rest:
+            return say_counted(round(self.seconds), "{count} second", "{count} seconds")
+        return say_counted(int(minutes), "{count} minute", "{count} minutes")
+
+    @property
+    def any_left(self) -> bool:
+        """Whether some session has left its desk."""
+        with self._lock:
+            return any(place.left is not None for place in self._places.values())
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
+        """Put something on the desk of a session that is there, and of whoever is logged in."""
+        with self._lock:
+            before = self._places.get(token)
+            self._stay(before)
+            kin = owner or (before.kin if before is not None else object())
+            self._places[token] = _Place(desk, session, owner, kin)
+
+    def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
+        """The token and the desk for a session whose page names a token; None if there is none.
+
+        A desk that was left is handed over. If its session is still there, as when a tab was
+        duplicated, then the page gets a copy under a token of its own. Nobody gets the desk of
+        another owner, whatever tokens the browser kept.
+        """
+        with self._lock:
+            place = self._places.get(token)
+            if place is None or place.owner != owner:
+                return None
+            if place.left is None and place.session != session:
+                token, copy = new_token(), place.desk.copied()
+                self._places[token] = _Place(copy, session, owner, place.kin)
+                return token, copy
+            self._stay(place)
+            place.session = session
+            return token, place.desk
+
+    def leave(self, session: str) -> None:
+        """Note that a session has left; its desks stay for a while."""
+        with self._lock:
+            for token, place in list(self._places.items()):
+                if place.session != session or place.left is not None:
+                    continue
+                wait = min(self.seconds, threading.TIMEOUT_MAX)
+                place.left = threading.Timer(wait, self._expired, (token, place))
+                place.left.daemon = True
+                place.left.start()
+                self._places[token] = self._places.pop(token)
+            left = [token for token, place in self._places.items() if place.left is not None]
+            left.sort(key=lambda token: self._places[token].desk.begun)
+            for token in left[: max(0, len(left) - self._most)]:
+                self.clear(token)
+
+    def clear(self, token: str) -> None:
+        """Forget a desk at once, and end its run."""
+        with self._lock:
+            place = self._places.pop(token, None)
+            self._stay(place)
+        if place is not None:
+            place.desk.cleared()
+
+    def forget(self, token: str) -> None:
+        """Forget a desk at once, and those that were left by the same owner or by its copies."""
+        with self._lock:
+            if token in self._places:
+                kin = self._places[token].kin
+                left = [other for other, place in self._places.items() if place.left is not None]
+                for other in left:
+                    if self._places[other].kin == kin:
+                        self.clear(other)
+            self.clear(token)
+
+    def _expired(self, token: str, place: _Place) -> None:
+        with self._lock:
+            # Somebody may have come back just now, and even left again.
+            if self._places.get(token) is place and place.left is threading.current_thread():
+                self.clear(token)
+
+    @staticmethod
+    def _stay(place: _Place | None) -> None:
+        if place is not None and place.left is not None:
+            place.left.cancel()
+            place.left = None

@@ -1,0 +1,251 @@
+"""The one place that touches Streamlit's session state.
+
+A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
+because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
+and copied back in their callbacks: see :func:`seeded` and :func:`typed`.
+
+What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
+the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit import runtime
+
+from kanon.errors import KanonError
+from kanon.studio.session.pinned import carried
+from kanon.studio.session.samples import FIRST
+from kanon.studio.session.server import desks, owner, seat
+from kanon.studio.session.session_store import Desk, new_token
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, begun_since
+
+__all__ = [
+    "attempt",
+    "change",
+    "come_back",
+    "enter",
+    "entered",
+    "first_time",
+    "forget",
+    "forget_everything",
+    "lay_down",
+    "put",
+    "remembered",
+    "said_here",
+    "salt",
+    "seeded",
+    "settle",
+    "settled",
+    "take",
+    "token",
+    "typed",
+    "work",
+]
+
+_WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
+_TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
+_FIRST = "kanon-first"
+
+T = TypeVar("T")
+
+
+def work() -> Work:
+    """What this session works on; at first the census sample."""
+    if _WORK not in st.session_state:
+        st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
+    found: Work = st.session_state[_WORK]
+    return found
+
+
+def put(new: Work, carry: bool = True) -> None:
+    """Work on something else from now on; a run on the old table ends.
+
+    Parameters
+    ----------
+    new
+        The new work.
+    carry
+        Whether what belongs to the user and not to the table comes along to a new table.
+    """
+    old = st.session_state.get(_WORK)
+    if old is not None and old.job is not None and old.job is not new.job:
+        old.job.cancel()
+    if old is not None and old.version != new.version:
+        st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
+        if carry:  # metrics, the board, answers, what was kept and what was typed
+            same = {name: getattr(old, name) for name in ("composed", "layout", "place", "tour")}
+            if new.report is not old.report:  # else it is the same table, read again
+                same["report"] = old.report.for_another_table()
+            new = carried(old, replace(new, lessons=old.lessons.of_the_user, **same))
+    st.session_state[_WORK] = new
+    lay_down()
+
+
+def enter() -> None:
+    """Note that the app's frame was drawn around this session's pages."""
+    st.session_state[_ENTERED] = True
+
+
+def entered() -> bool:
+    """Whether this session came in through ``app.py``."""
+    return _ENTERED in st.session_state
+
+
+def change(**fields: Any) -> None:
+    """Change some fields; whatever was said before is no longer shown.
+
+    A control whose options have changed tells its value once more: that changes nothing.
+    """
+    now = work()
+    if all(getattr(now, name) == value for name, value in fields.items()):
+        return
+    put(replace(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
+
+
+def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
+    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all.
+
+    Parameters
+    ----------
+    make
+        Returns the new work.
+    at
+        The control that says it too, by :func:`said_here`.
+    carry
+        See :func:`put`.
+    """
+    try:
+        new = make()
+    except KanonError as error:
+        change(problem=error.sentence, problem_at=at)
+        return False
+    put(new, carry)
+    return True
+
+
+def said_here(at: str) -> None:
+    """Say what went wrong or happened at a control, where that one hides what is said above it."""
+    now = work()
+    if now.problem_at != at:
+        return
+    if now.problem:
+        st.error(plain(now.problem), icon=":material/error:")
+    elif now.notice:
+        st.success(plain(now.notice), icon=":material/check:")
+
+
+def seeded(key: str, value: object) -> str:
+    """The key of a widget that shows ``value``, whatever it showed before."""
+    st.session_state[key] = value
+    return key
+
+
+def typed(key: str) -> Any:
+    """What the user chose in the widget of that key; for callbacks."""
+    return st.session_state.get(key)
+
+
+def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
+    """Copy what the user chose in the widget of that key into the work; for callbacks."""
+    change(**{field: read(typed(key))})
+
+
+def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
+    """The result of ``make``, kept in this session until ``key`` changes.
+
+    Streamlit's own caches compare only a sample of a large table and are shared by all sessions.
+    """
+    memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
+    if name not in memory or memory[name][0] != key:
+        memory[name] = (key, make())
+    found: T = memory[name][1]
+    return found
+
+
+def first_time(name: str, key: Hashable) -> bool:
+    """Whether this is asked for the first time since ``key`` changed."""
+    mark = object()
+    return remembered(name, key, lambda: mark) is mark
+
+
+def forget(name: str) -> None:
+    """Make anew, the next time, what was remembered under that name."""
+    st.session_state.get(_MEMORY, {}).pop(name, None)
+
+
+def salt() -> str:
+    """A secret of this session, for names that no other session may share."""
+    if _SALT not in st.session_state:
+        st.session_state[_SALT] = Desk().salt
+    found: str = st.session_state[_SALT]
+    return found
+
+
+# --- what outlives the page -----------------------------------------------------------------
+def token() -> str:
+    """What names this session's desk, for the tab that shows it and nobody else."""
+    if _TOKEN not in st.session_state:
+        st.session_state[_TOKEN] = new_token()
+    found: str = st.session_state[_TOKEN]
+    return found
+
+
+def settled() -> bool:
+    """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
+    return _SETTLED in st.session_state
+
+
+def settle() -> None:
+    """Note that the page is drawn, and that the session is there."""
+    st.session_state[_SETTLED] = True
+    lay_down()
+
+
+def lay_down() -> None:
+    """Put all that this session owns on its desk; a session without a server has none."""
+    if runtime.exists():
+        memory = st.session_state.setdefault(_MEMORY, {})
+        work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
+        begun = work is not None and (first is None or begun_since(first, work))
+        desk = Desk(work, memory, salt(), begun)
+        desks().put(token(), seat().session, desk, owner())
+
+
+def come_back(named: str) -> bool:
+    """Take over the desk that a token names; whether there is one."""
+    if named == token():
+        return True  # told twice: it has it already
+    found = desks().take(named, seat().session, owner())
+    if found is None:
+        return False
+    desks().clear(token())
+    st.session_state[_TOKEN], desk = found
+    st.session_state[_MEMORY], st.session_state[_SALT] = desk.memory, desk.salt
+    st.session_state.pop(_WORK, None)
+    if desk.work is not None:
+        st.session_state[_WORK] = desk.work
+    return True
+
+
+def forget_everything() -> None:
+    """Forget all of this session at once: its desk, its run, its files, what its widgets hold."""
+    work = st.session_state.get(_WORK)
+    Desk(work, st.session_state.get(_MEMORY, {})).cleared()
+    if runtime.exists():
+        session = seat().session
+        desks().forget(token())
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+    st.session_state.clear()
+    st.session_state[_FORGOTTEN] = True
+
+
+def forgotten() -> bool:
+    """Whether this session has forgotten everything, and only its page is still to be told."""
+    return _FORGOTTEN in st.session_state

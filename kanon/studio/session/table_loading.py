@@ -1,0 +1,174 @@
+"""The work on a new table: a sample, an upload, a table that stays where it is; or read again."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from kanon.base.language import say, say_of
+from kanon.errors import quoted
+from kanon.schema import SUPPRESSED, Role, suggest_roles
+from kanon.sources.adult import ADULT_NAME, fetch_adult
+from kanon.sources.limits import of_our_own
+from kanon.sources.opening import OpenedTable, open_table
+from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.work import Work, with_choices
+
+__all__ = [
+    "adult_work",
+    "opened_work",
+    "read_again",
+    "reread",
+    "sample_work",
+    "settings_shown",
+    "uploaded_work",
+]
+
+
+def sample_work(name: str, version: int = 0) -> Work:
+    """The work on a table that comes with kanon, with its roles and hierarchies."""
+    sample = SAMPLES[name]
+    content = sample.path.read_bytes()
+    with of_our_own():
+        file = read_table(content, sample.path.name)
+    work = replace(_work(file, content, say_of(sample.title), name, version), k=sample.k)
+    reasons = dict.fromkeys(sample.roles, "")
+    return with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)
+
+
+def uploaded_work(
+    content: bytes, name: str, version: int, settings: ReadSettings | None = None
+) -> Work:
+    """The work on an uploaded file, with suggested roles and hierarchies.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read.
+    """
+    file = open_table(content, name, settings)
+    if file.name == ADULT_NAME:
+        return _adult_work(file, version)
+    return _checked(with_choices(_work(file, content, name, "upload", version)))
+
+
+def adult_work(version: int) -> Work:
+    """The work on the Adult table, fetched from the UCI repository.
+
+    Raises
+    ------
+    TableError
+        It could not be fetched.
+    """
+    return _adult_work(fetch_adult(), version)
+
+
+def opened_work(file: OpenedTable, version: int) -> Work:
+    """The work on a table that stays where it is, with suggested roles and hierarchies.
+
+    Raises
+    ------
+    TableError
+        The engine cannot go on with it.
+    """
+    return _checked(with_choices(_work(file, None, file.name, "place", version)))
+
+
+def reread(work: Work) -> Work:
+    """The same file read as asked for; roles and hierarchies stay where columns do.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read that way.
+    """
+    if work.content is None:
+        return work
+    return read_again(work, uploaded_work(work.content, work.file.name, 0, work.asked))
+
+
+def read_again(work: Work, again: Work) -> Work:
+    """The work on the same table that was read in another way; roles stay where columns do.
+
+    Raises
+    ------
+    TableError
+        The engine cannot go on with it.
+    """
+    return with_choices(
+        replace(
+            work,
+            version=work.version + 1,
+            file=again.file,
+            digest=again.digest,
+            roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
+            reasons=again.reasons,
+            job=None,
+            doing="",
+            then=None,
+            result=None,
+            comparison=None,
+            searched=None,
+            advised=None,
+            greatest=None,
+            reported=None,
+            what_if=None,
+            # Its columns may not be there any more.
+            singling=replace(work.singling, found=None, about="", before={}),
+            # Else what was handed out is of other values.
+            handed=work.handed if again.digest == work.digest else (),
+            made=work.made if again.digest == work.digest else [],
+            imports=(),
+            problem=again.problem,
+        )
+    )
+
+
+def settings_shown(work: Work) -> ReadSettings:
+    """How the file was read; after a mistake, what was asked for, so that it can be mended."""
+    if not work.problem:
+        return work.file.settings
+    asked = {key: value for key, value in vars(work.asked).items() if value is not None}
+    return replace(work.file.settings, **asked)
+
+
+def _adult_work(file: TableFile, version: int) -> Work:
+    """The papers take all nine columns as quasi-identifiers."""
+    work = _work(file, None, "Adult (UCI)", "adult", version)
+    roles = dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER)
+    reasons = dict.fromkeys(roles, say("As the papers."))
+    return with_choices(replace(work, roles=roles, reasons=reasons))
+
+
+def _checked(work: Work) -> Work:
+    """New work, its k within reach; what is wrong with the table is said."""
+    taken = [column for column in work.roles if column.casefold() == SUPPRESSED]
+    problem = None
+    if taken:
+        problem = say(
+            "The table has a column {column}, the name that a release gives to its mark of "
+            "suppressed records; rename that column before you anonymise.",
+            column=quoted(taken[0]),
+        )
+    return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
+
+
+def _work(
+    file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
+) -> Work:
+    suggestions = suggest_roles(file.records.distinct())
+    without = file.fingerprint if isinstance(file, OpenedTable) else title
+    fingerprint = hashlib.sha256(content if content is not None else without.encode())
+    fingerprint.update(repr(file.settings).encode())
+    return Work(
+        version=version,
+        title=title,
+        origin=origin,
+        file=file,
+        content=content,
+        digest=fingerprint.hexdigest(),
+        roles={column: suggestion.role for column, suggestion in suggestions.items()},
+        reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
+        choices={},
+    )

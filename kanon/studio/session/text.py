@@ -1,0 +1,56 @@
+"""Text from tables and files, made harmless for Streamlit's Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from kanon.base.formatting import percent
+from kanon.errors import on_one_line
+
+__all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
+
+
+def plain(text: object) -> str:
+    """Escape every character that Markdown could read as formatting, a link or an image.
+
+    A column may be called ``![x](http://…)``; shown as Markdown it would send a request. Addresses
+    become links even when escaped, unless an invisible character parts them. Within a word a hyphen
+    and an underscore mean nothing to Markdown, and screen readers read labels as they are.
+
+    >>> print(plain("_a*"), plain("marital-status"), plain("a_b"))
+    \\_a\\* marital-status a_b
+    """
+    flat = on_one_line(text)
+    parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
+    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escaped, parted)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[1]}" if found[1] else found[0]
+
+
+def in_badge(text: object) -> str:
+    """The same for ``st.badge``, which escapes square brackets itself.
+
+    >>> print(in_badge("a[b]_"))
+    a[b]\\_
+    """
+    return plain(text).replace("\\[", "[").replace("\\]", "]")
+
+
+def spoken(text: object) -> str:
+    """Text for a hidden label, which a screen reader reads as it is: words alone.
+
+    >>> spoken("![x](http://a.b)"), spoken("marital-status")
+    ('x http a b', 'marital-status')
+    """
+    return " ".join(re.sub(r"[^\w-]+", " ", str(text)).split())
+
+
+def shortened(text: str, longest: int = 32) -> str:
+    """A title that leaves room for others.
+
+    >>> shortened("a long file name.csv", longest=10)
+    'a long fi…'
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"

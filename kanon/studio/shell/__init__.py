@@ -1,0 +1,1 @@
+"""What stands around every page: navigation, frame, login, tour, glossary, coming back."""

@@ -1,0 +1,251 @@
+"""The frame of every page: its question, what one is working on, and what went wrong."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.errors import listing
+from kanon.run import uses
+from kanon.strategies import STRATEGIES
+from kanon.studio.decide.greatest_k import about_k
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work, metric_called, usable_metrics, usable_strategies
+from kanon.studio.shell.navigation import chosen_page
+
+__all__ = [
+    "head",
+    "metric_choice",
+    "metric_titles",
+    "sensitive_choice",
+    "strategy_choice",
+    "unready",
+]
+
+
+# Less empty space above the question, so that the picture is on the first screen; captions and
+# filled buttons that are read in both themes; a sentence for a file that is too large, of which
+# Streamlit says so only to who points at it; and on a tablet, columns that go below each other.
+_STYLE = """<style>
+.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
+.st-key-tab { display: none; }
+[data-testid="stCaptionContainer"] { opacity: 0.8; }
+[data-testid="stBaseButton-primary"]:not(:disabled), [data-tag], [data-tag] span {
+    color: light-dark(#FFFFFF, #14181D) !important;
+}
+[data-testid="stFileChip"][aria-invalid="true"]::after {
+    content: TOO LARGE;
+    color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
+}
+@media (max-width: 1024px) {
+    .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
+    [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+    [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
+    [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
+}
+</style>""".replace(
+    "TOO LARGE",
+    json.dumps(say("This file is larger than allowed and was not loaded."), ensure_ascii=False),
+)
+
+
+def head(question: str, aloud: bool = False) -> Work:
+    """Draw the top of a page; returns what the session works on.
+
+    Parameters
+    ----------
+    question
+        The question of the page.
+    aloud
+        Whether what went wrong is also said over the page: on a long page, what was pressed may
+        stand far below.
+    """
+    if not state.entered():
+        # Beside a folder called pages, Streamlit runs the first page of a fresh server without
+        # app.py, until the navigation was drawn once.
+        chosen_page()
+        st.rerun()
+    runner.collect()
+    work = state.work()
+    st.html(_STYLE)
+    _line(work)
+    st.title(question)
+    with st.container():  # always there, so that what follows stays where it is
+        if work.problem:
+            st.error(plain(work.problem), icon=":material/error:")
+        if work.notice:
+            st.info(plain(work.notice), icon=":material/info:")
+    said = work.problem or work.notice
+    if aloud and said and state.first_time("said", work):
+        st.toast(plain(said), icon=":material/error:" if work.problem else ":material/info:")
+    return work
+
+
+def unready(work: Work) -> None:
+    """Say which hierarchies cannot be used yet, with the way to where they are mended."""
+    unfit = [name for name in work.quasi_identifiers if work.choices[name].plan is None]
+    if unfit:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                say_counted(
+                    len(unfit),
+                    "{columns} has no usable hierarchy yet.",
+                    "{columns} have no usable hierarchy yet.",
+                    columns=plain(listing(unfit)),
+                ),
+                icon=":material/error:",
+            )
+            st.page_link(
+                "pages/hierarchies.py", label=say("Mend it"), icon=":material/account_tree:"
+            )
+
+
+def metric_titles(work: Work) -> dict[str, str]:
+    """What the metrics are called that can be chosen, and the one that is; by name."""
+    names = dict.fromkeys([*usable_metrics(work), work.metric])
+    return {name: say_of(metric_called(work, name).card.title) for name in names}
+
+
+def metric_choice(key: str) -> None:
+    """A control for the metric that guides the run; the same wherever it stands."""
+    work = state.work()
+    usable, titles = usable_metrics(work), metric_titles(work)
+    about = [
+        say("What counts as a loss."),
+        plain(say_of(metric_called(work, work.metric).card.summary)),
+    ]
+    if not uses(work.algorithm, "metric"):
+        about.append(
+            say("The chosen algorithm goes by a rule of its own; the metric only measures.")
+        )
+    st.selectbox(
+        say("Metric"),
+        usable if work.metric in usable else [*usable, work.metric],
+        key=state.seeded(key, work.metric),
+        format_func=lambda name: titles[name],
+        help=" ".join(about),
+        on_change=lambda: state.change(metric=state.typed(key)),
+    )
+
+
+def strategy_choice(key: str) -> None:
+    """A control for the strategy; those that look at l or t are there with a sensitive column."""
+    work = state.work()
+    about = [
+        say("Which class a smallest one is merged with."),
+        plain(say_of(STRATEGIES[work.strategy_used].summary)),
+    ]
+    if work.strategy_used == "k":
+        about.append(plain(about_k()))
+    if len(usable_strategies(work)) < len(STRATEGIES):
+        about.append(plain(say("All others need GAA and a sensitive column.")))
+    st.selectbox(
+        say("Strategy"),
+        usable_strategies(work),
+        key=state.seeded(key, work.strategy_used),
+        format_func=lambda name: say_of(STRATEGIES[name].title),
+        help=" ".join(about),
+        on_change=lambda: state.change(strategy=state.typed(key)),
+    )
+
+
+def sensitive_choice(key: str) -> None:
+    """A control for the sensitive column that strategies and numbers look at."""
+    work = state.work()
+    st.selectbox(
+        say("Sensitive column"),
+        work.sensitive_columns,
+        key=state.seeded(key, work.focus),
+        help=say("Which sensitive column strategies look at, and whose l and t are shown."),
+        on_change=lambda: state.change(sensitive=state.typed(key)),
+    )
+
+
+def _line(work: Work) -> None:
+    """One slim line: table, records, roles, configuration and k, each changed in place.
+
+    A key holds the value of its control: while a popover is closed, the control is not there to be
+    told of a new value, and would answer with the old one.
+    """
+    sensitive = work.sensitive_columns
+    about = [
+        records_said(work.table.n_records),
+        say_counted(
+            len(work.quasi_identifiers), "{count} quasi-identifier", "{count} quasi-identifiers"
+        ),
+    ]
+    if not sensitive:
+        about.append(say("sensitive: none"))
+    elif len(sensitive) == 1:
+        about.append(say("sensitive: {column}", column=plain(sensitive[0])))
+    if work.person is not None:
+        about.append(say("k counts persons"))
+    if work.models:
+        about.append(
+            say_counted(len(work.models), "k and {count} more model", "k and {count} more models")
+        )
+    weights = {
+        name: weight
+        for name, weight in work.attribute_weights.items()
+        if weight != 1 and name in work.quasi_identifiers
+    }
+    if weights:
+        listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
+        about.append(say("counts: {columns}", columns=plain(listed)))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
+        with st.popover(say("Table: {title}", title=plain(shortened(work.title))), type="tertiary"):
+            names = list(SAMPLES)
+            st.selectbox(
+                say("Work on a sample"),
+                names,
+                index=None,
+                placeholder=say("Choose a sample"),
+                key=state.seeded("frame-sample", work.origin if work.origin in names else None),
+                format_func=lambda name: say_of(SAMPLES[name].title),
+                on_change=_take_sample,
+            )
+            st.page_link(
+                "pages/data.py", label=say("Load your own table"), icon=":material/upload:"
+            )
+        st.caption(" · ".join(about), width="content")
+        if len(sensitive) > 1 and work.focus is not None:
+            position = list(work.roles).index(work.focus)
+            with st.popover(
+                say("Sensitive: {column}", column=plain(shortened(work.focus, 20))),
+                type="tertiary",
+            ):
+                sensitive_choice(f"frame-sensitive-{work.version}-{position}")
+        title = say_of(metric_called(work, work.metric).card.title)
+        with st.popover(say("Metric: {title}", title=plain(shortened(title))), type="tertiary"):
+            metric_choice(f"frame-metric-{work.metric}")
+        if uses(work.algorithm, "strategy"):
+            name = STRATEGIES[work.strategy_used].title.split(":")[0]
+            with st.popover(say("Strategy: {name}", name=plain(name)), type="tertiary"):
+                strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
+        with st.popover(f"k = {thin(work.k)}", type="tertiary"):
+            most = max(2, work.table.n_records)
+            key = f"frame-k-{work.k}"
+            st.number_input(
+                say("k, records per class at least")
+                if work.person is None
+                else say("k, persons per class at least"),
+                min_value=2,
+                max_value=most,
+                key=state.seeded(key, min(work.k, most)),
+                on_change=lambda: state.change(k=int(state.typed(key))),
+            )
+
+
+def _take_sample() -> None:
+    name = state.typed("frame-sample")
+    if name is not None:
+        version = state.work().version
+        state.attempt(lambda: sample_work(name, version + 1))

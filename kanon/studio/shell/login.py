@@ -1,0 +1,79 @@
+"""The gate of a server that asks for a login: nobody sees a page, or has a session's state, before.
+
+Who may log in is decided by an identity provider (OpenID Connect), which the operator names in the
+section ``[auth]`` of Streamlit's secrets; see docs/deployment.md. Without that section there is no
+gate, unless ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.session import state
+from kanon.studio.shell.navigation import set_up_page
+
+__all__ = ["admit", "login_required"]
+
+
+def login_required(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the operator asks for a login, set up or not; a misspelt wish is one.
+
+    >>> login_required({"KANON_LOGIN": "required"}), login_required({"KANON_LOGIN": "yes"})
+    (True, True)
+    >>> login_required({"KANON_LOGIN": "off"}), login_required({})
+    (False, False)
+    """
+    return environment.get("KANON_LOGIN", "").strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def admit() -> bool:
+    """Whether the pages may be drawn; if not, what to do is said in their place.
+
+    Call it before anything else is drawn.
+    """
+    # Streamlit says True or False where a login is set up, and nothing where none is.
+    logged_in = st.user.get("is_logged_in")
+    if logged_in is None and not login_required():
+        return True
+    if logged_in:
+        with st.sidebar:
+            st.button(say("Log out"), icon=":material/logout:", on_click=_log_out, width="stretch")
+        return True
+    set_up_page()
+    # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
+    st.navigation([st.Page(_log_in, title=say("Log in"), default=True)], position="hidden").run()
+    return False
+
+
+def _log_in() -> None:
+    st.title(say("Who are you?"))
+    if st.user.get("is_logged_in") is None:
+        st.error(
+            say(
+                "This server asks for a login, and none is set up: whoever runs it has to add the "
+                "section [auth] to its secrets (see docs/deployment.md)."
+            ),
+            icon=":material/error:",
+        )
+    elif find_spec("authlib") is None:
+        st.error(
+            say(
+                "The login of this server needs the package Authlib, which is not installed: "
+                "whoever runs it has to run pip install authlib."
+            ),
+            icon=":material/error:",
+        )
+    else:
+        st.markdown(say("Log in to work with personal data on this server."))
+        st.button(say("Log in"), type="primary", icon=":material/login:", on_click=st.login)
+
+
+def _log_out() -> None:
+    """Leave nothing behind for whoever uses this tab next."""
+    state.forget_everything()
+    st.logout()

@@ -1,0 +1,111 @@
+"""The pages, in the order of the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from kanon.base.language import say
+from kanon.errors import KanonError
+from kanon.studio.session.text import plain
+
+__all__ = ["chosen_page", "run_page", "set_up_page"]
+
+# A file: Streamlit would fetch the picture of an icon's name from another host.
+_ICON = str(Path(__file__).parent / "icon.png")
+
+
+def set_up_page() -> None:
+    """Say what the browser calls the page, and how wide it is."""
+    st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
+
+
+def chosen_page() -> StreamlitPage:
+    """Draw the navigation; returns the page that was chosen."""
+    set_up_page()
+    return st.navigation(
+        {
+            say("Prepare"): [
+                st.Page(
+                    "pages/data.py", title=say("Data"), icon=":material/table:", url_path="data"
+                ),
+                st.Page(
+                    "pages/hierarchies.py",
+                    title=say("Hierarchies"),
+                    icon=":material/account_tree:",
+                    url_path="hierarchies",
+                ),
+                st.Page(
+                    "pages/metrics.py",
+                    title=say("Metrics"),
+                    icon=":material/grid_on:",
+                    url_path="metrics",
+                ),
+            ],
+            say("Anonymise"): [
+                st.Page(
+                    "pages/anonymise.py",
+                    title=say("Anonymise"),
+                    icon=":material/shield:",
+                    url_path="anonymise",
+                    default=True,
+                ),
+                st.Page(
+                    "pages/lattice.py",
+                    title=say("Lattice"),
+                    icon=":material/lan:",
+                    url_path="lattice",
+                ),
+            ],
+            say("Understand"): [
+                st.Page(
+                    "pages/compare.py",
+                    title=say("Compare"),
+                    icon=":material/stacked_line_chart:",
+                    url_path="compare",
+                ),
+                st.Page(
+                    "pages/privacy.py",
+                    title=say("Privacy"),
+                    icon=":material/visibility:",
+                    url_path="privacy",
+                ),
+                st.Page(
+                    "pages/utility.py",
+                    title=say("Utility"),
+                    icon=":material/query_stats:",
+                    url_path="utility",
+                ),
+                st.Page(
+                    "pages/decide.py",
+                    title=say("Decide"),
+                    icon=":material/balance:",
+                    url_path="decide",
+                ),
+            ],
+            say("Pass on"): [
+                st.Page(
+                    "pages/report.py",
+                    title=say("Report"),
+                    icon=":material/description:",
+                    url_path="report",
+                ),
+                st.Page(
+                    "pages/learn.py",
+                    title=say("Learn"),
+                    icon=":material/school:",
+                    url_path="learn",
+                ),
+            ],
+        }
+    )
+
+
+def run_page(page: StreamlitPage) -> None:
+    """Draw a page; what a table that stays where it is cannot answer any more is said below it."""
+    try:
+        page.run()
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")

@@ -1,0 +1,105 @@
+"""The controls for all that a session owns: save it as a project, open one, forget everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.errors import KanonError
+from kanon.studio.session import state
+from kanon.studio.session.project import check_savable, opened_project, saved_project
+from kanon.studio.session.server import desks
+from kanon.studio.session.session_store import new_token
+from kanon.studio.session.text import plain
+from kanon.studio.shell.tour import invite
+from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["belongings"]
+
+_FILE = "project-file"
+
+
+def belongings() -> None:
+    """Draw the controls below the navigation."""
+    with st.sidebar:
+        invite()
+        with st.popover(say("Project"), icon=":material/folder_open:", width="stretch"):
+            _project()
+        with st.popover(
+            say("Forget everything"), icon=":material/delete_forever:", width="stretch"
+        ):
+            _forget()
+
+
+def _project() -> None:
+    work = state.work()
+    st.markdown(
+        say(
+            "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts for "
+            "a report."
+        )
+    )
+    st.write(
+        say(
+            "No record is in the file. Its hierarchies do list the values that occur in the table: "
+            "keep it as safe as the table, where a value alone says something about a person."
+        )
+    )
+    try:
+        check_savable(work)
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+    else:
+        st.download_button(
+            say("Save the project"),
+            data=content(lambda: saved_project(work).encode()),  # large trees take a while
+            file_name=file_name("project", "json", state.remembered("project", work, new_token)),
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    key = f"{_FILE}-{work.version}-{work.uploads}"
+    upload_field(
+        say("Open a project on this table"),
+        "plan_megabytes",
+        type="json",
+        key=key,
+        on_change=_open,
+        args=(key,),
+        help=say("Load the table first. What was chosen for it now is replaced."),
+    )
+    state.said_here(_FILE)
+
+
+def _open(key: str) -> None:
+    given = state.typed(key)
+    if given is not None:
+        made = given.getvalue()
+        state.attempt(
+            lambda: replace(opened_project(state.work(), made), problem_at=_FILE),
+            at=_FILE, carry=False,
+        )  # fmt: skip
+
+
+def _forget() -> None:
+    kept = (
+        say(
+            "Your table, hierarchies, runs and what you could download are in the memory of the "
+            "machine that runs kanon, and stay {time} after this page is closed.",
+            time=desks().lasting,
+        )
+        if desks().seconds
+        else say(
+            "Your table, hierarchies, runs and what you could download are in the memory of the "
+            "machine that runs kanon, and go when this page is closed."
+        )
+    )
+    forgetting = say(
+        "Forgetting wipes them now, in this tab and in closed ones; it cannot be undone. Another "
+        "open tab forgets by its own button, and files that you saved stay where they are."
+    )
+    st.write(f"{kept} {forgetting}")
+    st.button(say("Forget now"), on_click=state.forget_everything, type="primary")

@@ -1,0 +1,59 @@
+"""Whoever comes back after a reload or a dropped connection finds the work as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit import runtime
+
+from kanon.base.language import say
+from kanon.studio.session import state
+from kanon.studio.session.server import desks, seat
+
+__all__ = ["welcome"]
+
+_KEY = "tab"
+
+_tab = st.components.v2.component(
+    "kanon_tab", js=(Path(__file__).parent / "tab.js").read_text("utf-8")
+)
+
+
+def welcome() -> None:
+    """Before a page is drawn: hand its tab what names its work, and fetch the work it had.
+
+    The script stops here while it waits for the tab's answer, which takes one exchange.
+    """
+    if not runtime.exists():  # a test: no tab, and nothing that outlives it
+        return
+    seat()  # so that the end of this connection is noticed
+    if state.forgotten():
+        _tab(key=_KEY, data={"forgotten": True})
+        st.caption(say("Everything was forgotten. Reload the page to begin anew."))
+        st.stop()
+    if desks().seconds:
+        waiting = not state.settled() and desks().any_left
+        known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
+        _tab(key=_KEY, data=known, on_before_change=_answered)
+        if waiting:
+            st.caption(say("Looking for what this tab worked on …"))
+            st.button(say("Begin anew"), on_click=state.settle)
+            st.stop()
+    state.settle()
+
+
+def _answered() -> None:
+    """Take what the tab worked on before; it comes from a browser and may name anything."""
+    named = state.typed(_KEY).get("before")
+    if isinstance(named, str) and named and not state.come_back(named):
+        st.toast(
+            say(
+                "This tab's earlier work is gone: it is kept for {time}, or until the server "
+                "stops.",
+                time=desks().lasting,
+            ),
+            icon=":material/info:",
+            duration="long",
+        )
+    state.settle()

@@ -1,0 +1,36 @@
+"""Under settings that cannot be read, no page is drawn but what is wrong with them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.language import catalogue
+from kanon.errors import SettingsError
+
+__all__ = ["settled"]
+
+_TITLE = "Settings"  # in English: nobody knows the language then
+
+
+def settled() -> bool:
+    """Whether the limits and the language are known; if not, what is wrong is said on every page.
+
+    Call it before anything else is drawn, and before the workers begin.
+    """
+    try:
+        catalogue()
+    except SettingsError as error:
+        # These take most of the imports, which the workers are not to wait for.
+        from kanon.studio.session.text import plain
+        from kanon.studio.shell.navigation import set_up_page
+
+        sentence = plain(error.sentence)
+
+        def said() -> None:
+            st.error(sentence, icon=":material/error:")
+
+        set_up_page()
+        # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
+        st.navigation([st.Page(said, title=_TITLE, default=True)], position="hidden").run()
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The page Utility: what can still be learnt from the release?"""

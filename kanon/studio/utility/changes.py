@@ -1,0 +1,239 @@
+"""What changed between a table and its release: found, and said in sentences and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import wrong_by
+from kanon.measures import association_change, distribution_change, query_error
+from kanon.measures.association_change import Associations, How, strongest
+from kanon.measures.distribution_change import Distribution
+from kanon.measures.overview import Measured
+from kanon.measures.query_error import QueryStudy, study
+from kanon.run import Run
+from kanon.studio.session.text import percent, plain
+from kanon.studio.widgets.numbers import Number
+
+__all__ = [
+    "Changed",
+    "association_sentence",
+    "changed_by",
+    "changed_most",
+    "distribution_sentence",
+    "left_out_sentence",
+    "of_change",
+    "overview_table",
+    "query_sentence",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """What changed in a release.
+
+    Attributes
+    ----------
+    distributions
+        Per quasi-identifier how its values are shared out; what changed most comes first.
+    before, after
+        How closely columns go together.
+    queries
+        Counts, and how the release answers them.
+    """
+
+    distributions: tuple[Distribution, ...]
+    before: Associations
+    after: Associations
+    queries: QueryStudy
+
+
+def changed_by(done: Run) -> Changed:
+    """What a release changed."""
+    recoding = done.recoding
+    found = distribution_change.distributions(recoding)
+    return Changed(
+        tuple(sorted(found, key=lambda one: -one.total_variation)),
+        association_change.before(recoding.classes),
+        association_change.after(recoding),
+        study(recoding),
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------
+def distribution_sentence(changed: Changed) -> str:
+    """What changed most, for who has to sign."""
+    most, least = changed.distributions[0], changed.distributions[-1]
+    if most.total_variation == 0:
+        return say(
+            "**No column changed**: every value is as frequent as it was, if each released value "
+            "counts as each of the values that it may mean, equally likely."
+        )
+    if len(changed.distributions) > 1 and _alike(most, least):
+        return say(
+            "**All columns changed alike**: to be shared out as in the original table, {records} "
+            "would need another value in each, if each released value counts as each of the values "
+            "that it may mean, equally likely.",
+            records=_records(most),
+        )
+    said = [
+        say(
+            "**{column} changed most**: to be shared out as in the original table, {records} would "
+            "need another {column}, if each released value counts as each of the values that it "
+            "may mean, equally likely.",
+            column=plain(most.name),
+            records=_records(most),
+        )
+    ]
+    if len(changed.distributions) > 1:
+        amount = (
+            percent(100 * least.total_variation) if least.total_variation else say("not at all")
+        )
+        said.append(
+            say("{column} changed least ({amount}).", column=plain(least.name), amount=amount)
+        )
+    if most.suppressed:
+        said.append(
+            say_counted(
+                most.suppressed,
+                "The {count} suppressed record has no value at all and counts in every column.",
+                "The {count} suppressed records have no value at all and count in every column.",
+            )
+        )
+    return " ".join(said)
+
+
+def _records(one: Distribution) -> str:
+    number = one.total_variation * one.n_records
+    return say(
+        "{share} of the records ({number})",
+        share=percent(100 * one.total_variation),
+        number=say("fewer than one") if number < 1 else thin(round(number)),
+    )
+
+
+def _alike(one: Distribution, other: Distribution) -> bool:
+    """Whether two columns changed as much as each other, as it is shown."""
+    return percent(100 * one.total_variation) == percent(100 * other.total_variation)
+
+
+def changed_most(changed: Changed) -> str:
+    """What changed most, as the title of a picture; plain text."""
+    most, least = changed.distributions[0], changed.distributions[-1]
+    if not most.total_variation:
+        return "no column changed"
+    share = percent(100 * most.total_variation)
+    if len(changed.distributions) > 1 and _alike(most, least):
+        return f"all columns changed alike, by {share} under equal spread"
+    return f"{most.name} changed most, by {share} under equal spread"
+
+
+def association_sentence(changed: Changed, how: How = "cramers-v") -> str:
+    """Which two columns no longer go together as they did, as plain text."""
+    found = strongest(changed.before, changed.after, how)
+    if found is None:
+        return "All columns go together as they did"
+    digits = ".2f" if abs(found.after - found.before) >= 0.01 else ".4f"
+    before, after = f"{found.before:{digits}}", f"{found.after:{digits}}"
+    if before == after:
+        return "All columns go together as they did, to four digits"
+    verb = "less" if found.after < found.before else "more"
+    told = (
+        f"Cramér's V {before} before, {after} after"
+        if how == "cramers-v"
+        else f"{before} bits before, {after} bits after"
+    )
+    return f"{found.one} and {found.other} tell {verb} of each other: {told}"
+
+
+def left_out_sentence(changed: Changed) -> str:
+    """Which pairs were too large to be counted; nothing if none were."""
+    left_out = changed.before.left_out
+    if not left_out:
+        return ""
+    most = thin(association_change.MOST_PAIRS)
+    listed = ", ".join(f"{plain(one)} × {plain(other)}" for one, other in left_out[:4])
+    if len(left_out) > 4:
+        listed = say_counted(
+            len(left_out) - 4,
+            "{listed} and {count} other",
+            "{listed} and {count} others",
+            listed=listed,
+        )
+    return say(
+        "Left out, for having more than {most} pairs of values: {columns}.",
+        most=most,
+        columns=listed,
+    )
+
+
+def query_sentence(changed: Changed) -> str:
+    """How far counts are off, as plain text."""
+    found = changed.queries
+    return (
+        f"Half of {thin(len(found.errors))} counts are off by at most "
+        f"{percent(found.quantile(0.5))}, nine of ten by at most {percent(found.quantile(0.9))}"
+    )
+
+
+def of_change(done: Run, changed: Changed) -> list[Number]:
+    """The three numbers of the page, the last one in its two forms."""
+    association = done.measures[association_change.CARD.name]
+    median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
+    half = wrong_by(median, say("Half"))
+    return [
+        Number(
+            say("Distribution change {arrow}", arrow=say_of(distribution_change.CARD.arrow)),
+            percent(100 * done.measures[distribution_change.CARD.name]),
+            say_of(distribution_change.CARD.summary),
+        ),
+        Number(
+            say("Association change {arrow}", arrow=say_of(association_change.CARD.arrow)),
+            "–" if association is None else say("{number} of 1", number=f"{association:.3f}"),
+            say_of(association_change.CARD.summary),
+        ),
+        Number(
+            say("Query error, median {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            percent(median),
+            f"{half} {say_of(query_error.CARD.summary)}",
+        ),
+        Number(
+            say("Query error, 9 of 10 {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            percent(last),
+            wrong_by(last, say("Nine of ten")) + " " + say("One of ten is off by more."),
+        ),
+    ]
+
+
+# --- the table of all measures ----------------------------------------------------------------
+WAY = "Of the way to all at root"
+"""The column that measures of different units can be sorted by."""
+
+
+def overview_table(found: Sequence[Measured], columns: Sequence[str]) -> pd.DataFrame:
+    """The measures as a table; what went furthest comes first."""
+    rows = [
+        {
+            "Measure": one.card.title + (f": {one.column}" if len(columns) > 1 else "")
+            if one.column
+            else one.card.title,
+            "Before": one.before,
+            "After": one.after,
+            "All at root": one.at_root,
+            WAY: one.way,
+            "Unit": one.card.unit,
+            "Better": one.card.arrow.split(" ")[0],
+            "Lowest": one.card.lowest,
+            "Highest": one.card.highest,
+            "What it says": one.card.summary,
+            "Source": one.card.source,
+        }
+        for one in found
+    ]
+    numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
+    table = pd.DataFrame(rows).astype(numbers)
+    return table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)

@@ -1,0 +1,475 @@
+"""The experiments on learning of a session: their settings, what is known, what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.learning import NOTHING, best_at
+from kanon.errors import PlanError, quoted
+from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k
+from kanon.experiments.sweep import check_k
+from kanon.learning.classifiers import CLASSIFIERS
+from kanon.learning.experiments import Band, Fit, Outcome, bands, fits_of
+from kanon.learning.labels import Labelled
+from kanon.learning.representations import REPRESENTATIONS
+from kanon.learning.scores import SCORES, default_score
+from kanon.plan import Plan
+from kanon.run import Prepared, prepare, short_title
+from kanon.schema import Role
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import (
+    Work,
+    fingerprint_of,
+    metric_called,
+    plan_of,
+    settings_of,
+    without_lost,
+)
+from kanon.studio.utility.state import LearningView
+
+__all__ = [
+    "PUBLISHED_1",
+    "PUBLISHED_2",
+    "Ground",
+    "Lesson",
+    "band_table",
+    "bands_of",
+    "best_said",
+    "chance_said",
+    "dead_said",
+    "ground_key",
+    "ground_of",
+    "highest_said",
+    "how_learnt",
+    "ks_said",
+    "ks_typed",
+    "lesson_of",
+    "plan_of_studies",
+    "remaining",
+    "score_used",
+    "split_said",
+    "target_used",
+    "targets_offered",
+    "with_outcomes",
+]
+
+_MOST_LESSONS = 40
+"""So many experiments are remembered; the oldest give way."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What every study of a session stands on.
+
+    Attributes
+    ----------
+    prepared
+        The plan and the table.
+    labels
+        What is to be learnt.
+    settings
+        A fingerprint of all that both depend on.
+    """
+
+    prepared: Prepared
+    labels: Labelled
+    settings: str
+
+
+class Lesson(NamedTuple):
+    """An experiment with these settings: what it is, its fits, what is known of it, and its name.
+
+    Attributes
+    ----------
+    experiment, fits
+        What a worker is given.
+    known
+        The outcomes that there are.
+    key
+        A fingerprint of all that they depend on.
+    """
+
+    experiment: Experiment
+    fits: tuple[Fit, ...]
+    known: tuple[Outcome, ...]
+    key: str
+
+    @property
+    def lacking(self) -> list[Fit]:
+        """The fits without an outcome."""
+        there = {one.fit for one in self.known}
+        return [one for one in self.fits if one not in there]
+
+
+def targets_offered(work: Work) -> list[str]:
+    """The columns that leave as they are: the sensitive ones first, then the others."""
+    fit = [
+        work.sensitive_columns,
+        [c for c, role in work.roles.items() if role is Role.INSENSITIVE],
+    ]
+    return [column for columns in fit for column in columns]
+
+
+def target_used(work: Work) -> str | None:
+    """The chosen target, the sample's, or the first that is offered; None if there is none."""
+    offered = targets_offered(work)
+    sample = SAMPLES.get(work.origin)
+    wanted = (work.utility.learning.target, sample.target if sample is not None else "")
+    return next((name for name in (*wanted, *offered) if name in offered), None)
+
+
+def plan_of_studies(work: Work) -> Plan:
+    """The plan of what is chosen on Anonymise, without what no run meets.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`.
+    """
+    return plan_of(without_lost(work))
+
+
+def ground_key(work: Work) -> str:
+    """A fingerprint of what :func:`ground_of` depends on.
+
+    Raises
+    ------
+    PlanError
+        See :func:`kanon.studio.session.work.plan_of`.
+    """
+    view = work.utility.learning
+    return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
+
+
+def ground_of(work: Work) -> Ground:
+    """The table, the plan and the labels.
+
+    Raises
+    ------
+    KanonError
+        The plan does not fit the table, no column can be a target, or the target is unfit.
+    """
+    target = target_used(work)
+    if target is None:
+        raise PlanError(
+            say(
+                "Every column is a quasi-identifier or an identifier, so none is left to be "
+                "predicted; make one sensitive or insensitive on the page Data."
+            )
+        )
+    prepared = prepare(plan_of_studies(work), work.table)
+    labels = labels_of(prepared, target, work.utility.learning.share)
+    return Ground(prepared, labels, ground_key(work))
+
+
+def ks_typed(text: str, most: int) -> tuple[int, ...]:
+    """The k that were typed, rising; those above the most there is are left out.
+
+    Raises
+    ------
+    PlanError
+        Something is no k, or stands there twice, or no k is left.
+
+    >>> ks_typed("10, 3 100000", 50)
+    (3, 10)
+    """
+    parts = [part for part in re.split(r"[\s,;]+", text) if part]
+    wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
+    if wrong:
+        raise PlanError(
+            say(
+                "{text} is no k; give whole numbers of at least 2, separated by commas.",
+                text=quoted(wrong[0]),
+            )
+        )
+    ks = [int(part[:12]) for part in parts]
+    check_k(ks)
+    some = tuple(sorted(k for k in ks if k <= most))
+    if not some:
+        raise PlanError(
+            say(
+                "No k is left: all that were given are above {most}, the largest that this table "
+                "allows; choose at least one from 2 to {most}.",
+                most=thin(most),
+            )
+        )
+    return some
+
+
+def lesson_of(work: Work, ground: Ground) -> Lesson:
+    """The experiment that is chosen, and what is known of it.
+
+    Raises
+    ------
+    KanonError
+        It cannot be run; the message says why.
+    """
+    view = work.utility.learning
+    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
+    experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
+    key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
+    fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
+    known = tuple(one for one in work.learnt.get(key, ()) if one.fit in fits)
+    return Lesson(experiment, fits, known, key)
+
+
+def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
+    """The work with what a worker handed over."""
+    found = {one.fit: one for one in work.learnt.get(key, ())}
+    found |= {one.fit: one for one in parts if isinstance(one, Outcome)}
+    others = {name: each for name, each in work.learnt.items() if name != key}
+    kept = dict([*others.items()][-(_MOST_LESSONS - 1) :])
+    return replace(work, learnt={**kept, key: tuple(found.values())})
+
+
+def remaining(lesson: Lesson) -> str:
+    """What the button that starts it says."""
+    lacking = len(lesson.lacking)
+    if lesson.known:
+        return say(
+            "Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(len(lesson.fits))
+        )
+    if lesson.experiment.classifier == "mlp":
+        return say_counted(lacking, "Train {count} network", "Train {count} networks")
+    return say_counted(lacking, "Train {count} classifier", "Train {count} classifiers")
+
+
+def score_used(view: LearningView, labels: Labelled) -> str:
+    """The chosen score, or the one that fits the number of labels."""
+    return view.score or default_score(len(labels.labels))
+
+
+def bands_of(lesson: Lesson, score: str, live: bool) -> dict[str, dict[str, Band]]:
+    """Per representation trained in, the bands of each one validated in; none without outcomes."""
+    names = dict.fromkeys(one.representation for one in lesson.fits)
+    found = {name: bands(lesson.known, score, name, live) for name in names}
+    return {name: each for name, each in found.items() if each}
+
+
+def band_table(lesson: Lesson, score: str) -> pd.DataFrame:
+    """Mean and deviation per k, of all networks and of the live ones: for reading.
+
+    Columns ``k``, and per representation trained in (if several) and validated in the mean ±
+    deviation; a second column without the dead ones where there are any.
+    """
+    several = lesson.experiment.trained == "release"
+    table: dict[str, list[str]] = {"k": [thin(k) for k in lesson.experiment.ks]}
+    dead = any(one.dead for one in lesson.known)
+    for live in (False, True) if dead else (False,):
+        for trained, found in bands_of(lesson, score, live).items():
+            for name, band in found.items():
+                title = f"{trained} → {name}" if several else name
+                ends = f", {band.fits} live" if live else (", all" if dead else "")
+                table[f"{title}{ends}"] = [
+                    _shown(mean, deviation)
+                    for mean, deviation in zip(band.mean, band.deviation, strict=True)
+                ]
+    return pd.DataFrame(table).set_index("k")
+
+
+def _shown(mean: float, deviation: float) -> str:
+    """A mean, and its deviation if there is more than one number."""
+    if np.isnan(mean):
+        return "–"
+    return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
+
+
+# --- sentences ------------------------------------------------------------------------------
+def ks_said(ks: Sequence[int]) -> str:
+    """Which k are chosen.
+
+    >>> ks_said([3, 5, 10])
+    '3 k from 3 to 10.'
+    """
+    if len(ks) == 1:
+        return say("k = {k}.", k=thin(ks[0]))
+    return say(
+        "{number} k from {lowest} to {highest}.",
+        number=len(ks),
+        lowest=thin(ks[0]),
+        highest=thin(ks[-1]),
+    )
+
+
+def split_said(labels: Labelled) -> str:
+    """How many records train and validate, and which have no label."""
+    training, validation = (
+        int(part.records.sum()) for part in (labels.training, labels.validation)
+    )
+    said = say(
+        "{training} records train, the other {validation} validate.",
+        training=thin(training),
+        validation=thin(validation),
+    )
+    if labels.unlabelled:
+        apart = say_counted(
+            labels.unlabelled,
+            "{count} record without a value of the target is in neither part.",
+            "{count} records without a value of the target are in neither part.",
+        )
+        said = f"{said} {apart}"
+    return said
+
+
+def dead_said(known: Sequence[Outcome]) -> str:
+    """How many networks came out dead; nothing if none did."""
+    dead = sum(one.dead for one in known)
+    if not dead:
+        return ""
+    return say(
+        "{dead} of {networks} came out dead: they give every record the same answer already on "
+        "the table that they were trained on.",
+        dead=thin(dead),
+        networks=thin(len(known)),
+    )
+
+
+def chance_said(before: Mapping[str, float], chance: float, score: str, labels: Labelled) -> str:
+    """Whether there is anything to be learnt at all; nothing to say if there is."""
+    best = max(before.values(), default=float("nan"))
+    if np.isnan(chance) or np.isnan(best) or best > chance + NOTHING:
+        return ""
+    return say(
+        "{score} is {best} already on the table that was trained on, and who knows nothing "
+        "reaches {chance}: {target} can hardly be predicted from these columns, or not by this "
+        "score. Choose another target or score.",
+        score=say_of(SCORES[score].title),
+        best=f"{best:.3f}",
+        chance=f"{chance:.3f}",
+        target=quoted(labels.target),
+    )
+
+
+def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
+    """Of experiment 2, which representation is best to train on, and which to validate on.
+
+    The means over k are compared, over all others that a representation can be paired with; to
+    three digits, as they are shown.
+    """
+    cells = {
+        (one, name): _mean(band.mean)
+        for one, found in panels.items()
+        for name, band in found.items()
+    }
+    if all(np.isnan(value) for value in cells.values()):
+        return say("No score could be taken.")
+    sides = [
+        {name: _mean([value for key, value in cells.items() if key[at] == name]) for name in names}
+        for at, names in ((0, panels), (1, REPRESENTATIONS))
+    ]
+    trained, validated = map(_best_of, sides)
+    pairs = {
+        say("trained in {trained} and validated in {validated}", trained=one, validated=name): x
+        for (one, name), x in cells.items()
+    }
+    return say(
+        "By the mean {score} over {number} k: best to train on is {trained}; best to validate on "
+        "is {validated}; the best pair is {pair}.",
+        score=say_of(SCORES[score].title),
+        number=thin(len(ks)),
+        trained=trained,
+        validated=validated,
+        pair=_best_of(pairs),
+    )
+
+
+def _mean(values: Sequence[float] | np.ndarray) -> float:
+    there = [value for value in values if not np.isnan(value)]
+    return sum(there) / len(there) if there else float("nan")
+
+
+def _best_of(values: Mapping[str, float]) -> str:
+    """What has the highest number to three digits, all of them if several have, and the number.
+
+    >>> _best_of({"a": 0.5, "b": 0.5001, "c": 0.4})
+    'a and b alike (0.500)'
+    """
+    rounded = {name: round(value, 3) for name, value in values.items() if not np.isnan(value)}
+    most = max(rounded.values())
+    names = [name for name, value in rounded.items() if value == most]
+    listed = f" {say('and')} ".join(names)
+    if len(names) > 1:
+        listed = say("{names} alike", names=listed)
+    return f"{listed} ({most:.3f})"
+
+
+PUBLISHED_1 = say(
+    "Published (Viton et al. 2021): proportional is best to validate on at every k; beyond "
+    "k = 5000 none keeps any utility on Adult."
+)
+PUBLISHED_2 = say(
+    "Published (Viton et al. 2021): the highest values are trained in fillParent or proportional, "
+    "and validated in proportional."
+)
+
+
+def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
+    """Whether the proportional representation is the best wherever anything is learnt."""
+    learnt = [(k, at) for k, at in zip(ks, best_at(found, chance), strict=True) if at]
+    if not learnt:
+        return say("At no k anything is learnt.")
+    nothing = ", ".join(thin(k) for k in ks if k not in {k for k, _ in learnt})
+    behind = ", ".join(thin(k) for k, at in learnt if "proportional" not in at)
+    if behind:
+        said = say("At k = {ks} another one has a higher mean than proportional.", ks=behind)
+    elif nothing:
+        said = say(
+            "No representation has a higher mean than proportional wherever anything is learnt."
+        )
+    else:
+        said = say("No representation has a higher mean than proportional at every k.")
+    return f"{said} {say('At k = {ks} nothing is learnt.', ks=nothing)}" if nothing else said
+
+
+def how_learnt(work: Work, ground: Ground) -> str:
+    """The protocol with this session's settings filled in."""
+    view, plan = work.utility.learning, ground.prepared.plan
+    card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
+    binary = say(
+        "With two labels, “{label}” is looked for, the rarer one.",
+        label=plain(ground.labels.labels[ground.labels.positive]),
+    )
+    return say(
+        """**The split.** Of every label {share} of the records train, drawn
+once; the others validate. A record is never in both parts, whatever table it is taken from.
+Releases are made of all records, by {algorithm} with {metric}, for every k. Suppressed records have
+no row.
+
+**Experiment 1** trains on the original table, where the proportional representation equals
+fillParent, and validates on the release for every k in each of the four. **Experiment 2** trains on
+the release for k = {k}, in each representation, and validates in each for every k.
+
+{representations}
+
+**{classifier}.** {about_classifier} The published network has hidden layers of 5 and 2
+units, relu, Adam with learning rate 0.001, batches of 200, at most 500 rounds, and stops after 10
+without improvement. Each seed begins with other weights; shown are the mean and the standard
+deviation (n − 1). A network is *dead* if it gives all validation records of its own table one
+answer.
+
+**{score}.** {about_score}
+
+Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021; the base representations, Inan, Kantarcioglu,
+Bertino 2009.""",
+        share=percent(100 * view.share),
+        algorithm=plain(say_of(short_title(plan.algorithm.name))),
+        metric=plain(say_of(metric_called(work, plan.algorithm.metric).card.title)),
+        k=thin(trained_k(ground.prepared.classes.highest_k)),
+        representations="\n".join(
+            f"- *{say_of(one.title)}.* {plain(say_of(one.summary))}"
+            for one in REPRESENTATIONS.values()
+        ),
+        classifier=plain(say_of(card.title)),
+        about_classifier=plain(say_of(card.summary)),
+        score=say_of(score.title),
+        about_score=say_of(score.summary) + (f" {binary}" if ground.labels.binary else ""),
+    )

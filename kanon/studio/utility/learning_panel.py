@@ -1,0 +1,322 @@
+"""Learning: the part of the page Utility about classifiers over k and representations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import counted, thin
+from kanon.base.language import say, say_of
+from kanon.charts.learning import scores_chart, scores_finding
+from kanon.errors import KanonError
+from kanon.experiments.studies import trained_k
+from kanon.learning.classifiers import CLASSIFIERS
+from kanon.learning.experiments import outcomes_table
+from kanon.learning.representations import REPRESENTATIONS
+from kanon.learning.scores import SCORES, by_chance
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.utility.learning import (
+    PUBLISHED_1,
+    PUBLISHED_2,
+    Ground,
+    Lesson,
+    band_table,
+    bands_of,
+    best_said,
+    chance_said,
+    dead_said,
+    ground_key,
+    ground_of,
+    highest_said,
+    how_learnt,
+    ks_said,
+    lesson_of,
+    remaining,
+    score_used,
+    split_said,
+    target_used,
+    targets_offered,
+)
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import progress, start_and_cancel
+
+__all__ = [
+    "ground_here",
+    "ks_field",
+    "no_ground",
+    "score_choice",
+    "show_learning",
+    "study_progress",
+    "target_choice",
+]
+
+_EARLIER = say(
+    "A study with earlier settings is running. What it finds is kept with those settings, and is "
+    "shown when they are chosen again."
+)
+_SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
+
+
+def _look(**fields: Any) -> None:
+    """Choose something else for the experiments on learning."""
+    view = state.work().utility
+    state.change(utility=replace(view, learning=replace(view.learning, **fields)))
+
+
+def _take(field: str, key: str) -> None:
+    value = state.typed(key)
+    if value is not None:
+        _look(**{field: value})
+
+
+def show_learning(work: Work) -> None:
+    """Draw the experiment that is chosen, or what has to be done before there is one."""
+    ground, problem = ground_here(work)
+    _choices(work, ground)
+    if ground is None:
+        no_ground(work, problem)
+        return
+    lesson, problem = None, ""
+    try:
+        lesson = lesson_of(work, ground)
+    except KanonError as error:
+        problem = error.sentence
+    _start(work, ground, lesson, problem)
+    if lesson is None:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    if lesson.known:
+        _results(work, ground, lesson)
+    elif work.doing != "learning":
+        st.info(
+            say(
+                "Nothing was trained with these settings yet. What is found stays for this "
+                "session, a cancelled experiment goes on where it was."
+            )
+        )
+    with st.expander(say("How it is computed")):
+        st.markdown(how_learnt(work, ground))
+
+
+def ground_here(work: Work) -> tuple[Ground | None, str]:
+    """The table and its labels; None, and why, where there is no ground to stand on."""
+    try:
+        key = ground_key(work)
+        return state.remembered("learning ground", key, lambda: ground_of(work)), ""
+    except KanonError as error:
+        return None, error.sentence
+
+
+def no_ground(work: Work, problem: str) -> None:
+    """Say why nothing can be learnt, and where that is mended."""
+    st.error(plain(problem), icon=":material/error:")
+    if not targets_offered(work):
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+
+
+def target_choice(work: Work, key: str) -> None:
+    """A control for the column to be predicted."""
+    offered = targets_offered(work)
+    st.selectbox(
+        say("Target"),
+        offered,
+        index=None if not offered else 0,
+        key=state.seeded(f"{key}-{work.version}", target_used(work)),
+        help=say(
+            "The column that is to be predicted from the quasi-identifiers: any that leaves as it "
+            "is, sensitive or insensitive."
+        ),
+        placeholder=say("No column"),
+        on_change=_take,
+        args=("target", f"{key}-{work.version}"),
+    )
+
+
+def score_choice(work: Work, ground: Ground | None, key: str) -> None:
+    """A control for what predictions are scored by."""
+    used = score_used(work.utility.learning, ground.labels) if ground is not None else "auc"
+    st.selectbox(
+        say("Score"),
+        list(SCORES),
+        key=state.seeded(key, used),
+        format_func=lambda name: say_of(SCORES[name].title),
+        help=say_of(SCORES[used].summary),
+        on_change=_take,
+        args=("score", key),
+    )
+
+
+def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
+    """A field for the k, kept as it was typed."""
+    st.text_input(
+        say("k, separated by commas"),
+        key=state.seeded(key, typed),
+        help=say(
+            "The fourteen k of the papers at first. Those above the number of records are left out."
+        ),
+        on_change=take,
+        args=("ks", key),
+    )
+
+
+def study_progress(work: Work, doing: str, key: str) -> None:
+    """How far a study is, and whether it is one with other settings than those of this key."""
+    if work.doing == doing and work.studying != key:
+        st.info(_EARLIER, icon=":material/history:")
+    progress()
+
+
+def _choices(work: Work, ground: Ground | None) -> None:
+    """One row of choices, and what is rarely changed."""
+    view = work.utility.learning
+    key = "learning-trained"
+    titles = {
+        "original": say("1: trained on the original table"),
+        "release": say(
+            "2: trained on the release for k = {k}", k=thin(trained_k(work.kept.n_records))
+        ),
+    }
+    st.segmented_control(
+        say("Experiment"),
+        list(titles),
+        key=state.seeded(key, view.trained),
+        format_func=lambda name: titles[name],
+        on_change=_take,
+        args=("trained", key),
+    )
+    columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
+    with columns[0]:
+        target_choice(work, "learning-target")
+    columns[1].selectbox(
+        say("Classifier"),
+        list(CLASSIFIERS),
+        key=state.seeded("learning-classifier", view.classifier),
+        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
+        help=plain(say_of(CLASSIFIERS[view.classifier].card.summary)),
+        on_change=_take,
+        args=("classifier", "learning-classifier"),
+    )
+    with columns[2]:
+        score_choice(work, ground, "learning-score")
+    columns[3].number_input(
+        say("Seeds"),
+        min_value=1,
+        max_value=50,
+        key=state.seeded("learning-seeds", view.seeds),
+        disabled=not CLASSIFIERS[view.classifier].seeded,
+        help=say(
+            "So many are trained, each from another beginning; shown are their mean and standard "
+            "deviation."
+        ),
+        on_change=_take,
+        args=("seeds", "learning-seeds"),
+    )
+
+
+def _further(work: Work, problem: str) -> None:
+    """What is rarely changed, and what is wrong with it, where that is seen while it is open."""
+    view = work.utility.learning
+    with st.popover(say("k and share for training"), icon=":material/tune:"):
+        # A closed popover's fields are not told of new values: their keys hold them.
+        ks_field(view.ks, f"learning-ks-{view.ks}", _take)
+        if problem:
+            st.error(plain(problem), icon=":material/error:")
+        key = f"learning-share-{view.share}"
+        st.selectbox(
+            say("Share for training"),
+            sorted({*_SHARES, view.share}),
+            key=state.seeded(key, view.share),
+            format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
+            on_change=_take,
+            args=("share", key),
+        )
+
+
+def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> None:
+    """The button that trains what is lacking, and what it will train on."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _further(work, problem)  # always the first here, so that an open one stays open
+        label = remaining(lesson) if lesson is not None and lesson.lacking else ""
+        start_and_cancel("learning", label, runner.learn)
+        said = split_said(ground.labels)
+        if lesson is not None:
+            said = f"{ks_said(lesson.experiment.ks)} {said}"
+        st.caption(said, width="stretch")
+    study_progress(work, "learning", lesson.key if lesson is not None else work.studying)
+
+
+def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
+    """The curves, which is best, and the numbers."""
+    view, ks = work.utility.learning, lesson.experiment.ks
+    score = score_used(view, ground.labels)
+    dead = dead_said(lesson.known)
+    live = view.live and bool(dead)
+    panels = bands_of(lesson, score, live)
+    if not panels:
+        st.warning(f"{dead} {say('None is left, so all are shown.')}", icon=":material/error:")
+        live, panels = False, bands_of(lesson, score, False)
+    single = view.trained == "original"
+    first = next(iter(panels.values()))
+    counting = [one for one in lesson.known if not (live and one.dead)]
+    place = list(SCORES).index(score)
+    as_trained = {
+        name: float(
+            sum(own) / len(own)
+            if (own := [one.before[place] for one in counting if one.fit.representation == name])
+            else float("nan")
+        )
+        for name in panels
+    }
+    titles = {
+        name: f"trained in {REPRESENTATIONS[name].title}"
+        + ("" if isnan(as_trained[name]) else f": {as_trained[name]:.3f} there")
+        for name in panels
+    }
+    chance = by_chance(score, ground.labels.validation)
+    title = (
+        scores_finding(first, ks, SCORES[score], chance)
+        if single
+        else f"{SCORES[score].title} on releases, trained on k = "
+        f"{thin(trained_k(work.kept.n_records))}"
+    )
+    if live:
+        title += f", {counted(len(counting), 'live network')}"
+    figure = scores_chart(
+        {titles[name]: each for name, each in panels.items()},
+        ks, SCORES[score], title, {titles[name]: value for name, value in as_trained.items()},
+        chance,
+    )  # fmt: skip
+    about = f"{lesson.key}|{len(lesson.known)}|{score}|{live}"
+    picture(figure, lambda: outcomes_table(ks, lesson.known), "utility-learning", about)
+    if lesson.lacking:
+        st.caption(
+            say(
+                "So far {trained} of {all} are trained; the means are over those.",
+                trained=len(lesson.known),
+                all=len(lesson.fits),
+            )
+        )
+    nothing = chance_said(as_trained, chance, score, ground.labels)
+    if nothing:
+        st.warning(plain(nothing), icon=":material/info:")
+    if dead:
+        st.toggle(
+            say("Leave out dead networks"),
+            key=state.seeded("learning-live", view.live),
+            on_change=_take,
+            args=("live", "learning-live"),
+        )
+        st.markdown(dead)
+    if single:
+        st.markdown(f"**{highest_said(first, ks, chance)}** {PUBLISHED_1}")
+    elif len(panels) == len(REPRESENTATIONS):
+        st.markdown(f"**{best_said(panels, ks, score)}** {PUBLISHED_2}")
+    with st.expander(say("Mean ± standard deviation at every k"), expanded=single):
+        st.dataframe(band_table(lesson, score), key="learning-table")

@@ -1,0 +1,206 @@
+"""The release as a matrix: the part of the page Utility about representations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.representation import Shown, representation_chart, representation_table
+from kanon.learning.disclosed import Disclosed, disclosed
+from kanon.learning.export import FILE_KINDS, renamed, representation_file
+from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
+from kanon.recoding import Recoding
+from kanon.run import Run
+from kanon.sources.memory import MemorySource
+from kanon.sources.writing import MIME
+from kanon.studio.anonymise.combined_releases import noting
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+from kanon.studio.shell.frame import sensitive_choice
+from kanon.studio.utility.representation import (
+    disclosure_sentence,
+    finding,
+    how_represented,
+    nothing_more,
+    of_disclosure,
+    of_matrix,
+    picture_caption,
+    row_labels,
+    which_attribute,
+)
+from kanon.studio.widgets.files import content, file_name, neutral_choice
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.release_check import checked
+from kanon.studio.widgets.result import in_columns, name_in_files
+
+__all__ = ["show_matrix"]
+
+_SHARES = "proportional"
+
+
+def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
+    """Draw the release as a matrix for a learner, what it discloses, and its downloads."""
+    recoding = done.recoding
+    attribute = which_attribute(recoding, work.utility.attribute)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        _choose_representation(work)
+    with right:
+        _choose_attribute(work, recoding.classes.attributes, attribute)
+    name = work.utility.representation
+    st.caption(plain(say_of(REPRESENTATIONS[name].summary)))
+    about = result.settings, k, name
+    matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
+    place = recoding.classes.attributes.index(attribute)
+    shown = state.remembered(
+        "representation-shown", (*about, attribute), lambda: Shown.of(recoding, matrix, place)
+    )
+    rows, names = row_labels(recoding, shown)
+    sizes = recoding.counts[shown.classes].tolist()
+    picture(
+        representation_chart(shown, rows, names, finding(name, shown)),
+        lambda: representation_table(shown, names, sizes),
+        "utility-representation-picture",
+        f"{result.settings}|{k}|{name}|{attribute}",
+    )
+    st.caption(plain(picture_caption(recoding, shown)))
+    in_columns(of_matrix(recoding, matrix))
+    if name == _SHARES:
+        _disclosure(work, result, done, k)
+    else:
+        st.caption(plain(nothing_more(name)))
+    _downloads(result, done, k, name)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_represented(recoding, matrix, shown, name))
+
+
+def _view(field: str, key: str) -> Callable[[], None]:
+    """Copy what was chosen in the widget of that key; nothing if its choice was taken back."""
+
+    def take() -> None:
+        chosen = state.typed(key)
+        if chosen is not None:
+            state.change(utility=replace(state.work().utility, **{field: chosen}))
+
+    return take
+
+
+def _choose_representation(work: Work) -> None:
+    key = "utility-representation"
+    st.segmented_control(
+        say("Representation"),
+        list(REPRESENTATIONS),
+        key=state.seeded(key, work.utility.representation),
+        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
+        on_change=_view("representation", key),
+        help=say("What stands in the matrix that a learner is given."),
+    )
+
+
+def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
+    key = f"utility-matrix-attribute-{work.version}"
+    st.selectbox(
+        say("Columns of"),
+        list(attributes),
+        key=state.seeded(key, attribute),
+        on_change=_view("attribute", key),
+        help=say("The quasi-identifier whose part of the matrix is drawn."),
+    )
+
+
+def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
+    """What the shares tell beyond the release."""
+    recoding = done.recoding
+    columns = [each.name for each in recoding.classes.sensitive]
+    column = work.focus if work.focus in columns else next(iter(columns), None)
+
+    def found() -> Disclosed:
+        with st.spinner(say("Attacking every person of the table, with and without the shares …")):
+            return disclosed(recoding, column)
+
+    st.markdown(f"**{say('What the shares disclose')}**")
+    if len(work.sensitive_columns) > 1:
+        sensitive_choice("utility-sensitive")
+    numbers = state.remembered("disclosed", (result.settings, k, column), found)
+    told = of_disclosure(numbers)
+    for place, (number, note) in zip(st.columns(len(told)), told, strict=True):
+        place.metric(number.label, number.value, help=number.help)
+        place.caption(plain(note))
+    st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
+
+
+def _downloads(result: Result, done: Run, k: int, name: str) -> None:
+    """The release with its matrix, made when it is asked for."""
+    source, recoding = done.prepared.source, done.recoding
+    if not isinstance(source, MemorySource):
+        st.caption(
+            say("The rows of this table stay where they are, so no file with a matrix is made.")
+        )
+        return
+    problem = checked(result, done, k).problem
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    clashes = state.remembered(
+        "representation-names", (result.settings, k), lambda: renamed(source, recoding)
+    )
+    st.markdown(f"**{say('The released table with this matrix')}**")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        neutral = neutral_choice("utility-matrix")
+        for kind in FILE_KINDS:
+            st.download_button(
+                {"parquet": "Parquet", "csv": "CSV"}[kind],
+                data=content(
+                    noting(result.settings, done, _file(source, recoding, name, kind, neutral))
+                ),
+                file_name=file_name(
+                    f"released-{name.lower()}-{name_in_files(done)}", kind,
+                    f"{result.settings}|{k}|{name}|{neutral}",
+                ),
+                mime=MIME[kind],
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"utility-matrix-{kind}",
+            )  # fmt: skip
+        st.caption(
+            say("Every released record in its order: its columns, then those of the matrix."),
+            width="content",
+        )
+    values = sum(tree.n_leaves for tree in recoding.hierarchies)
+    st.caption(
+        say_counted(
+            values,
+            "**The names of the matrix's columns list all {count} value of the hierarchies**, "
+            "those that the release has blurred too: keep the file as safe as the hierarchies, "
+            "where a value alone says something about a person.",
+            "**The names of the matrix's columns list all {count} values of the hierarchies**, "
+            "those that the release has blurred too: keep the file as safe as the hierarchies, "
+            "where a value alone says something about a person.",
+        )
+    )
+    if clashes:
+        old, new = map(plain, next(iter(clashes.items())))
+        more = len(clashes) - 1
+        if more:
+            said = say(
+                "The table has a column “{old}” of its own: that of the matrix is called “{new}”, "
+                "and {more} more.",
+                old=old, new=new, more=thin(more),
+            )  # fmt: skip
+        else:
+            said = say(
+                "The table has a column “{old}” of its own: that of the matrix is called “{new}”.",
+                old=old, new=new,
+            )  # fmt: skip
+        st.caption(said)
+
+
+def _file(
+    source: MemorySource, recoding: Recoding, name: str, kind: str, neutral: bool
+) -> Callable[[], bytes]:
+    return lambda: representation_file(source, recoding, name, kind, neutral)

@@ -1,0 +1,171 @@
+"""What changed: the part of the page Utility about distributions, associations and measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say
+from kanon.charts.associations import association_chart, association_table
+from kanon.charts.distributions import (
+    distribution_large,
+    distribution_panels,
+    distributions_table,
+)
+from kanon.charts.query_errors import query_chart, query_table
+from kanon.charts.style import escaped
+from kanon.measures.distribution_change import Distribution
+from kanon.report.lost import ends_of, overview_of
+from kanon.run import Run
+from kanon.studio.session import state
+from kanon.studio.session.text import percent
+from kanon.studio.session.work import Result, Work
+from kanon.studio.utility.changes import (
+    WAY,
+    Changed,
+    association_sentence,
+    changed_by,
+    changed_most,
+    distribution_sentence,
+    left_out_sentence,
+    of_change,
+    overview_table,
+    query_sentence,
+)
+from kanon.studio.utility.how_changes import how_changed
+from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.result import in_columns
+
+__all__ = ["show_measures"]
+
+_HOW = {"cramers-v": say("Cramér's V"), "mutual-information": say("Mutual information")}
+
+
+def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
+    """Draw what changed between the table and its release."""
+    about = f"{result.settings}|{k}"
+    changed = state.remembered("changed", about, lambda: changed_by(done))
+    st.markdown(distribution_sentence(changed))
+    shown = _distributions(work, changed, about, k)
+    in_columns(of_change(done, changed))
+    _associations(work, changed, about)
+    picture(
+        query_chart(changed.queries, query_sentence(changed)),
+        lambda: query_table(changed.queries, done.recoding.classes.attributes),
+        "utility-queries",
+        f"{about}|queries",
+    )
+    _all_measures(result, done, about)
+    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+        st.markdown(how_changed(done, changed, shown))
+
+
+def _look(**fields: object) -> None:
+    """Look at something else in this part; for callbacks."""
+    state.change(utility=replace(state.work().utility, **fields))  # type: ignore[arg-type]
+
+
+def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribution:
+    """A small panel per column, and one of them large; returns that one."""
+    found = changed.distributions
+    most = found[0]
+    picture(
+        distribution_panels(found, f"k = {thin(k)}: {escaped(changed_most(changed), 90)}"),
+        lambda: distributions_table(found),
+        "utility-distributions",
+        f"{about}|distributions",
+    )
+    if len(found) == 1:
+        return most
+    by_name = {one.name: one for one in found}
+    chosen = work.utility.attribute if work.utility.attribute in by_name else most.name
+    key = f"utility-attribute-{work.version}"
+    st.selectbox(
+        say("Look closer at"),
+        list(by_name),
+        key=state.seeded(key, chosen),
+        on_change=lambda: _look(attribute=state.typed(key)),
+        width=320,
+    )
+    one = by_name[chosen]
+    chart(
+        distribution_large(
+            one,
+            f"{escaped(one.name)}: changed by {percent(100 * one.total_variation)} under equal "
+            "spread",
+        ),
+        "utility-distribution",
+    )
+    return one
+
+
+def _associations(work: Work, changed: Changed, about: str) -> None:
+    """How closely columns go together, before and after."""
+    if len(changed.before.columns) == 1:
+        st.caption(say("There is one column alone, so there is nothing that could go together."))
+        return
+    how = work.utility.association
+    st.segmented_control(
+        say("How closely columns go together, counted as"),
+        list(_HOW),
+        key=state.seeded("utility-association", how),
+        format_func=lambda name: _HOW[name],
+        on_change=lambda: _look(association=state.typed("utility-association") or how),
+    )
+    said = left_out_sentence(changed)
+    if said:
+        st.caption(said)
+    picture(
+        association_chart(
+            changed.before, changed.after, how, escaped(association_sentence(changed, how), 150)
+        ),
+        lambda: association_table(changed.before, changed.after),
+        "utility-associations",
+        f"{about}|associations",
+    )
+
+
+def _all_measures(result: Result, done: Run, about: str) -> None:
+    """One table of all measures, which a click on a head sorts."""
+    ends = state.remembered("ends", result.settings, lambda: ends_of(done.prepared))
+    columns = [each.name for each in done.prepared.classes.sensitive]
+    table = state.remembered(
+        "overview", about, lambda: overview_table(overview_of(done, ends), columns)
+    )
+    st.markdown(f"**{say('All measures of this release')}**")
+    numbers = {
+        name: st.column_config.NumberColumn(format="%.4g", help=said)
+        for name, said in (
+            ("Before", say("The original table: the release that changes nothing.")),
+            ("After", say("This release.")),
+            ("All at root", say("Every quasi-identifier of every record at its root.")),
+        )
+    }
+    st.dataframe(
+        table,
+        height=38 + 35 * min(len(table), 12),
+        hide_index=True,
+        key="utility-overview",
+        column_config={
+            **numbers,
+            "Measure": st.column_config.TextColumn(pinned=True),
+            "Better": st.column_config.TextColumn(help=say("Which way is better."), width=60),
+            WAY: st.column_config.ProgressColumn(
+                format="%.1f %%",
+                min_value=0,
+                max_value=100,
+                help=say("0 %: as in the original table. 100 %: as with everything at its root."),
+            ),
+        },
+    )
+    st.caption(
+        say(
+            "Click on a head to sort. Blank: not defined for this release. What a release protects "
+            "is on the page Privacy."
+        )
+    )
+    data_button(
+        say("Data"), lambda: table, "utility-measures", f"{about}|measures", kind="tertiary"
+    )

@@ -1,0 +1,364 @@
+"""Which measure predicts utility: the trials of a session, what is known of them, what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.cards import Card
+from kanon.errors import KanonError, PlanError
+from kanon.experiments.studies import (
+    Candidate,
+    Learned,
+    Measured,
+    Prediction,
+    Wanted,
+    check_candidate,
+    measures_of_points,
+    points_table,
+)
+from kanon.learning.classifiers import CLASSIFIERS
+from kanon.learning.predicting import LEAST_K, agreements
+from kanon.learning.scores import SCORES
+from kanon.metrics import PUBLISHED, metric_named
+from kanon.plan import Plan
+from kanon.run import Prepared, short_title
+from kanon.studio.compare.configurations import algorithms_offered
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of
+from kanon.studio.utility.learning import Ground, ks_typed, score_used
+
+__all__ = [
+    "Trials",
+    "agreement_said",
+    "agreement_title",
+    "agreements_of",
+    "how_predicted",
+    "measures_used",
+    "scored_points",
+    "to_run",
+    "trials_of",
+    "with_found",
+]
+
+_MOST_STUDIES = 100
+"""The findings on so many algorithms are remembered; the oldest give way."""
+
+
+class Trials(NamedTuple):
+    """The releases that are measured and learnt from, and what is known of them.
+
+    Attributes
+    ----------
+    prediction, wanted
+        What a worker is given.
+    ks
+        The k, rising.
+    found
+        What is known.
+    keys
+        Per algorithm a fingerprint of all that its findings depend on but for k and classifiers.
+    """
+
+    prediction: Prediction
+    wanted: tuple[Wanted, ...]
+    ks: tuple[int, ...]
+    found: tuple[Measured | Learned, ...]
+    keys: Mapping[str, str]
+
+    @property
+    def lacking(self) -> list[Wanted]:
+        """The fits that have no scores yet."""
+        there = {one.wanted for one in self.found if isinstance(one, Learned)}
+        return [one for one in self.wanted if one not in there]
+
+    @property
+    def chosen(self) -> list[Measured | Learned]:
+        """What is known of the chosen algorithms, k and classifiers."""
+        fits = set(self.wanted)
+        releases = {(one.algorithm, one.k) for one in fits}
+        return [
+            one
+            for one in self.found
+            if (one.wanted in fits if isinstance(one, Learned) else one[:2] in releases)
+        ]
+
+    @property
+    def known(self) -> str:
+        """A fingerprint of which of the chosen fits are known."""
+        there = sorted(str(one.wanted) for one in self.chosen if isinstance(one, Learned))
+        return fingerprint_of(*there)
+
+    def check(self) -> None:
+        """Check that every algorithm can be run.
+
+        Raises
+        ------
+        PlanError
+            One cannot; the message says which, and why.
+        """
+        for candidate in self.prediction.candidates:
+            try:
+                check_candidate(candidate, self.ks)
+            except KanonError as error:
+                raise error.within(say_of(short_title(candidate.algorithm))) from None
+
+
+def trials_of(work: Work, ground: Ground) -> Trials:
+    """The trials that are chosen, and what is known of them.
+
+    Raises
+    ------
+    KanonError
+        They cannot be run; the message says why.
+    """
+    view = work.utility.predicting
+    names = [name for name in algorithms_offered() if name in view.algorithms]
+    classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
+    if not names or not classifiers:
+        raise PlanError(say("Choose at least one algorithm and one classifier."))
+    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
+    plans = [_plan_for(work, name) for name in names]
+    prediction = Prediction(
+        tuple(_candidate(ground.prepared, plan) for plan in plans),
+        ground.labels,
+        ground.prepared.source.histogram_of(ground.labels.target),
+        tuple(metric_named(name) for name in PUBLISHED),
+        view.representation,
+    )
+    about = (ground.labels.target, work.utility.learning.share, view.representation)
+    keys = {plan.algorithm.name: fingerprint_of(settings_of(work, plan), *about) for plan in plans}
+    wanted = tuple(
+        Wanted(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
+    )
+    found = tuple(one for key in keys.values() for one in work.predicted.get(key, ()))
+    return Trials(prediction, wanted, ks, found, keys)
+
+
+def _plan_for(work: Work, algorithm: str) -> Plan:
+    """The plan with another algorithm, for k-anonymity alone."""
+    return plan_of(replace(work, algorithm=algorithm, models=()))
+
+
+def _candidate(prepared: Prepared, plan: Plan) -> Candidate:
+    return Candidate(plan.algorithm.name, replace(prepared, plan=plan).task())
+
+
+def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
+    """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
+    found: dict[str, dict[object, Measured | Learned]] = {
+        key: {_what(one): one for one in work.predicted.get(key, ())} for key in keys.values()
+    }
+    for one in parts:
+        if isinstance(one, Learned | Measured):
+            found[keys[_what(one)[0]]][_what(one)] = one
+    others = {key: each for key, each in work.predicted.items() if key not in found}
+    kept = dict([*others.items()][-_MOST_STUDIES:])
+    new = {key: tuple(each.values()) for key, each in found.items()}
+    return replace(work, predicted={**kept, **new})
+
+
+def _what(one: Measured | Learned) -> tuple[str, ...]:
+    """What tells a finding from the others; its algorithm first."""
+    own = one.wanted if isinstance(one, Learned) else one[:2]
+    return tuple(map(str, own))
+
+
+def to_run(trials: Trials) -> str:
+    """What the button that starts it says."""
+    lacking, every = len(trials.lacking), len(trials.wanted)
+    if lacking == every:
+        return say_counted(every, "Train {count} classifier", "Train {count} classifiers")
+    return say("Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(every))
+
+
+def measures_used(points: pd.DataFrame) -> dict[str, Card]:
+    """The cards of the measures that every release has, by column."""
+    cards = measures_of_points([metric_named(name) for name in PUBLISHED])
+    return {name: card for name, card in cards.items() if name in points.columns}
+
+
+def scored_points(trials: Trials, score: str) -> pd.DataFrame:
+    """The releases that are measured and scored, as a table."""
+    points = points_table(trials.chosen, score)
+    learned = [name for name in CLASSIFIERS if name in points.columns]
+    return points.dropna(subset=learned).reset_index(drop=True)
+
+
+def agreements_of(points: pd.DataFrame, measures: Mapping[str, Card]) -> pd.DataFrame:
+    """How well each measure agrees with each classifier, the best measure overall first."""
+    learned = [name for name in CLASSIFIERS if name in points.columns]
+    found = agreements(points, measures, learned)
+    order = found.groupby("measure")["agreement"].mean().sort_values(ascending=False)
+    place = {name: at for at, name in enumerate(order.index)}
+    return found.sort_values("measure", key=lambda names: names.map(place), kind="stable")
+
+
+def best_measures(found: pd.DataFrame, what: str) -> list[str]:
+    """The measures of the highest mean agreement over classifiers; equal to two digits is equal."""
+    mean = found.groupby("measure", sort=False)[what].mean().dropna().round(2)
+    return [str(name) for name in mean.index[mean == mean.max()]]
+
+
+def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: str) -> str:
+    """Which measure agrees most with a score, as the title of a picture."""
+    best = best_measures(found, "agreement")
+    own = found[found["measure"].isin(best[:1])]
+    if not best or not (own["agreement"] > 0).all():
+        return f"No measure agrees with {SCORES[score].title} for every classifier"
+    named = measures[best[0]].title if len(best) == 1 else f"{len(best)} measures alike"
+    agrees = "agrees" if len(best) == 1 else "agree"
+    return f"{named} {agrees} most with {SCORES[score].title}"
+
+
+def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
+    """What holds and what does not, in sentences: the best measures, then entropy."""
+    said = [
+        _best_said(found, measures, say("Over all releases"), "agreement", "low", "high"),
+        say("Among releases for the same k nothing can be said: that needs three algorithms.")
+        if found["at_equal_k"].isna().all()
+        else _best_said(
+            found, measures,
+            say("Among releases for the same k, where only the algorithm differs"),
+            "at_equal_k", "low_at_equal_k", "high_at_equal_k",
+        ),
+    ]  # fmt: skip
+    for name in ("non_uniform_entropy_bits", "conditional_entropy_bits"):
+        own = found[found["measure"] == name]
+        if len(own):
+            said.append(_entropy_said(found, measures[name], own))
+    measured = found["measure"].nunique()
+    said.append(
+        say(
+            "The best of {measures} measures looks better than it is: among so many, some agree "
+            "by luck.",
+            measures=measured,
+        )
+    )
+    return said
+
+
+def _best_said(
+    found: pd.DataFrame,
+    measures: Mapping[str, Card],
+    where: str,
+    what: str,
+    low: str,
+    high: str,
+) -> str:
+    """The best measure by the mean over classifiers, its numbers, and for how many they hold."""
+    best = best_measures(found, what)
+    if not best:
+        return say("{where}, no agreement could be taken.", where=where)
+    own = found[found["measure"] == best[0]]
+    if not (own[what] > 0).all():
+        return say("{where}, no measure orders them as every classifier does.", where=where)
+    numbers, named = _interval(own, what, low, high), say_of(measures[best[0]].title)
+    if len(best) == 1:
+        return say(
+            "{where}, {measure} orders them most as the classifiers do: {numbers}.",
+            where=where, measure=named, numbers=numbers,
+        )  # fmt: skip
+    return say_counted(
+        len(best) - 1,
+        "{where}, {measure}, and {count} other as well, order them most as the classifiers do: "
+        "{numbers}.",
+        "{where}, {measure}, and {count} others as well, order them most as the classifiers do: "
+        "{numbers}.",
+        where=where, measure=named, numbers=numbers,
+    )  # fmt: skip
+
+
+def _place(found: pd.DataFrame, what: str, name: str) -> str:
+    """Where a measure stands by its mean agreement to two digits; nothing without numbers."""
+    mean = found.groupby("measure")[what].mean().dropna().round(2)
+    if name not in mean.index:
+        return ""
+    better, alike = int((mean > mean[name]).sum()), int((mean == mean[name]).sum())
+    place = say("{place} of {measures}", place=better + 1, measures=len(mean))
+    return say("{place}, shared by {alike}", place=place, alike=alike) if alike > 1 else place
+
+
+def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
+    """For how many classifiers an entropy agrees with the score, and where it stands."""
+    parts = []
+    for where, what, low, high in (
+        (say("over all releases"), "agreement", "low", "high"),
+        (say("at equal k"), "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
+    ):
+        place = _place(found, what, card.name)
+        if place:
+            numbers = _interval(own, what, low, high)
+            parts.append(
+                say("{where} {numbers}, place {place}", where=where, numbers=numbers, place=place)
+            )
+    if not parts:
+        return say("{measure}: no agreement could be taken.", measure=say_of(card.title))
+    return say(
+        "{measure}, less of which should go with better scores: {parts}.",
+        measure=say_of(card.title),
+        parts="; ".join(parts),
+    )
+
+
+def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
+    """The range over classifiers, the widest interval around it, and how many exclude 0."""
+    least, most = (f"{end:.2f}".replace("-", "−") for end in (own[what].min(), own[what].max()))
+    numbers = say("agreement {least} to {most}", least=least, most=most)
+    if least == most:
+        numbers = say("agreement {number}", number=least)
+    if own[low].isna().all():
+        return say(
+            "{numbers} (no interval: that needs at least {ks} k)", numbers=numbers, ks=LEAST_K
+        )
+    ends = [f"{end:.2f}".replace("-", "−") for end in (own[low].min(), own[high].max())]
+    return say_counted(
+        len(own),
+        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
+        "classifier)",
+        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
+        "classifiers)",
+        numbers=numbers,
+        lowest=ends[0],
+        highest=ends[1],
+        above=int((own[low] > 0).sum()),
+    )
+
+
+def how_predicted(work: Work, ground: Ground, trials: Trials) -> str:
+    """What is measured and how, with this session's settings."""
+    score = SCORES[score_used(work.utility.learning, ground.labels)]
+    names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]
+    return say(
+        """**Releases.** One per algorithm ({algorithms}) and k ({ks}), for k-anonymity alone. What
+an algorithm cannot release for some k is left out.
+
+**Learning.** Each classifier is trained on the training records of a release and scored on the
+other records of the same release, both as {form}: who receives a release has nothing else. Score:
+{score}. {about_score}
+
+**Agreement** = Spearman's rank correlation of a measure with the score over the releases, its sign
+turned for measures of which less is better. +1: whatever the measure calls better is better to
+learn from; 0: it says nothing; −1: it says the opposite. Everything gets worse with k, so over all
+releases nearly every measure agrees. *At equal k* it is taken among the releases for one k and
+averaged over k: that tells whether a measure can choose between algorithms.
+
+**Intervals** (95 %) are percentiles of 2,000 draws of as many k as there are, with replacement,
+each with all its releases: releases for neighbouring k are much alike, so the true intervals are
+rather wider. With fewer than {least_k} k there are none. Nothing is corrected for how many measures
+are compared.
+
+Source: the question is that of de Spoelberch, interim report, Imperial College London; Spearman
+1904; Efron 1979.""",
+        algorithms=", ".join(map(plain, names)),
+        ks=", ".join(thin(k) for k in trials.ks),
+        form=trials.prediction.representation,
+        score=say_of(score.title),
+        about_score=say_of(score.summary),
+        least_k=LEAST_K,
+    )

@@ -1,0 +1,193 @@
+"""Which measure predicts: the part of the page Utility about measures against scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kanon.base.formatting import counted
+from kanon.base.language import say, say_of
+from kanon.charts.learning import agreement_chart, prediction_scatter
+from kanon.errors import KanonError
+from kanon.learning.classifiers import CLASSIFIERS
+from kanon.learning.representations import REPRESENTATIONS
+from kanon.learning.scores import SCORES
+from kanon.run import short_title
+from kanon.studio.compare.configurations import algorithms_offered
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.utility.learning import Ground, ks_said, score_used, split_said
+from kanon.studio.utility.learning_panel import (
+    ground_here,
+    ks_field,
+    no_ground,
+    score_choice,
+    study_progress,
+    target_choice,
+)
+from kanon.studio.utility.prediction import (
+    Trials,
+    agreement_said,
+    agreement_title,
+    agreements_of,
+    how_predicted,
+    measures_used,
+    scored_points,
+    to_run,
+    trials_of,
+)
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import start_and_cancel
+
+__all__ = ["show_predicting"]
+
+
+def _look(**fields: Any) -> None:
+    view = state.work().utility
+    state.change(utility=replace(view, predicting=replace(view.predicting, **fields)))
+
+
+def _take(field: str, key: str) -> None:
+    value = state.typed(key)
+    if value is not None:
+        _look(**{field: tuple(value) if isinstance(value, list) else value})
+
+
+def show_predicting(work: Work) -> None:
+    """Draw how well each measure agrees with each classifier, or how to find out."""
+    ground, problem = ground_here(work)
+    _choices(work, ground)
+    if ground is None:
+        no_ground(work, problem)
+        return
+    try:
+        trials = trials_of(work, ground)
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    _start(work, ground, trials)
+    score = score_used(work.utility.learning, ground.labels)
+    points = scored_points(trials, score)
+    if len(points) > 2:
+        _results(work, trials, points, score)
+    elif trials.chosen and work.doing != "predicting":
+        st.info(
+            say(
+                "Fewer than three releases have a score so far, so there is nothing to compare. "
+                "Go on, or choose more k or algorithms; where records are suppressed, none may be "
+                "left to learn from."
+            )
+        )
+    elif work.doing != "predicting":
+        st.info(
+            say(
+                "Nothing was trained with these settings yet. Every release is measured by all "
+                "measures and learnt from by every classifier; then one sees which measure tells "
+                "how well a release can be learnt from."
+            )
+        )
+    with st.expander(say("How it is computed")):
+        st.markdown(how_predicted(work, ground, trials))
+
+
+def _choices(work: Work, ground: Ground | None) -> None:
+    view = work.utility.predicting
+    st.multiselect(
+        say("Algorithms"),
+        algorithms_offered(),
+        key=state.seeded("predicting-algorithms", list(view.algorithms)),
+        format_func=lambda name: say_of(short_title(name)),
+        placeholder=say("Choose some"),
+        on_change=_take,
+        args=("algorithms", "predicting-algorithms"),
+    )
+    st.multiselect(
+        say("Classifiers"),
+        list(CLASSIFIERS),
+        key=state.seeded("predicting-classifiers", list(view.classifiers)),
+        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
+        placeholder=say("Choose some"),
+        on_change=_take,
+        args=("classifiers", "predicting-classifiers"),
+    )
+    columns = st.columns([2, 1.4, 1.6, 3], vertical_alignment="bottom")
+    with columns[0]:
+        target_choice(work, "predicting-target")
+    with columns[1]:
+        score_choice(work, ground, "predicting-score")
+    columns[2].selectbox(
+        say("Represented as"),
+        list(REPRESENTATIONS),
+        key=state.seeded("predicting-representation", view.representation),
+        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
+        help=say_of(REPRESENTATIONS[view.representation].summary),
+        on_change=_take,
+        args=("representation", "predicting-representation"),
+    )
+    with columns[3]:
+        ks_field(view.ks, "predicting-ks", _take)
+
+
+def _start(work: Work, ground: Ground, trials: Trials) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = to_run(trials) if trials.lacking else ""
+        start_and_cancel("predicting", label, runner.predict_utility)
+        said = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
+        st.caption(said, width="stretch")
+    study_progress(work, "predicting", str(trials.keys))
+
+
+def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:
+    """The agreements, what they say, and a measure against a classifier's score."""
+    view = work.utility.predicting
+    measures = measures_used(points)
+    about = f"{[*trials.keys.values()]}|{score}|{trials.known}"
+    found = state.remembered("agreements", about, lambda: agreements_of(points, measures))
+    learned = {name: CLASSIFIERS[name].card.title for name in CLASSIFIERS if name in points.columns}
+    ordered = {name: measures[name] for name in dict.fromkeys(found["measure"])}
+    said = agreement_said(found, measures)
+    title = agreement_title(found, measures, score)
+    if trials.lacking:
+        title += f", so far ({counted(len(points), 'release')})"
+    figure = agreement_chart(found, ordered, learned, title)
+    picture(figure, lambda: found, "utility-agreements", about)
+    for one in said:
+        st.markdown(plain(one))
+    measure = view.measure if view.measure in ordered else next(iter(ordered))
+    column = view.classifier if view.classifier in learned else next(iter(learned))
+    left, right = st.columns(2)
+    left.selectbox(
+        say("Measure"),
+        list(ordered),
+        key=state.seeded("predicting-measure", measure),
+        format_func=lambda name: say_of(ordered[name].title),
+        help=plain(say_of(ordered[measure].summary)),
+        on_change=_take,
+        args=("measure", "predicting-measure"),
+    )
+    right.selectbox(
+        say("Classifier"),
+        list(learned),
+        key=state.seeded("predicting-classifier", column),
+        format_func=lambda name: say_of(learned[name]),
+        on_change=_take,
+        args=("classifier", "predicting-classifier"),
+    )
+    card = replace(ordered[measure], name=measure)
+    row = found[(found["measure"] == measure) & (found["score"] == column)].iloc[0]
+    title = f"Agreement {_two(row['agreement'])} over all releases"
+    if not isnan(row["at_equal_k"]):
+        title += f", {_two(row['at_equal_k'])} at equal k"
+    drawn = prediction_scatter(points, card, column, SCORES[score], title)
+    picture(drawn, lambda: points, "utility-scatter", f"{about}|{measure}|{column}")
+
+
+def _two(number: float) -> str:
+    """A correlation in two digits; a dash for none."""
+    return "–" if isnan(number) else f"{number:.2f}".replace("-", "−")

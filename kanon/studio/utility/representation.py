@@ -1,0 +1,312 @@
+"""What the page Utility says of a release as a matrix: numbers, sentences, how it is computed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.base.formatting import counted, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.representation import Shown
+from kanon.learning.disclosed import CARDS, Disclosed
+from kanon.learning.representations import REPRESENTATIONS, Matrix
+from kanon.recoding import Recoding
+from kanon.studio.privacy.disclosure import released_label
+from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.widgets.numbers import Number
+
+__all__ = [
+    "disclosure_sentence",
+    "finding",
+    "how_represented",
+    "nothing_more",
+    "of_disclosure",
+    "of_matrix",
+    "picture_caption",
+    "row_labels",
+    "which_attribute",
+]
+
+_READABLE = 24
+"""Of so many nodes all are shown, with the numbers in their cells."""
+
+_FEW = 3
+"""Of so many attributes the whole tuple fits beside its row."""
+
+
+def which_attribute(recoding: Recoding, chosen: str) -> str:
+    """The attribute that is looked at: the chosen one, or the first that most can be seen of.
+
+    That is one of which several groups are released, with few enough nodes to be read.
+    """
+    names = recoding.classes.attributes
+    if chosen in names:
+        return chosen
+
+    def seen(place: int) -> tuple[bool, int]:
+        tree = recoding.hierarchies[place]
+        released = np.unique(recoding.nodes[:, place])
+        return 3 < tree.root + 1 <= _READABLE, int((released >= tree.n_leaves).sum())
+
+    return names[max(range(len(names)), key=seen)]
+
+
+def row_labels(recoding: Recoding, shown: Shown) -> tuple[list[str], list[str]]:
+    """What stands beside each row, and its whole tuple."""
+    released = recoding.released
+    place = released.attributes.index(shown.attribute)
+    labels = recoding.hierarchies[place].labels
+    names = [released_label(released, position) for position in shown.classes]
+    rows = []
+    for name, position in zip(names, shown.classes, strict=True):
+        size = counted(int(recoding.counts[position]), "record")
+        short = shortened(labels[recoding.nodes[position, place]], 22)
+        few = len(released.attributes) <= _FEW and len(name) <= 34
+        rows.append(f"{name if few else short} · {size}")
+    return rows, names
+
+
+def finding(name: str, shown: Shown) -> str:
+    """The title of the picture: how much of what is shown says something."""
+    filled, cells = int((shown.entries > 0).sum()), shown.entries.size
+    between = int(((shown.entries > 0) & (shown.entries < 1)).sum())
+    parts = f", {between} of them between 0 and 1" if between else ""
+    return (
+        f"{shortened(shown.attribute, 30)}, {REPRESENTATIONS[name].title}: "
+        f"{filled} of {cells} cells are above 0{parts}"
+    )
+
+
+def picture_caption(recoding: Recoding, shown: Shown) -> str:
+    """What a reader has to know of the picture."""
+    tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
+    ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
+    said = [
+        say_counted(
+            len(shown.classes),
+            "{count} class of {all}; a learner gets a class's row once for each of its records.",
+            "{count} classes of {all}; a learner gets a class's row once for each of its records.",
+            all=thin(recoding.n_classes),
+        ),
+        say("Outlined: the released value, or the smallest group that covers a released range.")
+        if ranges
+        else say("Outlined: the released value."),
+    ]
+    if shown.left_out:
+        left_out = shown.left_out
+        said.append(
+            say_counted(left_out, "{count} rarer node left out.", "{count} rarer nodes left out.")
+        )
+    return " ".join(said)
+
+
+def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
+    """How large the matrix is."""
+    records, columns = int(recoding.counts.sum()), len(matrix.columns)
+    classes, filled = recoding.n_classes, matrix.rows.nnz
+    cells = classes * columns
+    return [
+        Number(
+            say("Matrix"),
+            f"{thin(records)} × {thin(columns)}",
+            say(
+                "Released records × columns: one column for each node of the hierarchy of each "
+                "quasi-identifier."
+            ),
+        ),
+        Number(
+            say("Stored"),
+            f"{thin(classes)} × {thin(columns)}",
+            say(
+                "Classes × columns: all records of a class have the same row, so it is kept once "
+                "and written out batch by batch."
+            ),
+        ),
+        Number(
+            say("Cells above 0"),
+            percent(100 * filled / cells if cells else 0.0),
+            say(
+                "{filled} of {cells} stored cells; only these are kept in memory. More is neither "
+                "better nor worse.",
+                filled=thin(filled),
+                cells=thin(cells),
+            ),
+        ),
+    ]
+
+
+def nothing_more(name: str) -> str:
+    """Why the other representations disclose nothing: they are made from the release."""
+    return say(
+        "{representation} is computed from the released table and the hierarchies alone: who holds "
+        "those learns nothing new from it.",
+        representation=say_of(REPRESENTATIONS[name].title),
+    )
+
+
+def of_disclosure(found: Disclosed) -> list[tuple[Number, str]]:
+    """What the shares tell, each with a note: what the release tells without them."""
+    cells = thin(found.cells)
+    numbers = [
+        (
+            _number("exact_share", found.exact_share),
+            say("{some} of {all} cells", some=thin(found.exact), all=cells),
+        ),
+        (
+            _number("alone_share", found.alone_share),
+            say("{some} of {all} cells", some=thin(found.alone), all=cells),
+        ),
+    ]
+    if found.release is not None and found.shares is not None:
+        for name in ("sureness", "certain", "right"):
+            before, after = (getattr(guess, name) for guess in (found.release, found.shares))
+            without = say("{share} without the shares", share=percent(100 * before))
+            numbers.append((_number(name, after), without))
+    return numbers
+
+
+def _number(name: str, share: float) -> Number:
+    card = CARDS[name]
+    label = f"{say_of(card.title)} {say_of(card.arrow)}"
+    return Number(label, percent(100 * share), say_of(card.summary))
+
+
+def disclosure_sentence(found: Disclosed, column: str | None, suppressed: int) -> str:
+    """What publishing the shares adds, for who has to sign; never a verdict."""
+    if found.exact:
+        cells = say(
+            "**{share}** of the cells were generalised in vain: all records of their class have "
+            "one original value, and the shares publish it again.",
+            share=percent(100 * found.exact_share),
+        )
+    else:
+        cells = say("In no class do all records have one original value behind a generalised one.")
+    alone = say_counted(
+        found.alone,
+        "Shares times class size tell how many records of each class have which original value: "
+        "**{count} generalised cell** ({share} of all cells) is the only one of their class with "
+        "that value.",
+        "Shares times class size tell how many records of each class have which original value: "
+        "**{count} generalised cells** ({share} of all cells) are the only ones of their class "
+        "with that value.",
+        share=percent(100 * found.alone_share),
+    )
+    said = [alone, cells]
+    if found.release is None or found.shares is None or column is None:
+        said.append(
+            say(
+                "What the shares tell about a sensitive column is not measured: no column has that "
+                "role."
+            )
+        )
+        return " ".join(said)
+    said.append(
+        say(
+            "Who knows all quasi-identifiers of a person is on average {sureness} sure of the "
+            "person's {column}, certain of {certain} of the persons, and guesses {right} right. k "
+            "and each class's l and t stay as they are, and do not show this. Not considered: who "
+            "knows more than the quasi-identifiers, or several releases put together.",
+            sureness=_changed(found, "sureness"),
+            column=plain(column),
+            certain=_changed(found, "certain"),
+            right=_changed(found, "right"),
+        )
+    )
+    if suppressed:
+        said.append(
+            say_counted(
+                suppressed,
+                "{count} suppressed person counted too: of them a certain guess can be wrong.",
+                "{count} suppressed persons counted too: of them a certain guess can be wrong.",
+            )
+        )
+    return " ".join(said)
+
+
+def _changed(found: Disclosed, name: str) -> str:
+    """A number with the shares, and what it was without."""
+    assert found.release is not None and found.shares is not None
+    before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
+    if before == after:
+        return say("**{after}** (as without the shares)", after=after)
+    return say("**{after}** ({before} without the shares)", after=after, before=before)
+
+
+def how_represented(recoding: Recoding, matrix: Matrix, shown: Shown, name: str) -> str:
+    """The four definitions, one row worked out, and how disclosure is counted."""
+    definitions = "\n".join(
+        f"- **{say_of(REPRESENTATIONS[each].title)}**: {text}"
+        for each, text in {
+            "oneClass": say("1 if val = v, else 0."),
+            "fillParent": say("1 if val = v or val lies above v, else 0."),
+            "fillChild": say("1 if val = v or val lies below v, else 0."),
+            "proportional": say(
+                "records of the class whose *original* value is val or lies below val, divided by "
+                "the records of the class."
+            ),
+        }.items()
+    )
+    papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
+    sources = "; ".join(dict.fromkeys(papers))
+    return say(
+        """Every quasi-identifier Q becomes a column Q_val for each node val of its hierarchy:
+{columns} columns. With v the released value of a record:
+
+{definitions}
+
+{row}
+
+A released range is no node. oneClass and fillParent take the smallest group that covers it;
+fillChild has a 1 at every node whose values all lie within it.
+
+**What the proportional matrix tells.** The attacker knows all quasi-identifiers of a person as the
+original table has them. Without the shares every class matches whose released values are those or
+lie above them; with them only those of these classes that have a share above 0 at the person's
+value in every attribute. All matching records count as equally likely; the best guess is the most
+frequent sensitive value among them, and it is as sure as that value's share. The mean is over all
+persons of the table. A cell can be *read off* if it was generalised and the share of its original
+value is 1.
+
+Sources: {sources}.""",
+        columns=thin(len(matrix.columns)),
+        definitions=definitions,
+        row=_worked(recoding, shown, name),
+        sources=plain(sources),
+    )
+
+
+def _worked(recoding: Recoding, shown: Shown, name: str) -> str:
+    """One row with this table's numbers."""
+    # The row that has most to show.
+    between = ((shown.entries > 0) & (shown.entries < 1)).sum(axis=1)
+    row = int(between.argmax()) if between.any() else 0
+    position = int(shown.classes[row])
+    size = int(recoding.counts[position])
+    label = plain(released_label(recoding.released, position))
+    at = plain(shortened(shown.labels[int(shown.released[row])], 24))
+    entries = shown.entries[row]
+    order = np.argsort(-entries, kind="stable")
+    filled = [int(place) for place in order if entries[place] > 0]
+    some = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
+    if name == "proportional":
+        terms = [
+            f"{plain(shortened(shown.labels[place], 24))}: "
+            f"{thin(round(float(entries[place]) * size))}/{thin(size)} = {entries[place]:.3f}"
+            for place in some
+        ]
+    else:
+        terms = [f"{plain(shortened(shown.labels[place], 24))}: 1" for place in some]
+    rest = len(filled) - len(some)
+    if rest:
+        terms.append(say("and {number} more above 0", number=thin(rest)))
+    return say_counted(
+        size,
+        "**One row.** The class [{label}] has {count} record; its v in {column} is {at}. "
+        "{representation}: {terms}; 0 elsewhere.",
+        "**One row.** The class [{label}] has {count} records; its v in {column} is {at}. "
+        "{representation}: {terms}; 0 elsewhere.",
+        label=label,
+        column=plain(shown.attribute),
+        at=at,
+        representation=say_of(REPRESENTATIONS[name].title),
+        terms="; ".join(terms),
+    )

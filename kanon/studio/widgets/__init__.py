@@ -1,0 +1,1 @@
+"""What several pages draw: charts with their data, tables, editors, fields."""

@@ -1,0 +1,239 @@
+"""What one algorithm can be told beside its metric and k: a popover with its card and its choices.
+
+Only what the algorithm takes is asked for. The keys of widgets in a popover hold their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.cards import Parameter
+from kanon.plan import parameters_of
+from kanon.run import algorithm_named, uses
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, node_used, with_option
+
+__all__ = ["about", "details", "own_choices", "suppression_field"]
+
+
+_COUNTED = {"weighted": say("every record"), "representatives": say("one per class")}
+"""What the cost of a merge counts."""
+
+
+def about(name: str) -> str:
+    """The card of an algorithm as Markdown: what it does, guarantees, when it is slow, source."""
+    module = algorithm_named(name)
+    return "\n\n".join(
+        [
+            f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(module.CARD.summary))}",
+            say("**Guaranteed:** {text}", text=plain(say_of(module.GUARANTEES))),
+            say("**Slow:** {text}", text=plain(say_of(module.SLOW))),
+            say("**Source:** {text}", text=plain(module.CARD.source)),
+        ]
+    )
+
+
+def details(work: Work) -> None:
+    """The popover: the card of the algorithm, and what else can be chosen for it."""
+    said = ", ".join(_said(work))
+    with st.popover(say("Details: {chosen}", chosen=said) if said else say("Details")):
+        st.markdown(about(work.algorithm))
+        for parameter in _beside_strategy(work):
+            _parameter(work, parameter)
+        if uses(work.algorithm, "cost"):
+            _cost(work)
+        if uses(work.algorithm, "tie_seed"):
+            _ties(work)
+        if uses(work.algorithm, "seed"):
+            _seed(work)
+        if uses(work.algorithm, "node"):
+            _node(work)
+        if uses(work.algorithm, "suppression"):
+            _rows_of_suppressed(work)
+
+
+def own_choices(work: Work) -> None:
+    """In one row: the choices that this algorithm alone offers, and what it may suppress."""
+    parameters = parameters_of(work.algorithm)
+    suppresses = uses(work.algorithm, "suppression")
+    if not parameters and not suppresses:
+        return
+    places = iter(st.columns(len(parameters) + suppresses))
+    for parameter in parameters:
+        with next(places):
+            _parameter(work, parameter)
+    if suppresses:
+        with next(places):
+            _suppression(work)
+
+
+def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
+    """The own choices of an algorithm that merges; on the page its strategy has their place."""
+    return parameters_of(work.algorithm) if uses(work.algorithm, "strategy") else ()
+
+
+def _said(work: Work) -> Iterator[str]:
+    """What was chosen and is not usual, in a few words."""
+    chosen = work.options.get(work.algorithm, {})
+    for parameter in _beside_strategy(work):
+        value = chosen.get(parameter.name, parameter.default)
+        if value != parameter.default:
+            yield say_of(parameter.choices[value])
+    if work.tie_seed is not None and uses(work.algorithm, "tie_seed"):
+        yield say("seed {seed}", seed=work.tie_seed)
+    if work.seed and uses(work.algorithm, "seed"):
+        yield say("seed {seed}", seed=work.seed)
+    if work.keep_suppressed and uses(work.algorithm, "suppression"):
+        yield say("suppressed rows stay")
+    if work.cost == "representatives" and uses(work.algorithm, "cost"):
+        yield _COUNTED[work.cost]
+
+
+def _parameter(work: Work, parameter: Parameter) -> None:
+    """One of the choices that this algorithm alone offers."""
+    name = work.algorithm
+    key = f"run-{name}-{parameter.name}"
+    st.selectbox(
+        say_of(parameter.title),
+        list(parameter.choices),
+        key=state.seeded(key, work.options.get(name, {}).get(parameter.name, parameter.default)),
+        format_func=lambda value: say_of(parameter.choices[value]),  # options are no Markdown
+        help=plain(say_of(parameter.help)),
+        on_change=lambda: state.put(
+            with_option(state.work(), name, parameter.name, state.typed(key))
+        ),
+    )
+
+
+def _suppression(work: Work) -> None:
+    usual = say("k records") if work.algorithm == "datafly" else say("none")
+    suppression_field(
+        work,
+        "run-suppression",
+        usual,
+        say("That often saves many steps for the others. Empty: {usual}.", usual=usual),
+    )
+
+
+def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
+    """The field for the share of the records that may be suppressed, in percent.
+
+    Parameters
+    ----------
+    work
+        What is worked on.
+    name
+        The key, but for the version of the table.
+    usual
+        What an empty field means.
+    more
+        What else the help says.
+    """
+    share = work.suppression
+    key = f"{name}-{work.version}"
+    st.number_input(
+        say("Suppress at most, %"),
+        min_value=0.0,
+        max_value=100.0,
+        value=None,  # else an empty field would be the least number
+        step=1.0,
+        format="%.1f",
+        placeholder=usual,
+        key=state.seeded(key, None if share is None else round(100 * share, 6)),
+        on_change=lambda: state.change(suppression=_share(state.typed(key))),
+        help=say(
+            "Records in classes that do not satisfy, mostly because they are too small, may leave "
+            "the release, up to this share."
+        )
+        + f" {more}",
+    )
+
+
+def _rows_of_suppressed(work: Work) -> None:
+    key = f"run-keep-{work.version}-{work.keep_suppressed}"
+    st.toggle(
+        say("Keep the rows of suppressed records, blanked"),
+        key=state.seeded(key, work.keep_suppressed),
+        on_change=state.take,
+        args=("keep_suppressed", key, bool),
+        help=say(
+            "Else they are left out of the release. Blanked: every quasi-identifier at its root, "
+            "all else empty, and a last column 'suppressed' that is 1."
+        ),
+    )
+
+
+def _share(typed: float | None) -> float | None:
+    return None if typed is None else typed / 100
+
+
+def _cost(work: Work) -> None:
+    key = f"run-cost-{work.version}-{work.cost}"
+    st.selectbox(
+        say("A merge counts"),
+        list(_COUNTED),
+        key=state.seeded(key, work.cost),
+        format_func=lambda name: _COUNTED[name],
+        help=say(
+            "Whether the cost of merging two classes counts each of their records, or one "
+            "representative of each."
+        ),
+        on_change=state.take,
+        args=("cost", key),
+    )
+
+
+def _ties(work: Work) -> None:
+    key = f"run-ties-{work.version}-{work.tie_seed}"
+    st.number_input(
+        say("Tie seed; empty: the canonical order"),
+        min_value=0,
+        max_value=2**31,
+        value=None,
+        step=1,
+        placeholder=say("canonical order"),
+        key=state.seeded(key, work.tie_seed),
+        on_change=state.take,
+        args=("tie_seed", key),
+        help=say(
+            "Often several partners are equally good. The canonical order takes the first as the "
+            "hierarchies list them; a seed takes another one, the same each time. Other seeds show "
+            "how much was chance."
+        ),
+    )
+
+
+def _seed(work: Work) -> None:
+    key = f"run-seed-{work.version}-{work.seed}"
+    st.number_input(
+        say("Seed"),
+        min_value=0,
+        max_value=2**31,
+        step=1,
+        key=state.seeded(key, work.seed),
+        on_change=lambda: state.change(seed=int(state.typed(key) or 0)),
+        help=say(
+            "The algorithm draws at random. The same seed draws the same each time; other seeds "
+            "show how much was chance."
+        ),
+    )
+
+
+def _node(work: Work) -> None:
+    """Which levels were picked; they are picked in the picture of the lattice."""
+    chosen = node_used(work)
+    listed = (
+        ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())
+        if chosen
+        else say("none yet")
+    )
+    st.markdown(
+        say(
+            "**Levels that you picked:** {levels}. They are picked on the page Lattice.",
+            levels=listed,
+        )
+    )

@@ -1,0 +1,54 @@
+"""The controls of a builder: what is typed for a hierarchy, on every page where it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say_of
+from kanon.studio.session import state
+from kanon.studio.session.choices import BUILDERS, FIELDS, Choice
+
+__all__ = ["builder_fields", "typed_fields"]
+
+
+def builder_fields(
+    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, fine: bool = True
+) -> None:
+    """Draw the controls of a choice's builder in a row, as they were filled in.
+
+    Parameters
+    ----------
+    choice
+        The builder and what was typed for it.
+    prefix
+        The keys of the controls start with it.
+    change, arguments
+        Called when something was typed.
+    fine
+        Whether to ask for what has a good default too.
+    """
+    parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
+    if not parameters:
+        return
+    places = st.columns([2, *(1 for _ in parameters[1:])])
+    for parameter, place in zip(parameters, places, strict=True):
+        label, about = say_of(parameter.label), say_of(parameter.about)
+        given: dict[str, Any] = {"on_change": change, "args": arguments, "help": about}
+        value = choice.typed.get(parameter.name) or ""
+        if parameter.kind == "choice":
+            value = value or parameter.options[0]
+        key = state.seeded(f"{prefix}-{parameter.name}", value)
+        if parameter.kind == "choice":
+            place.selectbox(label, parameter.options, key=key, format_func=say_of, **given)
+        elif parameter.kind == "lines":
+            place.text_area(label, key=key, height=200, **given)
+        else:
+            place.text_input(label, key=key, **given)
+
+
+def typed_fields(prefix: str) -> dict[str, Any]:
+    """What stands in the controls with that prefix; None where there is no such control."""
+    return {field: state.typed(f"{prefix}-{field}") for field in FIELDS}

@@ -1,0 +1,240 @@
+"""The editor of what every class has to meet beside k: privacy models with their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, quoted
+from kanon.privacy.model import Range, SensitiveModel, ranges
+from kanon.privacy.t_closeness import TCloseness
+from kanon.studio.session import state
+from kanon.studio.session.requirements import (
+    DISTANCES,
+    best,
+    cards_to_add,
+    changed,
+    glossed,
+    not_used,
+    refusal,
+    suggested,
+    summary,
+    whole_table,
+)
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+
+__all__ = ["also_require", "key_of_model", "whole"]
+
+_UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
+
+_WIDTH = 520
+"""Pixels of the popover: room for two numbers and a choice side by side."""
+
+
+def whole(work: Work) -> EquivalenceClasses | None:
+    """The table as one class, kept until the table or its roles change; None if it has none."""
+    key = work.digest, work.version, work.missing, tuple(work.roles.items())
+
+    def counted() -> EquivalenceClasses | None:
+        try:
+            return whole_table(work)
+        except KanonError:  # said when it is run
+            return None
+
+    return state.remembered("whole", key, counted)
+
+
+def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
+    """The key of a control. It holds the value: a closed popover is told of no new one."""
+    lost = model in work.models_lost
+    place = f"lost-{work.models.index(model)}" if lost else list(work.roles).index(model.column)
+    value = getattr(model, part, "")
+    return f"model-{work.version}-{model.card.name}-{place}-{part}-{value}"
+
+
+def also_require(work: Work) -> None:
+    """A popover that says what is required beside k; inside, the models can be changed."""
+    found = whole(work)
+    refused = bool(work.models) and found is not None and refusal(_fitting(work), found) is not None
+    unfit = (
+        refused or bool(work.models_lost) or any(one in work.models for one, _ in _mistyped(work))
+    )
+    required = summary(work.models) or say("nothing")
+    with (
+        st.popover(
+            say("Also require: {models}", models=plain(required)),
+            icon=":material/error:" if unfit else None,
+        ),
+        st.container(width=_WIDTH),
+    ):
+        _adding(work, found)
+        if not work.models:
+            st.caption(
+                say(
+                    "k says how many records look alike, not whether they share the same sensitive "
+                    "value. A model added here has to hold in every class too."
+                )
+            )
+        for model in work.models:
+            with st.container(border=True):
+                _model(work, model, found)
+
+
+def _mistyped(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
+    """What was typed for the parameters of models and cannot be used, by model and parameter."""
+    return state.remembered("mistyped", work.version, dict)
+
+
+def _fitting(work: Work) -> list[SensitiveModel]:
+    return [model for model in work.models if model not in work.models_lost]
+
+
+def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
+    """One model: what it says, its parameters, and how much can be asked for."""
+    title, gone = st.columns([5, 2], vertical_alignment="center")
+    title.markdown(f"**{plain(say_of(model.title))}**")
+    gone.button(
+        say("Remove"),
+        icon=":material/delete:",
+        type="tertiary",
+        key=key_of_model(work, model, "remove"),
+        on_click=_remove,
+        args=(model,),
+    )
+    st.caption(plain(say_of(model.card.summary)))
+    if model in work.models_lost:
+        st.error(
+            say(
+                "{column} is not sensitive any more: give it that role back on the page Data, or "
+                "remove this.",
+                column=plain(quoted(model.column)),
+            ),
+            icon=":material/error:",
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, allowed in ranges(type(model)).items():
+            if name == "k":  # the one of the slider counts; that of the model is never more
+                continue
+            _number(work, model, name, allowed)
+        if isinstance(model, TCloseness):
+            _distance(work, model, found)
+        _column(work, model)
+    for (one, name), typed in _mistyped(work).items():
+        if one == model:
+            st.error(plain(not_used(model, name, typed)), icon=":material/error:")
+    if found is None:
+        return
+    reason = refusal([model], found)
+    if reason is None:
+        st.caption(plain(f"{model.symbol}: {best(model, found)}."))
+    else:
+        st.error(plain(reason), icon=":material/error:")
+
+
+def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
+    """A field without limits of its own: the browser would keep what lies beyond to itself."""
+    key, value = key_of_model(work, model, name), getattr(model, name)
+    kind: Callable[[float], float] = int if allowed.whole else float
+    shown = _mistyped(work).get((model, name), value)
+    st.number_input(
+        name,
+        value=None,  # else an empty field would be the least number
+        step=kind(1 if allowed.whole else 0.1),
+        format="%d" if allowed.whole else "%g",
+        key=state.seeded(key, None if shown is None else kind(shown)),
+        on_change=_take,
+        args=(model, name, key),
+        width=150,
+    )
+
+
+def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -> None:
+    key = key_of_model(work, model, "distance")
+    numeric = found is not None and found.sensitive_named(model.column).numeric
+    st.selectbox(
+        say("Distance"),
+        [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
+        key=state.seeded(key, model.distance),
+        format_func=DISTANCES.__getitem__,
+        on_change=_take,
+        args=(model, "distance", key),
+        help=say(
+            "How far two mixes are apart. The order of values counts only where they are numbers."
+        ),
+        width=220,
+    )
+
+
+def _column(work: Work, model: SensitiveModel) -> None:
+    """Which sensitive column the model is about, where there are several."""
+    if len(work.sensitive_columns) < 2:
+        return
+    taken = {one.column for one in work.models if one.card == model.card} - {model.column}
+    key = key_of_model(work, model, "column")
+    st.selectbox(
+        say("Sensitive column"),
+        [name for name in work.sensitive_columns if name not in taken],
+        key=state.seeded(key, model.column),
+        on_change=_take,
+        args=(model, "column", key),
+        width=180,
+    )
+
+
+def _adding(work: Work, found: EquivalenceClasses | None) -> None:
+    if not work.sensitive_columns:
+        st.caption(say("No column is sensitive, and these models look at one."))
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        return
+    cards = cards_to_add(work)
+    key = f"model-add-{work.version}-{len(work.models)}"
+    if cards and found is not None:
+        st.selectbox(
+            say("Add a model"),
+            list(cards),
+            index=None,
+            placeholder=say("Choose a model"),
+            key=state.seeded(key, None),
+            format_func=lambda name: glossed(cards[name]),
+            on_change=_add,
+            args=(key, found),
+        )
+
+
+# --- what the controls do -------------------------------------------------------------------
+def _add(key: str, found: EquivalenceClasses) -> None:
+    name, work = state.typed(key), state.work()
+    if name is not None:
+        state.change(models=(*work.models, suggested(work, name, found)))
+
+
+def _remove(model: SensitiveModel) -> None:
+    _forget_typed(model)
+    state.change(models=tuple(one for one in state.work().models if one != model))
+
+
+def _take(model: SensitiveModel, part: str, key: str) -> None:
+    """Use what was typed; what cannot be used is kept for its field, and changes nothing else."""
+    typed = state.typed(key)
+    new = None if typed is None else changed(model, **{part: typed})
+    if new is None:
+        if part in ranges(type(model)):
+            _mistyped(state.work())[model, part] = typed
+        return
+    _forget_typed(model, part)
+    for other, value in _forget_typed(model).items():
+        if getattr(new, other) == getattr(model, other):  # t is another one on another scale
+            _mistyped(state.work())[new, other] = value
+    state.change(models=tuple(new if one == model else one for one in state.work().models))
+
+
+def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
+    """Let go of what was typed for a model, or for one parameter; returns it."""
+    typed = _mistyped(state.work())
+    gone = [one for one in typed if one[0] == model and part in (None, one[1])]
+    return {name: typed.pop((one, name)) for one, name in gone}

@@ -1,0 +1,147 @@
+"""The numbers under the picture: label with direction, value with unit, one sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import (
+    classes_told_apart,
+    hard_to_guess,
+    left_out,
+    lost,
+    nobody_alike,
+    of_quasi_identifiers,
+    records_said,
+    smallest_class,
+    unlike_the_table,
+)
+from kanon.cards import Card
+from kanon.measures import alteration, at_root, generalised, minimum_k
+from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.model import rounded
+from kanon.run import Run
+from kanon.studio.session.exposure import Exposed
+from kanon.studio.session.text import percent, plain, shortened
+
+__all__ = ["Number", "of_release", "of_table", "worst"]
+
+
+class Number(NamedTuple):
+    """What ``st.metric`` shows: the help is one of :mod:`kanon.base.sentences` or a card's."""
+
+    label: str
+    value: str
+    help: str
+
+    @property
+    def short(self) -> str:
+        """The label up to its arrow, for where the word after it has no room.
+
+        >>> Number("Classes ↑ better", "5", "").short
+        'Classes ↑'
+        """
+        return re.sub(r"(.*[↑↓]).*", r"\1", self.label)
+
+
+def of_release(done: Run) -> list[Number]:
+    """What a release lost and what it reached."""
+    found, metric = done.measures, done.prepared.plan.metric
+    raised, roots = found[generalised.CARD.name], found[at_root.CARD.name]
+    least, persons = found[minimum_k.CARD.name], found.get("min_persons")
+    gone, records = found["suppressed"], found["records"]
+    suppressed = Number(
+        say("Suppressed") + " " + say_of("↓ better"),
+        percent(100 * gone / records),
+        left_out(gone, records),
+    )
+    return [
+        _number(
+            alteration.CARD,
+            percent(found["alteration"][metric.name]),
+            lost(found["alteration"][metric.name], plain(say_of(metric.card.title))),
+        ),
+        _number(
+            generalised.CARD, percent(raised), of_quasi_identifiers(raised, say("were changed"))
+        ),
+        _number(
+            at_root.CARD,
+            percent(roots),
+            of_quasi_identifiers(roots, say("are at the root, where they say nothing any more")),
+        ),
+        _number(
+            minimum_k.CARD,
+            say("no class")
+            if least is None
+            else say_counted(persons, "{count} person", "{count} persons")
+            if persons is not None
+            else records_said(least),
+            smallest_class(least if persons is None else persons),
+        ),
+        Number(
+            say("Classes") + " " + say_of("↑ better"),
+            thin(found["classes"]),
+            classes_told_apart(found["classes"], done.prepared.classes.n_classes),
+        ),
+        *([suppressed] if gone else []),
+    ]
+
+
+def worst(done: Run, column: str | None) -> list[Number]:
+    """How mixed the values of a sensitive column are in the worst class; nothing for None.
+
+    The numbers are never rounded to the better side.
+    """
+    released = done.recoding.released
+    if column is None or not released.n_classes:
+        return []
+    sensitive, name = released.sensitive_named(column), plain(shortened(column, 16))
+    most = rounded(entropy_l_diversity.of_whole(sensitive), up=False)
+    worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
+    worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
+    guessed, unlike = say("Worst l, {column}", column=name), say("Worst t, {column}", column=name)
+    return [
+        Number(
+            f"{guessed} {say_of(entropy_l_diversity.CARD.arrow)}",
+            say("{part} of {whole}", part=worst_l, whole=most),
+            hard_to_guess(worst_l, most, plain(column)),
+        ),
+        Number(
+            f"{unlike} {say_of(t_closeness.CARD.arrow)}",
+            say("{part} of {whole}", part=worst_t, whole=1),
+            unlike_the_table(worst_t, plain(column)),
+        ),
+    ]
+
+
+def of_table(seen: Exposed) -> list[Number]:
+    """How exposed a table is before anything is done."""
+    exposure, persons = seen.exposure, seen.min_persons
+    told = "" if persons is None else smallest_class(persons)
+    return [
+        Number(
+            say("k ↑ better"),
+            thin(exposure.min_k),
+            smallest_class(exposure.min_k),
+        ),
+        *([] if persons is None else [Number(say("k in persons ↑ better"), thin(persons), told)]),
+        Number(
+            say("Unique ↓ better"),
+            percent(100 * exposure.unique_records / exposure.n_records),
+            nobody_alike(exposure.unique_records, exposure.n_records),
+        ),
+        Number(
+            say("Classes"),
+            thin(exposure.n_classes),
+            say(
+                "{records} records are in so many groups that share all quasi-identifiers.",
+                records=thin(exposure.n_records),
+            ),
+        ),
+    ]
+
+
+def _number(card: Card, value: str, said: str) -> Number:
+    return Number(f"{say_of(card.title)} {say_of(card.arrow)}", value, said)

@@ -1,0 +1,70 @@
+"""A chart with the numbers behind it, to download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.sources.writing import MIME, table_bytes
+from kanon.studio.widgets.files import content, file_name
+
+__all__ = ["chart", "data_button", "picture"]
+
+
+def chart(figure: go.Figure, key: str, **also: Any) -> Any:
+    """Draw a chart as it is, on white paper: its colours would not be told apart on a dark one.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    key
+        Its key on the page.
+    also
+        What else ``st.plotly_chart`` takes.
+    """
+    return st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
+
+
+def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, about: str) -> None:
+    """Draw a chart and, under it, a small link to its numbers.
+
+    Parameters
+    ----------
+    figure
+        The chart.
+    numbers
+        Makes the table behind it, when it is asked for.
+    name
+        What the chart shows, in one word; also its key on the page.
+    about
+        All that decides the numbers; it goes into the fingerprint of the file's name.
+    """
+    chart(figure, name)
+    data_button(say("Data"), numbers, name, about, kind="tertiary")
+
+
+def data_button(
+    label: str,
+    numbers: Callable[[], pd.DataFrame],
+    name: str,
+    about: str,
+    kind: str = "secondary",
+) -> None:
+    """A button that downloads numbers as CSV; no label in it is run by a spreadsheet."""
+    st.download_button(
+        label,
+        data=content(lambda: table_bytes(numbers(), "csv", neutral=True)),
+        file_name=file_name(name, "csv", about),
+        mime=MIME["csv"],
+        icon=":material/download:",
+        on_click="ignore",
+        type=kind,  # type: ignore[arg-type]
+        help=say("The numbers behind the picture, as CSV."),
+        key=f"{name}-data",
+    )

@@ -1,0 +1,70 @@
+"""What a table or its release may give away, as one quiet line that opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted, say_of
+from kanon.release.remarks import KINDS, Remark, by_kind, table_remarks
+from kanon.run import Run
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+
+__all__ = ["remarked_release", "remarked_table"]
+
+_AT_ONCE = 8
+"""So many remarks of a kind are spelt out, the weightiest first."""
+
+
+def remarked_table(work: Work) -> None:
+    """The remarks on the table and its roles, where roles are chosen."""
+    key = (work.digest, work.version, tuple(work.roles.items()), work.k, work.person)
+    remarks = state.remembered(
+        "table-remarks",
+        key,
+        lambda: table_remarks(work.table, work.roles, work.k, person=work.person),
+    )
+    _show(remarks, released=False)
+
+
+def remarked_release(result: Result, done: Run, k: int) -> None:
+    """The remarks on the release that is shown, with the way to the roles."""
+    remarks = state.remembered("remarks", (result, k), lambda: done.remarks)
+    _show(remarks, released=True)
+
+
+def _show(remarks: Sequence[Remark], released: bool) -> None:
+    if not remarks:
+        return
+    alike = by_kind(remarks)
+    titles = "; ".join(say_of(KINDS[kind].title.lower()) for kind in alike)
+    title = (
+        say_counted(
+            len(remarks),
+            "{count} remark on this release: {titles}",
+            "{count} remarks on this release: {titles}",
+            titles=titles,
+        )
+        if released
+        else say_counted(
+            len(remarks),
+            "{count} remark on these roles: {titles}",
+            "{count} remarks on these roles: {titles}",
+            titles=titles,
+        )
+    )
+    with st.expander(title, icon=":material/lightbulb:"):
+        for kind, found in alike.items():
+            listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
+            if len(found) > _AT_ONCE:
+                rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
+                more = say("The same, of fewer records: {columns}.", columns=rest)
+                listed.append(f"- {plain(more)}")
+            title, advice = map(say_of, KINDS[kind])
+            st.markdown(f"**{title}.** {plain(advice)}")
+            st.markdown("\n".join(listed))
+        if released:
+            st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")

@@ -1,0 +1,130 @@
+"""The result on screen: whether it is still that of the settings, its k, its release.
+
+What the pages about one release share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.run import Run, algorithm_named
+from kanon.strategies import LOOKS_AT
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.requirements import in_file_name, others_of
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work, k_grid
+from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.outdated import fade
+
+__all__ = ["choose_k", "in_columns", "name_in_files", "notice", "release_shown", "start_button"]
+
+
+def start_button(work: Work, stale: bool, key: str) -> None:
+    """The button that makes a result; it stands out where there is none, or an old one."""
+    st.button(
+        say("Anonymise"),
+        type="primary" if stale or work.result is None else "secondary",
+        icon=":material/play_arrow:",
+        disabled=work.busy,
+        on_click=runner.start,
+        key=key,
+    )
+
+
+def notice(work: Work, stale: bool) -> None:
+    """Over the result: that there is none yet, or that it is an old one, which then looks old.
+
+    An old result stays readable, in the container ``result``, until the new one is there.
+    """
+    with st.container():  # always there, so that the result stays where it is
+        if work.result is None and not work.busy:
+            st.info(say("There is no result for this table yet; press Anonymise to make one."))
+        fade("result", say("Anonymise"), stale, work.doing == "run")
+
+
+def release_shown(work: Work, result: Result) -> tuple[int, Run]:
+    """The k that can be shown, and the release for it."""
+    k = result.k_for(work.k)
+    return k, state.remembered("release", (result, k), lambda: result.release(k))
+
+
+def choose_k(work: Work, result: Result, k: int, key: str) -> None:
+    """The slider over k, or why there is none.
+
+    Parameters
+    ----------
+    work, result
+        What is worked on, and its result.
+    k
+        The k that is shown.
+    key
+        The key of the slider.
+    """
+    known, n = result.solution.known, result.prepared.classes.n_records
+    title = plain(say_of(algorithm_named(result.prepared.plan.algorithm.name).CARD.title))
+    if result.solution.curves is None:
+        st.caption(
+            say(
+                "{algorithm} runs once per k, so there is no slider: this is k = {k}. Change k in "
+                "the line at the top and run again.",
+                algorithm=title,
+                k=thin(k),
+            )
+        )
+        return
+    st.select_slider(
+        say("Choose k: every small one, then in growing steps")
+        if known is None
+        else say("Choose k"),
+        k_grid(n, also=k) if known is None else known,
+        key=state.seeded(key, k),
+        format_func=thin,
+        on_change=state.take,
+        args=("k", key),
+    )
+    if known is not None:
+        wanted = min(work.k, n)
+        why = say("With other models beside k, the release for each k is finished by itself")
+        if result.prepared.plan.person is not None:
+            why = say("As k counts persons, the release for each k is finished by itself")
+        if result.solution.path is None:
+            why = say(
+                "{algorithm} runs once per k, and as many as three seconds allow", algorithm=title
+            )
+        computed = say_counted(
+            len(known),
+            "{count} k was computed, nothing in between.",
+            "{count} values of k were computed, nothing in between.",
+        )
+        lacking = say(
+            "k = {wanted} is not among them; shown is {k}.", wanted=thin(wanted), k=thin(k)
+        )
+        st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
+
+
+def in_columns(numbers: Sequence[Number]) -> None:
+    """Up to four numbers about a release, in one row."""
+    for place, number in zip(st.columns(4), numbers, strict=False):
+        place.metric(number.label, number.value, help=number.help)
+
+
+def name_in_files(done: Run) -> str:
+    """What a release is called in the names of its files, in plain letters.
+
+    Its k, how it was made, and what else is required: ``k5-gaa-nllm-s3-class-l2``.
+    """
+    plan = done.prepared.plan
+    chosen = plan.algorithm
+    # A metric of one's own is called as its maker likes.
+    metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in chosen.metric)
+    parts = [f"k{plan.k}", chosen.name, metric.strip("-")[:20] or "own-metric"]
+    if chosen.strategy != "s1":
+        parts += [chosen.strategy]
+        if LOOKS_AT[chosen.strategy] and chosen.scope != "table":
+            parts += [chosen.scope]
+    return "-".join(parts) + in_file_name(others_of(plan))

@@ -1,0 +1,205 @@
+"""Tables of who is ahead: the number, its place, its shade, and whether ties decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from kanon.base.language import say, say_of
+from kanon.cards import Card
+from kanon.charts.style import INK
+from kanon.experiments.comparison import L_CARD, T_CARD, Comparison
+from kanon.measures.comparing import Standing
+from kanon.studio.session.text import plain
+
+__all__ = [
+    "BEST",
+    "MEAN_RANK",
+    "MEAN_RANK_OF_LOSS",
+    "MEAN_RANK_OF_PRIVACY",
+    "MIDDLE",
+    "PRIVACY",
+    "WORST",
+    "bands_table",
+    "grouped_table",
+    "line_titles",
+    "mean_ranks",
+    "standing_table",
+    "titles_of",
+    "titles_of_measures",
+    "wide",
+]
+
+MEAN_RANK = say("Mean rank ↓ better")
+MEAN_RANK_OF_LOSS = say("Mean rank of losses ↓")
+MEAN_RANK_OF_PRIVACY = say("Mean rank of l and t ↓")
+
+PRIVACY = (L_CARD.name, T_CARD.name)
+"""The criteria that say how well people are protected."""
+
+BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
+"""From the best place of a row to the last: bluish green to orange, which no kind of colour
+blindness confuses, and light enough for black text. The number stands in every cell."""
+
+_TRAITS = {
+    "counts": say("counts"),
+    "levels": say("levels"),
+    "leaves": say("leaves"),
+    "records": say("records"),
+    "multiplier": say("multiplier"),
+    "none": say("none"),
+    "normalised": say("normalised"),
+    "yes": say("yes"),
+    "no": say("no"),
+}
+"""What the characteristics of metrics are called, and their values."""
+
+_OPEN = f"background-color: #ECEEF0; color: {INK}"
+
+_MOST_COLUMNS, _MOST_LETTERS = 7, 70
+
+
+def titles_of(comparison: Comparison) -> dict[str, str]:
+    """What metrics and criteria are called on a page, by name, with their better direction."""
+    return {
+        **{name: say_of(card.title) for name, card in comparison.criteria.items()},
+        **{metric.name: say_of(metric.card.title) for metric in comparison.measured},
+        **{
+            f"alteration_{metric.name}": say(
+                "Alteration as {metric} counts", metric=say_of(metric.card.title)
+            )
+            for metric in comparison.measured
+        },
+    }
+
+
+def titles_of_measures(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
+    """What some measures of a comparison are called on a page, by name."""
+    own = titles_of(comparison)
+    return {name: own.get(name, say_of(card.title)) for name, card in known.items()}
+
+
+def line_titles(comparison: Comparison) -> dict[str, str]:
+    """What lines are called on a page, by name."""
+    return {line.name: line.title for line in comparison.lines}
+
+
+def wide(comparison: Comparison) -> bool:
+    """Whether lines are too many or too long-named to be columns, so that they are rows."""
+    titles = [line.title for line in comparison.lines]
+    return len(titles) > _MOST_COLUMNS or sum(map(len, titles)) > _MOST_LETTERS
+
+
+def standing_table(
+    found: Standing,
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    digits: int = 1,
+    turned: bool = False,
+) -> Styler:
+    """Each number with its rank in brackets, shaded by it; the best bold.
+
+    What ties decide is grey, with ``≈``: whether it is the best is not known.
+
+    The last row is the mean rank; where some rows are about privacy and others about loss, there
+    is one for each kind: what is best in one is seldom best in the other.
+
+    Parameters
+    ----------
+    found
+        The numbers.
+    rows, columns
+        What things measured and competitors are called, by name.
+    digits
+        How many decimals are shown.
+    turned
+        Whether the competitors are the rows.
+    """
+    cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map("\u00a0({})".format)
+    if found.undecided is not None:
+        cells += found.undecided.map(lambda is_open: "\u00a0≈" if is_open else "")
+    styles = found.behind.map(_shade) + (found.ranks == 1).map(
+        lambda best: "; font-weight: 700" if best else ""
+    )
+    if found.undecided is not None:  # a colour would say more than is known
+        styles = styles.where(~found.undecided.to_numpy(dtype=bool), _OPEN)
+    if len(found.values.columns) < 2:  # nobody to be ahead of
+        styles = styles.map(lambda _: "")
+    kinds = mean_ranks(found)
+    for label, means in kinds.items():
+        span = means.max() - means.min()
+        cells.loc[label] = means.map("{:.1f}".format)
+        styles.loc[label] = ((means - means.min()) / span).map(_shade) if span > 0 else ""
+    arrows = [*("↑" if up else "↓" for up in found.higher), *("" for _ in kinds)]
+    named = [
+        plain(f"{rows.get(name, name)} {arrow}".strip())
+        for name, arrow in zip(cells.index, arrows, strict=True)
+    ]
+    shown = _unbroken(_named(cells, columns, named))
+    styles = styles.set_axis(shown.columns, axis=1).set_axis(shown.index)
+    if turned:
+        shown, styles = shown.T, styles.T
+    return shown.style.apply(lambda _: styles, axis=None)
+
+
+def mean_ranks(found: Standing) -> dict[str, pd.Series]:
+    """The mean rank of each competitor, by what the row is called: of all, or of each kind."""
+    privacy = found.ranks.index.isin(PRIVACY)
+    if not privacy.any() or privacy.all():
+        return {MEAN_RANK: found.mean_ranks}
+    return {
+        MEAN_RANK_OF_LOSS: found.ranks[~privacy].mean(),
+        MEAN_RANK_OF_PRIVACY: found.ranks[privacy].mean(),
+    }
+
+
+def bands_table(
+    found: Standing, rows: Mapping[str, str], columns: Mapping[str, str], turned: bool = False
+) -> pd.DataFrame:
+    """The least and largest value over the tie seeds."""
+    assert found.low is not None and found.high is not None
+    cells = found.low.map("{:.1f}".format) + "–" + found.high.map("{:.1f}".format)
+    named = [plain(rows.get(name, name)) for name in cells.index]
+    shown = _unbroken(_named(cells, columns, named))
+    return shown.T if turned else shown
+
+
+def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The mean areas by characteristic, as text."""
+    cells = groups.drop(columns="metrics").map("{:.1f}".format)
+    cells.insert(0, "metrics", groups["metrics"].astype(str))
+    named = [
+        plain(f"{_TRAITS.get(what, what)}: {_TRAITS.get(value, value)}")
+        for what, value in groups.index
+    ]
+    return _named(cells, {**titles, "metrics": say("Metrics")}, named)
+
+
+def _shade(behind: float) -> str:
+    """The colour of a place: 0 the best, 1 the last."""
+    if behind <= 0.5:
+        return f"background-color: {_mixed(BEST, MIDDLE, 2 * behind)}; color: {INK}"
+    return f"background-color: {_mixed(MIDDLE, WORST, 2 * behind - 1)}; color: {INK}"
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    """A colour between two: the first with share 0, the second with 1.
+
+    >>> _mixed("#000000", "#FFFFFF", 0.5)
+    '#808080'
+    """
+    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
+
+
+def _unbroken(shown: pd.DataFrame) -> pd.DataFrame:
+    """With the name of each line on one line of text."""
+    return shown.set_axis([name.replace(" ", "\u00a0") for name in shown.columns], axis=1)
+
+
+def _named(cells: pd.DataFrame, columns: Mapping[str, str], rows: list[str]) -> pd.DataFrame:
+    """With titles that Markdown reads as they are: a composed metric is called as one likes."""
+    named = [plain(columns.get(name, name)) for name in cells.columns]
+    return cells.set_axis(named, axis=1).set_axis(rows)

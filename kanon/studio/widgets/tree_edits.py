@@ -1,0 +1,467 @@
+"""The drawing of a hierarchy: what the browser shows of it, and what it asks to be changed.
+
+The browser is not trusted: every operation is checked, and done on a copy or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.values import canonical_text
+from kanon.errors import HierarchyError, KanonError, listing, quoted
+from kanon.hierarchy import Hierarchy, edit
+from kanon.hierarchy.tables import (
+    edge_table,
+    new_edges,
+    parse_weight,
+    tree_from_edges,
+    tree_from_levels,
+)
+from kanon.matrices import number_text
+from kanon.metrics import edge_weights
+from kanon.studio.session.choices import Choice, drawn
+from kanon.studio.session.work import (
+    Work,
+    counted_records,
+    metric_called,
+    redone,
+    undone,
+    with_choice,
+)
+
+__all__ = [
+    "DRAWN",
+    "LARGEST_DRAWING",
+    "drawable",
+    "edge_texts",
+    "edited",
+    "picture",
+    "removable",
+    "shown_now",
+    "shown_weights",
+    "summary",
+    "unweighed",
+    "weight_text",
+    "with_added",
+    "with_drawn_weights",
+    "with_edges",
+    "with_levels",
+    "with_tree_drawn",
+    "without_unused",
+]
+
+LARGEST_DRAWING = 5_000
+"""A tree with more values than this is not drawn, nor one with three times as many nodes."""
+
+DRAWN = "\tdrawn"
+"""Shows the weights of the user on the edges, where a metric's name shows those of the metric.
+
+No metric can have this name.
+"""
+
+
+def drawable(tree: Hierarchy) -> bool:
+    """Whether a tree is small enough to be drawn."""
+    return tree.n_leaves <= LARGEST_DRAWING and tree.n_nodes <= 3 * LARGEST_DRAWING
+
+
+# --- operations -----------------------------------------------------------------------------
+def edited(work: Work, operation: Mapping[str, Any]) -> Work:
+    """The work after an operation of the browser; refused, it changes nothing but what is said.
+
+    Parameters
+    ----------
+    work
+        The work.
+    operation
+        ``id``, ``about`` (which tree it was drawn on), ``base`` (and its version), ``kind``, and
+        what that kind needs. It is done on the tree that it is about, which the browser may still
+        show when another column is chosen already; about another table, it is left alone. Sent
+        twice, it is done once.
+    """
+    columns = {_about(work, name): name for name in work.quasi_identifiers}
+    column = columns.get(str(operation.get("about")))
+    if column is None or column not in work.choices:
+        return work
+    history = work.history(column)
+    name = str(operation.get("id", ""))[:64]
+    if name and name == history.answered:
+        return work
+    try:
+        base = operation.get("base")
+        if type(base) is not int or base != history.version:
+            raise HierarchyError(
+                say(
+                    "The tree has changed since this was drawn, so nothing was done; please try "
+                    "again."
+                )
+            )
+        done, select, said = _performed(work, column, operation)
+    except KanonError as error:
+        refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
+        return replace(work, histories={**work.histories, column: refused})
+    after = done.histories[column]
+    after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
+    if operation.get("kind") == "weigh":
+        done = replace(done, shown=DRAWN)  # all that was shown is the user's own now
+    return replace(done, histories={**done.histories, column: after})
+
+
+def _performed(
+    work: Work, column: str, operation: Mapping[str, Any]
+) -> tuple[Work, Sequence[str], str]:
+    """The work after an operation, the nodes to select, and what to say."""
+    kind, history = operation.get("kind"), work.history(column)
+    if kind == "undo":
+        if not history.past:
+            raise HierarchyError(say("There is nothing to undo."))
+        return undone(work, column), (), say("Undone.")
+    if kind == "redo":
+        if not history.future:
+            raise HierarchyError(say("There is nothing to redo."))
+        return redone(work, column), (), say("Redone.")
+    choice = work.choices[column]
+    tree = choice.tree
+    perform = _OPERATIONS.get(str(kind))
+    if tree is None or perform is None:
+        raise HierarchyError(say("The operation {kind} is not known.", kind=quoted(kind)))
+    made, select = perform(_Asked(work, column, tree, operation))
+    if made == tree:
+        # Nothing to undo; the browser learns that its operation was dealt with.
+        return replace(work, histories={**work.histories, column: history}), select, ""
+    left = [label for label in _groups(tree) if label not in made.node_of]
+    said = ""
+    if kind in ("move", "group") and left:
+        groups = listing(left)
+        said = say("{groups} had no members left and went; undo brings it back.", groups=groups)
+    return with_choice(work, column, drawn(choice, made)), select, said
+
+
+class _Asked:
+    """What an operation asks for, checked while it is read."""
+
+    def __init__(
+        self, work: Work, column: str, tree: Hierarchy, operation: Mapping[str, Any]
+    ) -> None:
+        self.work, self.column, self.tree = work, column, tree
+        self._operation = operation
+
+    def text(self, key: str) -> str:
+        found = self._operation.get(key)
+        if not isinstance(found, str):
+            raise self._incomplete()
+        return found
+
+    def name(self) -> str:
+        """The name of a group: a value without a place would be taken for the group."""
+        found = self.text("name")
+        records = self.work.choices[self.column].lacking.get(canonical_text(found))
+        if records is not None:
+            raise HierarchyError(
+                say_counted(
+                    records,
+                    "{value} is a value of {count} record that has no place yet; give the group "
+                    "another name.",
+                    "{value} is a value of {count} records that has no place yet; give the group "
+                    "another name.",
+                    value="{cells}",
+                ),
+                [found],
+            )
+        return found
+
+    def node(self, key: str) -> str:
+        return self._label(self._operation.get(key))
+
+    def nodes(self) -> list[str]:
+        found = self._operation.get("nodes")
+        if not isinstance(found, list):
+            raise self._incomplete()
+        return list(dict.fromkeys(self._label(node) for node in found))
+
+    def _label(self, node: object) -> str:
+        if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < self.tree.n_nodes:
+            return self.tree.labels[node]
+        raise self._incomplete()
+
+    def _incomplete(self) -> HierarchyError:
+        kind = quoted(self._operation.get("kind"))
+        return HierarchyError(say("The operation {kind} came without what it needs.", kind=kind))
+
+
+def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    nodes = asked.nodes()
+    return edit.move(asked.tree, nodes, asked.node("to")), nodes
+
+
+def _grouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.group(asked.tree, asked.nodes(), asked.name())
+    return made, _new(asked.tree, made)
+
+
+def _renamed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.rename(asked.tree, asked.node("node"), asked.name())
+    return made, _new(asked.tree, made)
+
+
+def _ungrouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    return edit.ungroup(asked.tree, asked.nodes()), ()
+
+
+def _levelled(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.insert_level(asked.tree, asked.nodes())
+    return made, _new(asked.tree, made)
+
+
+def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    node, weight = asked.node("node"), parse_weight(asked.text("weight"))
+    shown = shown_now(asked.work, asked.work.choices[asked.column])
+    start = shown_weights(asked.work, asked.column, asked.tree, shown)
+    tree = asked.tree if start is None else edit.with_weights(asked.tree, start)
+    return edit.set_weight(tree, node, weight), [node]
+
+
+def _sorted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    by_records = asked.text("by") == "records"
+    records = _records(asked.tree, asked.work.choices[asked.column]) if by_records else None
+    return edit.sort(asked.tree, asked.node("node"), records), ()
+
+
+_OPERATIONS: Mapping[str, Callable[[_Asked], tuple[Hierarchy, Sequence[str]]]] = {
+    "move": _moved,
+    "group": _grouped,
+    "rename": _renamed,
+    "ungroup": _ungrouped,
+    "level": _levelled,
+    "weigh": _weighed,
+    "sort": _sorted,
+}
+"""What the browser may ask for, beside undo and redo."""
+
+
+def _groups(tree: Hierarchy) -> tuple[str, ...]:
+    return tree.labels[tree.n_leaves :]
+
+
+def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
+    return [label for label in _groups(made) if label not in old.node_of]
+
+
+# --- changes from beside the drawing --------------------------------------------------------
+def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
+    """The work with a tree that was made from the one in use: a step that can be undone."""
+    return with_choice(work, column, drawn(work.choices[column], tree, notes))
+
+
+def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
+    """The work with the tree of a table of levels; what weights it gave to new edges is said.
+
+    Raises
+    ------
+    HierarchyError
+        The table does not describe a tree.
+    """
+    before = work.choices[column].tree
+    tree = tree_from_levels(table, before)
+    notes: tuple[str, ...] = ()
+    if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
+        notes = (
+            say(
+                "New edges (above {nodes}) weigh as much as the heaviest one beside them, or 1; "
+                "please check them.",
+                nodes=listing(new),
+            ),
+        )
+    return with_tree_drawn(work, column, tree, notes)
+
+
+def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
+    """The work with the tree of a table of edges; if it has weights, those are shown.
+
+    Raises
+    ------
+    HierarchyError
+        The table does not describe a tree.
+    """
+    tree = tree_from_edges(table)
+    done = with_tree_drawn(work, column, tree)
+    return done if tree.weight is None else replace(done, shown=DRAWN)
+
+
+def with_added(work: Work, column: str, parent: str) -> Work:
+    """The work with all values that a hierarchy lacks added under one of its groups.
+
+    Raises
+    ------
+    HierarchyError
+        The parent is not a group of the tree.
+    """
+    choice = work.choices[column]
+    if choice.tree is None or not choice.lacking:
+        return work
+    tree = edit.add_leaves(choice.tree, list(choice.lacking), parent)
+    return with_tree_drawn(work, column, tree)
+
+
+def without_unused(work: Work, column: str) -> Work:
+    """The work with the leaves gone that stand for no record.
+
+    Raises
+    ------
+    HierarchyError
+        No leaf would stay.
+    """
+    choice = work.choices[column]
+    spare = removable(choice)
+    if choice.tree is None or not spare:
+        return work
+    return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, spare))
+
+
+def removable(choice: Choice) -> list[str]:
+    """The leaves without a record that a tree can do without.
+
+    A group that is a value of records itself needs a leaf to be a group.
+    """
+    tree, spare = choice.tree, set(choice.unused)
+    if tree is None:
+        return []
+    for group in range(tree.n_leaves, tree.n_nodes):
+        below = tree.labels[tree.first[group] : tree.last[group]]
+        if tree.labels[group] in choice.counts and spare.issuperset(below):
+            spare.discard(below[0])
+    return [leaf for leaf in choice.unused if leaf in spare]
+
+
+def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
+    """The work with the weights of a metric drawn on the edges of these columns' hierarchies.
+
+    An empty name takes their weights away.
+    """
+    trees = work.trees
+    made = {
+        column: edit.with_weights(
+            trees[column], shown_weights(work, column, trees[column], shown) if shown else None
+        )
+        for column in columns
+        if column in trees
+    }
+    for column, tree in made.items():
+        work = with_tree_drawn(work, column, tree)
+    return work
+
+
+def unweighed(work: Work) -> list[str]:
+    """The quasi-identifiers whose hierarchy has no drawn weights although it has edges."""
+    return [name for name, tree in work.trees.items() if tree.weight is None and tree.n_nodes > 1]
+
+
+# --- what the browser draws -----------------------------------------------------------------
+def shown_now(work: Work, choice: Choice) -> str:
+    """Whose weights are on the edges: those asked for, as far as there are any."""
+    drawn_there = choice.tree is not None and choice.tree.weight is not None
+    return "" if work.shown == DRAWN and not drawn_there else work.shown
+
+
+def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
+    """The weights to show on the edges of a column's tree: a metric's, those drawn, or none.
+
+    Multipliers compare the heights of all hierarchies, so the others count too.
+    """
+    if not shown:
+        return None
+    if shown == DRAWN:
+        return tree.weight
+    trees = {**work.trees, column: tree}
+    metric = metric_called(work, shown)
+    found = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
+    return found[list(trees).index(column)]
+
+
+def _about(work: Work, column: str) -> str:
+    """What a drawing is of: this column of this table."""
+    return f"{work.version} {column}"
+
+
+def _records(tree: Hierarchy, choice: Choice) -> np.ndarray:
+    return tree.sum_below(np.array([choice.counts.get(label, 0) for label in tree.labels]))
+
+
+def picture(
+    work: Work, column: str, choice: Choice, editable: bool = True, shown: str | None = None
+) -> dict[str, Any]:
+    """What the browser needs to draw a hierarchy; every number is text already.
+
+    Parameters
+    ----------
+    work, column
+        Whose hierarchy it is.
+    choice
+        What to draw: the choice in use, or a preview. It has a tree.
+    editable
+        Whether it may be changed.
+    shown
+        The metric whose weights stand on the edges, :data:`DRAWN`, or nothing; if not given,
+        those that the user asked for.
+    """
+    tree, history = choice.tree, work.history(column)
+    assert tree is not None
+    shown = shown_now(work, choice) if shown is None else shown
+    weights = shown_weights(work, column, tree, shown)
+    records = _records(tree, choice)
+    said = weight_text if editable else number_text
+    return {
+        "about": _about(work, column) if editable else f"preview {_about(work, column)}",
+        "version": history.version,
+        "answered": history.answered,
+        "said": history.said,
+        "bad": history.refused,
+        "select": [tree.node_of[label] for label in history.select if label in tree.node_of],
+        "labels": list(tree.labels),
+        "parents": tree.parent.tolist(),
+        "leaves": tree.n_leaves,
+        "records": [thin(count) for count in records.tolist()],
+        "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
+        "weights": None if weights is None else [said(w) for w in weights.tolist()],
+        "weighable": editable and weights is not None,
+        "editable": editable,
+        "undo": len(history.past),
+        "redo": len(history.future),
+        "lit": [],
+        "height": 560,
+    }
+
+
+def weight_text(weight: float) -> str:
+    """A weight as it stands on an edge, and as it can be typed again.
+
+    >>> weight_text(0.03333333), weight_text(12345.0), weight_text(2.0)
+    ('0.03333', '12345', '2')
+    """
+    return f"{weight:.4g}" if weight < 1000 else f"{weight:.10g}"
+
+
+def edge_texts(tree: Hierarchy) -> pd.DataFrame:
+    """The edges as a table of text: in a column of numbers a slip of the finger becomes 0."""
+    table = edge_table(tree)
+    weights = ["" if np.isnan(weight) else weight_text(weight) for weight in table["weight"]]
+    return table.assign(weight=weights)
+
+
+def summary(choice: Choice) -> str:
+    """The size of a tree, in words."""
+    tree = choice.tree
+    assert tree is not None
+    return say(
+        "{nodes} over {values}, height {height}",
+        nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
+        values=say_counted(tree.n_leaves, "{count} value", "{count} values"),
+        height=tree.height,
+    )

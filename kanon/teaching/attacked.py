@@ -1,0 +1,132 @@
+"""Four small tables of invented people, one for each attack, with a 3-anonymous release."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pandas as pd
+
+from kanon.hierarchy import build
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+from kanon.teaching.case import Case, case_of
+from kanon.teaching.small_tables import raised
+
+__all__ = ["PRESETS", "preset"]
+
+_ROLES = {
+    "name": Role.IDENTIFIER,
+    "age": Role.QUASI_IDENTIFIER,
+    "zip": Role.QUASI_IDENTIFIER,
+    "trade": Role.INSENSITIVE,
+    "disease": Role.SENSITIVE,
+    "test": Role.SENSITIVE,
+}
+
+_LINKAGE = """name;age;zip;trade;disease
+Nora;31;47101;baker;asthma
+Otto;34;47103;teacher;influenza
+Pia;38;47102;nurse;diabetes
+Quirin;42;47111;teacher;influenza
+Rosa;45;47112;baker;hypertension
+Sven;47;47113;carpenter;diabetes
+Tara;52;47205;nurse;asthma
+Udo;55;47202;baker;hypertension
+Vera;58;47203;teacher;influenza
+"""
+
+_REGISTER = """name;age;zip;trade
+Nora;31;47101;baker
+Otto;34;47103;teacher
+Pia;38;47102;nurse
+Quirin;42;47111;teacher
+Rosa;45;47112;baker
+Sven;47;47113;carpenter
+Tara;52;47205;nurse
+Udo;55;47202;baker
+Vera;58;47203;teacher
+Walt;36;47102;baker
+Xenia;44;47111;nurse
+Yves;51;47201;carpenter
+"""
+
+_HOMOGENEITY = """name;age;zip;disease
+Anton;23;47601;heart disease
+Berta;27;47602;heart disease
+Cesar;29;47605;heart disease
+Dora;31;47611;influenza
+Emil;34;47613;asthma
+Frida;38;47613;diabetes
+Gustav;41;47701;influenza
+Hanna;44;47704;asthma
+Igor;48;47706;heart disease
+"""
+
+_SKEWNESS = """name;age;zip;test
+Janna;21;51001;positive
+Karl;24;51002;positive
+Lina;26;51003;positive
+Malte;28;51004;negative
+Nele;32;51001;negative
+Oskar;35;51002;negative
+Paula;37;51005;positive
+Ralf;39;51003;negative
+Selma;42;51104;negative
+Till;45;51102;negative
+Ulla;46;51101;negative
+Viktor;49;51105;positive
+"""
+
+_BACKGROUND = """name;age;zip;disease
+Wanda;22;61001;influenza
+Xaver;25;61002;influenza
+Yara;29;61004;tuberculosis
+Zeno;33;61012;influenza
+Alma;36;61013;asthma
+Bodo;37;61011;diabetes
+Clea;41;61102;diabetes
+Dario;46;61104;asthma
+Elsa;48;61101;influenza
+"""
+
+PRESETS: Mapping[str, str] = {
+    "linkage": _LINKAGE,
+    "homogeneity": _HOMOGENEITY,
+    "skewness": _SKEWNESS,
+    "background": _BACKGROUND,
+}
+"""Per attack a table that shows it, as CSV."""
+
+
+def preset(kind: str) -> Case:
+    """The table that comes with kanon for an attack.
+
+    Ages are released in tens and postcodes with three digits, so every class has three or four
+    records. The table for linkage has a column of trades that is released as it is, and a public
+    register of twelve people.
+
+    >>> from kanon.teaching.attacks import attack
+    >>> print(attack("homogeneity", preset("homogeneity")).finding)
+    The release is 3-anonymous and still tells: 3 records fit, and all say “heart disease”, ...
+    """
+    frame = _read(PRESETS[kind])
+    register = _read(_REGISTER) if kind == "linkage" else None
+    people = frame if register is None else register  # who is in the table is in the register
+    schema = Schema({name: role for name, role in _ROLES.items() if name in frame})
+    trees = {
+        "age": build.intervals(sorted({*people["age"]}), [10]),
+        "zip": build.mask(sorted({*people["zip"]}), [4, 3]),
+    }
+    source = MemorySource(frame, schema, trees)
+    return case_of(
+        frame,
+        schema,
+        trees,
+        raised(source.classes, {"age": 1, "zip": 2}),
+        register=register,
+    )
+
+
+def _read(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), sep=";", dtype="str")

@@ -1,0 +1,359 @@
+"""Four attacks played out on a small release: it is k-anonymous and still tells.
+
+Each is a scene: the release, what the attacker knows, the records that fit, what that tells, and
+the model that would not have allowed it. All numbers are worked out from the table that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanon.base.formatting import counted, percent
+from kanon.cards import Card
+from kanon.errors import PlanError, quoted
+from kanon.teaching.case import Case, Shares, texts_of
+from kanon.teaching.prevention import LARGEST_T, Prevention, prevention_of
+
+__all__ = ["ATTACKS", "Scene", "Target", "attack", "targets"]
+
+ATTACKS: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        Card(
+            "linkage", "Linkage",
+            "A column that was left as it is stands in a public register too, with names.",
+            "Sweeney 2002, k-anonymity: a model for protecting privacy",
+        ),
+        Card(
+            "homogeneity", "Homogeneity",
+            "All records that fit say the same, so it does not matter which one it is.",
+            "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 2",
+        ),
+        Card(
+            "skewness", "Skewness",
+            "Among the records that fit a value is far more frequent than in the whole table.",
+            "Li, Li, Venkatasubramanian 2007, section 3",
+        ),
+        Card(
+            "background", "Background knowledge",
+            "The attacker can rule out a value, and the rest tells.",
+            "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 2",
+        ),
+    )
+}  # fmt: skip
+"""The attacks, in the order in which they are told."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Somebody who can be attacked.
+
+    Attributes
+    ----------
+    name
+        What the register or the table calls the person.
+    known
+        What is public about the person, by column.
+    """
+
+    name: str
+    known: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """An attack on one person, step by step.
+
+    Attributes
+    ----------
+    card
+        Which attack.
+    case
+        The table, its release and the register.
+    known
+        What the attacker knows of the person, by column.
+    ruled_out
+        The sensitive values that the attacker knows the person does not have.
+    people
+        The positions in the register of those who fit what is known.
+    fits
+        The positions of the released records that fit it.
+    left
+        Those of them that have none of the values that are ruled out.
+    before, after
+        How often each sensitive value occurs in the whole release, and among the records that are
+        left: what anybody knows, and what the attacker knows.
+    told
+        Whether the attack tells what it is after.
+    finding
+        What the attacker learns, in a sentence.
+    prevention
+        The model that would have prevented it.
+    """
+
+    card: Card
+    case: Case
+    known: Mapping[str, str]
+    ruled_out: tuple[str, ...]
+    people: tuple[int, ...]
+    fits: tuple[int, ...]
+    left: tuple[int, ...]
+    before: Shares
+    after: Shares
+    told: bool
+    finding: str
+    prevention: Prevention
+
+
+def attack(
+    kind: str,
+    case: Case,
+    known: Mapping[str, str] | None = None,
+    ruled_out: Sequence[str] | None = None,
+) -> Scene:
+    """Play out an attack.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`ATTACKS`.
+    case
+        The release to attack.
+    known
+        What the attacker knows, by column; by default all that is public about the person whom
+        the attack tells most about.
+    ruled_out
+        Sensitive values that the person does not have; by default none, or with ``background``
+        the one whose absence tells most.
+
+    Raises
+    ------
+    PlanError
+        The attack, a column, or a value that is ruled out is unknown.
+    CoverageError
+        A value does not stand in the hierarchy of its column.
+    """
+    if kind not in ATTACKS:
+        raise PlanError(f"The attack {quoted(kind)} is unknown; known are {', '.join(ATTACKS)}.")
+    strange = [value for value in ruled_out or () if value not in case.values]
+    if strange:
+        raise PlanError(
+            f"A value that is ruled out has to occur in the column {quoted(case.sensitive)}."
+        )
+    if known is None:
+        known = _most_telling(kind, case, tuple(ruled_out or ()))
+    fits = case.fits(known)
+    if ruled_out is None:
+        ruled_out = _best_ruled_out(case, fits) if kind == "background" else ()
+    column = texts_of(case.released[case.sensitive])
+    left = tuple(place for place in fits if column[place] not in ruled_out)
+    scene = Scene(
+        card=ATTACKS[kind],
+        case=case,
+        known=dict(known),
+        ruled_out=tuple(ruled_out),
+        people=_people(case, known),
+        fits=fits,
+        left=left,
+        before=case.shares(),
+        after=case.shares(left),
+        told=False,
+        finding="",
+        prevention=prevention_of(kind, case, len(ruled_out)),
+    )
+    told, finding = _found(scene)
+    return replace(scene, told=told, finding=finding)
+
+
+# Whom to attack
+
+
+def targets(kind: str, case: Case) -> tuple[Target, ...]:
+    """Who can be attacked, with what is public about each, in their order.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`ATTACKS`. Linkage is after the people of the register and knows all columns
+        that it shares with the release; the others are after those of the table and know its
+        quasi-identifiers.
+    case
+        The release that is attacked.
+
+    >>> from kanon.teaching.attacked import preset
+    >>> targets("homogeneity", preset("homogeneity"))[0]
+    Target(name='Anton', known={'age': '23', 'zip': '47601'})
+    """
+    people, columns = case.table, case.recoding.classes.attributes
+    if kind == "linkage":
+        people, columns = case.register, case.linkable
+    columns = tuple(name for name in columns if name in people.columns)
+    texts = [texts_of(people[name]) for name in columns]
+    found = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
+    said = [name for name in case.names if name in people.columns]
+    if said:
+        parts = zip(*(texts_of(people[name]) for name in said), strict=True)
+        names = [" ".join(each) for each in parts]
+    else:
+        names = [f"person {number}" for number in range(1, len(people) + 1)]
+    return tuple(Target(name, known) for name, known in zip(names, found, strict=True))
+
+
+def _most_telling(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping[str, str]:
+    """What is public about the person whom the attack tells most about; the first among equals."""
+    candidates = [target.known for target in targets(kind, case)]
+    fitting = [case.fits(known) for known in candidates]
+
+    def telling(place: int) -> tuple[float, ...]:
+        fits = fitting[place]
+        if kind != "linkage" or not fits:
+            return _telling(kind, case, fits, ruled_out)
+        people = _people(case, candidates[place])
+        could_be = [other for other in fitting if fits[0] in other]
+        return (1 / len(fits), 1 / len(people), 1 / len(could_be))
+
+    return candidates[max(range(len(candidates)), key=telling)]
+
+
+def _telling(
+    kind: str, case: Case, fits: tuple[int, ...], ruled_out: tuple[str, ...]
+) -> tuple[float, ...]:
+    """How much an attack on values tells about a person whom some records fit; more is larger."""
+    if not fits:
+        return (-1.0,)
+    if kind == "skewness":
+        return (_distance(case, fits),)
+    sure = _surest(case.shares(fits))
+    if kind == "homogeneity":
+        return (sure, float(len(fits)))
+    column = texts_of(case.released[case.sensitive])
+    out = ruled_out or _best_ruled_out(case, fits)
+    left = [place for place in fits if column[place] not in out]
+    return (_surest(case.shares(left)) - sure if left else -1.0, float(len(fits)))
+
+
+def _best_ruled_out(case: Case, fits: Sequence[int]) -> tuple[str, ...]:
+    """The value whose absence makes the best guess surest; none if only one value fits."""
+    shares = case.shares(fits)
+    if len(shares) < 2:
+        return ()
+    rest = {
+        value: max(share for other, share in shares if other != value) / (1 - lost)
+        for value, lost in shares
+    }
+    return (max(rest, key=lambda value: rest[value]),)
+
+
+def _people(case: Case, known: Mapping[str, str]) -> tuple[int, ...]:
+    """Who in the register fits what is known, by the columns that it has."""
+    fitting = np.ones(len(case.register), dtype=bool)
+    for name, value in known.items():
+        if name in case.register.columns:
+            fitting &= np.array(texts_of(case.register[name])) == value
+    return tuple(np.flatnonzero(fitting).tolist())
+
+
+def _distance(case: Case, positions: Sequence[int]) -> float:
+    """The distance by norm 1 between the shares among some records and in the whole release."""
+    among = dict(case.shares(positions))
+    return sum(abs(among.get(value, 0.0) - share) for value, share in case.shares())
+
+
+def _surest(shares: Shares) -> float:
+    return max((share for _, share in shares), default=0.0)
+
+
+# What it finds
+
+
+def _found(scene: Scene) -> tuple[bool, str]:
+    """Whether the attack tells something, and what the attacker learns, in a sentence."""
+    start = f"The release is {scene.case.k}-anonymous"
+    if not scene.fits:
+        return False, f"{start}, and no record fits what the attacker knows: it tells nothing."
+    fit = f"{counted(len(scene.fits), 'record')} {'fits' if len(scene.fits) == 1 else 'fit'}"
+    if not scene.left:
+        return False, f"{start}; {fit}, and all are ruled out: something that is known is wrong."
+    told, what = _FOUND[scene.card.name](scene)
+    return told, f"{start}{' and still tells' if told else ''}: {fit}, and {what}."
+
+
+def _guess(scene: Scene) -> str:
+    """The best guess, with how frequent it is in the whole release."""
+    value, _ = max(scene.after, key=lambda pair: pair[1])
+    usual = dict(scene.before)[value]
+    return f"“{value}”, which {percent(100 * usual)} of all records have"
+
+
+def _sure(scene: Scene) -> str:
+    sure = _surest(scene.after)
+    return f"{'certain' if sure == 1 else f'{percent(100 * sure)} sure'} of {_guess(scene)}"
+
+
+def _found_linkage(scene: Scene) -> tuple[bool, str]:
+    """Whether one person of the register, and nobody else, is linked with one record."""
+    case = scene.case
+    if len(scene.people) != 1:
+        who = f"{counted(len(scene.people), 'person')} of the register fit"
+        who = who if scene.people else "nobody of the register fits"
+        return False, f"{who} that, so no name is told"
+    (person,) = scene.people
+    name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
+    if len(scene.fits) > 1:
+        return False, f"{name} of the register fits that, so it is one of {len(scene.fits)} records"
+    could_be = _could_be(case, scene.fits[0])
+    if could_be != (person,):
+        return False, f"{counted(len(could_be), 'person')} of the register can be meant by it"
+    return True, f"only {name} of the register can be meant, who has {_guess(scene)}"
+
+
+def _found_homogeneity(scene: Scene) -> tuple[bool, str]:
+    """Whether all records say the same."""
+    if len(scene.after) > 1:
+        return False, (
+            f"{counted(len(scene.after), 'value')} occur there: the attacker is {_sure(scene)}"
+        )
+    alike = "it says" if len(scene.left) == 1 else "all say"
+    return True, f"{alike} {_guess(scene)}: the attacker is certain, whichever record it is"
+
+
+def _found_skewness(scene: Scene) -> tuple[bool, str]:
+    """Whether the shares are far from those of the whole table."""
+    t = _distance(scene.case, scene.left)
+    return t > LARGEST_T, (
+        f"the attacker is {_sure(scene)}: the shares are t = {t:.2f} away from those of the table"
+    )
+
+
+def _found_background(scene: Scene) -> tuple[bool, str]:
+    """Whether one value is left."""
+    if not scene.ruled_out:
+        return _found_homogeneity(scene)
+    out = " and ".join(f"“{value}”" for value in scene.ruled_out)
+    before = percent(100 * _surest(scene.case.shares(scene.fits)))
+    number = len(scene.left)
+    return len(scene.after) == 1, (
+        f"{counted(number, 'is', 'are')} left without {out}: the attacker is {_sure(scene)}, after "
+        f"being at most {before} sure of any value"
+    )
+
+
+_FOUND: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
+    "linkage": _found_linkage,
+    "homogeneity": _found_homogeneity,
+    "skewness": _found_skewness,
+    "background": _found_background,
+}
+
+
+def _could_be(case: Case, record: int) -> tuple[int, ...]:
+    """Who in the register could be meant by a released record."""
+    found = []
+    texts = [texts_of(case.register[name]) for name in case.linkable]
+    for person, facts in enumerate(zip(*texts, strict=True)):
+        if record in case.fits(dict(zip(case.linkable, facts, strict=True))):
+            found.append(person)
+    return tuple(found)

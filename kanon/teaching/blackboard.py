@@ -1,0 +1,230 @@
+"""What all lessons are written on: labels, costs on the trees, and the table after a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.task import Task
+from kanon.base.formatting import thin
+from kanon.errors import PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.kernels.merge import tuple_hashes
+from kanon.measures import alteration
+from kanon.metrics import Metric, potentials
+from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding
+from kanon.teaching.lesson import Choice, Held, Numbers, Step, Term
+
+__all__ = ["MOST_NODES", "Blackboard"]
+
+MOST_NODES = 1000
+"""The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blackboard:
+    """A task, and how it is written down.
+
+    Attributes
+    ----------
+    task
+        What the algorithm is handed.
+    metric
+        What counts costs and alteration.
+    attribute_weights
+        What the costs of each quasi-identifier were multiplied by; empty for 1 each.
+    """
+
+    task: Task
+    metric: Metric
+    attribute_weights: tuple[float, ...] = ()
+
+    @cached_property
+    def unit(self) -> float:
+        """What 1 of the task's whole numbers is worth, in the metric's own unit: a power of two.
+
+        Raises
+        ------
+        PlanError
+            The task's costs are not those of the metric with these weights.
+        """
+        classes = self.task.classes
+        records = classes.records_below if self.metric.counts_records else None
+        real = potentials(self.metric, classes.hierarchies, records)
+        weights = self.attribute_weights or (1.0,) * len(real)
+        bits = []
+        for whole, depth, weight, nodes in zip(
+            self.task.potentials, real, weights, classes.nodes.T, strict=True
+        ):
+            node = int(nodes[np.argmax(depth[nodes])])
+            if depth[node] * weight > 0:
+                bits.append(math.log2(max(int(whole[node]), 1) / (depth[node] * weight)))
+        if not bits:
+            return 1.0
+        if max(abs(each - round(bits[0])) for each in bits) > 1e-6:
+            raise PlanError(
+                "A lesson has to know what costs are counted in: those of this task are not those "
+                f"of the metric {quoted(self.metric.name)} with the attribute weights that were "
+                "given."
+            )
+        return float(2.0 ** -round(bits[0]))
+
+    @cached_property
+    def sensitive(self) -> str | None:
+        """The sensitive column that is followed: the strategy's, or the first."""
+        columns = self.task.classes.sensitive
+        return self.task.sensitive or (columns[0].name if columns else None)
+
+    def check_lattice(self) -> None:
+        """Check that the lattice is small enough to be told node by node.
+
+        Raises
+        ------
+        PlanError
+            It has more than 1,000 nodes.
+        """
+        size = n_nodes(self.task.classes.hierarchies)
+        if size > MOST_NODES:
+            raise PlanError(
+                f"The lattice of these hierarchies has {thin(size)} nodes, and a lesson searches "
+                f"at most {thin(MOST_NODES)}; take fewer quasi-identifiers or smaller hierarchies."
+            )
+
+    # --- labels and costs -----------------------------------------------------------------------
+    def label(self, nodes: Iterable[Any], hierarchies: Sequence[Hierarchy] | None = None) -> str:
+        """A tuple as its labels.
+
+        Parameters
+        ----------
+        nodes
+            A node per quasi-identifier.
+        hierarchies
+            Those of a release with ranges; the task's if not given.
+        """
+        trees = self.task.classes.hierarchies if hierarchies is None else hierarchies
+        return ", ".join(tree.labels[int(node)] for tree, node in zip(trees, nodes, strict=True))
+
+    def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> Held:
+        """A class of some original classes, raised to a tuple or to where they meet."""
+        classes = tuple(sorted(int(each) for each in members))
+        if nodes is None:
+            nodes = self.meet(*(self.task.classes.nodes[each] for each in classes))
+        records = int(self.task.classes.counts[list(classes)].sum())
+        return Held(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
+
+    @cached_property
+    def originals(self) -> tuple[Held, ...]:
+        """The original classes."""
+        return tuple(self.held([each]) for each in range(self.task.classes.n_classes))
+
+    def meet(self, *tuples: Sequence[Any]) -> tuple[int, ...]:
+        """The lowest common ancestors of some tuples."""
+        found = [int(node) for node in tuples[0]]
+        for other in tuples[1:]:
+            found = [
+                tree.lca(low, int(node))
+                for tree, low, node in zip(self.task.classes.hierarchies, found, other, strict=True)
+            ]
+        return tuple(found)
+
+    def rising(
+        self, one: Held, nodes: Sequence[int], records: int | None = None
+    ) -> tuple[Term, ...]:
+        """What raising a class to a tuple costs, per quasi-identifier.
+
+        Parameters
+        ----------
+        one
+            The class.
+        nodes
+            The tuple.
+        records
+            How many records pay; all of the class, or one of it where the task counts one
+            representative per class.
+        """
+        classes = self.task.classes
+        paying = (one.records if self.task.weighted else 1) if records is None else records
+        found = []
+        for j, (low, high) in enumerate(zip(one.nodes, nodes, strict=True)):
+            depth, labels = self.task.potentials[j], classes.hierarchies[j].labels
+            each = int(depth[low]) - int(depth[high])
+            where = classes.attributes[j], labels[low], labels[high]
+            found.append(Term(one.label, *where, each * self.unit, paying, each * paying))
+        return tuple(found)
+
+    def merging(self, one: Held, other: Held, records: int | None = None) -> tuple[Term, ...]:
+        """What raising two classes to where they meet costs: the terms of both."""
+        met = self.meet(one.nodes, other.nodes)
+        return self.rising(one, met, records) + self.rising(other, met, records)
+
+    def cost(self, exact: int) -> float:
+        """A whole number of the task in the metric's own unit."""
+        return exact * self.unit
+
+    def order(self, nodes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+        """The place of a tuple among ties: by the hash of the seed, then canonical."""
+        seed, tuple_ = self.task.tie_seed, tuple(int(node) for node in nodes)
+        if seed is None:
+            return 0, tuple_
+        return int(tuple_hashes(np.array([tuple_], dtype=np.int32), seed)[0]), tuple_
+
+    @property
+    def first(self) -> str:
+        """What "first" means among ties, in words."""
+        if self.task.tie_seed is None:
+            return "first in the order of the hierarchies"
+        return f"first in the order that the seed {self.task.tie_seed} gives"
+
+    def breaks(self, members: Iterable[int]) -> bool:
+        """Whether some classes, as one, break a model beside k."""
+        classes = self.task.classes
+        chosen = np.array(sorted(members), dtype=np.int64)
+        group = np.zeros(len(chosen), dtype=np.int64)
+        one = classes.regrouped(
+            classes.nodes[chosen[:1]],
+            classes.counts[chosen].sum(keepdims=True),
+            (
+                # Shares are compared with those of the whole table.
+                replace(each.only(chosen).grouped(group, 1), total=each.total)
+                for each in classes.histograms
+            ),
+        )
+        return bool(broken(self.task.others, one)[0])
+
+    # --- the table after a step -----------------------------------------------------------------
+    def numbers(self, recoding: Recoding) -> Numbers:
+        """What a release amounts to."""
+        diversity = closeness = None
+        if self.sensitive is not None and recoding.n_classes:
+            seen = recoding.released.sensitive_named(self.sensitive)
+            diversity = float(entropy_l_diversity.each(seen).min())
+            closeness = float(t_closeness.each(seen).max())
+        altered = alteration.value(recoding, self.metric)
+        sizes = recoding.min_k, recoding.n_classes, recoding.suppressed_records
+        return Numbers(*sizes, altered, diversity, closeness)
+
+    def step(
+        self,
+        heading: str,
+        sentence: str,
+        recoding: Recoding,
+        choices: Sequence[Choice] = (),
+        detail: Any = None,
+    ) -> Step:
+        """A step, with what the table amounts to after it."""
+        return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
+
+    def recoded(self, held: Iterable[Held]) -> Recoding:
+        """The table in which some classes are raised, and all others as they were."""
+        targets = self.task.classes.nodes.copy()
+        for each in held:
+            targets[list(each.classes)] = each.nodes
+        return Recoding.from_targets(self.task.classes, targets)

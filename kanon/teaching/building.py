@@ -1,0 +1,174 @@
+"""From an algorithm and a task to a lesson: the family of the algorithm says how it is told."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import ModuleType
+
+import kanon.teaching
+from kanon.algorithms.task import Task
+from kanon.base.formatting import counted, percent, thin
+from kanon.errors import PlanError
+from kanon.metrics import Metric
+from kanon.recoding import Recoding
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.lesson import Lesson, Step
+
+__all__ = ["FEWEST", "MOST", "MOST_STEPS", "lesson_of", "replay_of"]
+
+FEWEST, MOST = 2, 30
+"""How many records the table of a lesson has."""
+
+MOST_STEPS = 300
+"""A lesson of more steps is refused: nobody goes through them."""
+
+Replay = Callable[[Blackboard], Iterator[Step]]
+
+
+def lesson_of(
+    module: ModuleType,
+    task: Task,
+    metric: Metric,
+    attribute_weights: Sequence[float] = (),
+) -> Lesson:
+    """An algorithm on a table, step by step.
+
+    The first step is the table as it is, the last one is the release. Those between replay what the
+    algorithm decided, and lay open by slow and obvious arithmetic what it was decided by.
+
+    Parameters
+    ----------
+    module
+        The module of the algorithm, one of :func:`kanon.run.algorithms`.
+    task
+        What it is handed: 2 to 30 records.
+    metric
+        The metric that the task's costs are those of; it measures the alteration too.
+    attribute_weights
+        What the costs of each quasi-identifier were multiplied by; 1 each if not given.
+
+    Returns
+    -------
+    Lesson
+        Of an algorithm that nobody wrote a lesson for, the table and the release alone.
+
+    Raises
+    ------
+    PlanError
+        The table has fewer than 2 or more than 30 records, the lesson would have more than
+        300 steps, the costs are not those of the metric, or the algorithm cannot do what the
+        task asks for.
+    Unsatisfiable
+        No release can meet k or a model.
+
+    Examples
+    --------
+    Two ages below 1-2, one at 9: the two meet in their group. By NCP each loses 2 of 3 values
+    there, and all 3 where it meets 9.
+
+    >>> import numpy as np
+    >>> from kanon.algorithms import gaa
+    >>> from kanon.classes import EquivalenceClasses
+    >>> from kanon.hierarchy.build import groups
+    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
+    >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
+    ...                              np.array([1, 1, 2]))
+    >>> ncp = metric_named("ncp")
+    >>> task = Task(classes, scaled_potentials(potentials(ncp, (age,)), 4), k=2)
+    >>> found = lesson_of(gaa, task, ncp)
+    >>> [step.heading for step in found.steps]
+    ['The table', 'Merge 1: 1 with 2', 'The release']
+    >>> [(each.name, round(each.cost, 3)) for each in found.steps[1].choices[1].candidates]
+    [('2 (1 record)', 1.333), ('9 (2 records)', 3.0)]
+    """
+    records = task.classes.n_records
+    if not FEWEST <= records <= MOST:
+        raise PlanError(
+            f"A lesson is for {FEWEST} to {MOST} records, so that every step can be followed; this "
+            f"table has {thin(records)}."
+        )
+    check = getattr(module, "check", None)
+    if check is not None:
+        check(task)
+    task.check()
+    board = Blackboard(task, metric, tuple(attribute_weights))
+    steps = [_table(board)]
+    replay = replay_of(module)
+    if replay is not None:
+        steps += islice(replay(board), MOST_STEPS)
+        if len(steps) > MOST_STEPS:
+            raise PlanError(
+                f"A lesson of {module.CARD.title} on this table would have more than "
+                f"{thin(MOST_STEPS)} steps; take fewer quasi-identifiers or smaller hierarchies."
+            )
+        release = steps[-1].recoding
+    else:
+        release = module.anonymise(task)
+    steps.append(_release(board, release, replay is not None))
+    return Lesson(
+        algorithm=module.CARD.name,
+        title=module.CARD.title,
+        task=task,
+        metric=metric,
+        sensitive=board.sensitive,
+        steps=tuple(steps),
+        unit=board.unit,
+        complete=replay is not None,
+    )
+
+
+def replay_of(module: ModuleType) -> Replay | None:
+    """How an algorithm is told step by step: by the module that is called like its family.
+
+    None for an algorithm of another family, or one that its family does not know.
+    """
+    families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
+    if module.FAMILY not in families:
+        return None
+    family = importlib.import_module(f"{kanon.teaching.__name__}.{module.FAMILY}")
+    known: Mapping[str, Replay] = getattr(family, "REPLAYS", {})
+    return known.get(module.CARD.name)
+
+
+def _table(board: Blackboard) -> Step:
+    task, classes = board.task, board.task.classes
+    small = int(classes.counts[classes.counts < task.k].sum())
+    found = board.recoded(())
+    return board.step(
+        "The table",
+        f"{counted(classes.n_records, 'record')} in "
+        f"{counted(classes.n_classes, 'class', 'classes')}"
+        ": records that share all quasi-identifiers are one class. "
+        + (
+            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
+            if small
+            else f"Every class holds k = {task.k} records already."
+        ),
+        found,
+    )
+
+
+def _release(board: Blackboard, release: Recoding, told: bool) -> Step:
+    numbers = board.numbers(release)
+    gone = (
+        f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
+        if numbers.suppressed
+        else ""
+    )
+    least = (
+        f"the smallest holds {counted(numbers.min_k, 'record')}"
+        if numbers.min_k is not None
+        else "nothing is released"
+    )
+    return board.step(
+        "The release",
+        ("" if told else "This algorithm is not told step by step: only what came out. ")
+        + f"{counted(numbers.classes, 'class', 'classes')}; {least}, and k = {board.task.k} was "
+        f"asked for. Alteration {percent(numbers.alteration)}: so much of all that could be lost, "
+        f"as {board.metric.card.title} counts.{gone}",
+        release,
+    )

@@ -1,0 +1,194 @@
+"""A small table that is recoded by hand: what every record is now, and how far that is.
+
+The state is the answer itself, as a file of answers holds it; each step makes a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+
+from kanon.errors import ExerciseError
+from kanon.measures import alteration
+from kanon.metrics import metric_named
+from kanon.recoding import Recoding
+from kanon.teaching.questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.small_tables import SmallTable
+
+__all__ = ["ByHand", "Row", "by_hand", "column_stepped", "unchanged", "value_set"]
+
+Answer = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Records that look alike in the table, and so stay together.
+
+    Attributes
+    ----------
+    records
+        Their positions in the table.
+    values
+        Per quasi-identifier what they are now.
+    choices
+        Per quasi-identifier what they may become: the value of the table and its ancestors.
+    letter, size
+        Which class of the release they are in now, and how many records that has.
+    """
+
+    records: tuple[int, ...]
+    values: Mapping[str, str]
+    choices: Mapping[str, tuple[str, ...]]
+    letter: str
+    size: int
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """How far a table is that is recoded by hand.
+
+    Attributes
+    ----------
+    rows
+        Its records, those that look alike in one row, in the order of the table.
+    classes, k
+        How many classes there are now, and how many records the smallest has.
+    small
+        How many classes have fewer records than the question asks for.
+    alteration
+        How much of all that could be lost is, in percent, as the metric of the question counts.
+    """
+
+    rows: tuple[Row, ...]
+    classes: int
+    k: int
+    small: int
+    alteration: float
+
+
+def unchanged(table: SmallTable) -> Answer:
+    """The answer that raises nothing.
+
+    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
+    >>> unchanged(read_exercises(BUILT_IN).made["animals-v21"])[0]
+    {'gender': 'M', 'race': 'cat'}
+    """
+    classes = table.classes
+    return [
+        {
+            name: tree.labels[node]
+            for name, tree, node in zip(
+                classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
+            )
+        }
+        for place in table.source.row_class
+    ]
+
+
+def by_hand(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object) -> ByHand:
+    """What an answer makes of the table.
+
+    Parameters
+    ----------
+    question
+        The question.
+    table
+        Its table.
+    answer
+        An answer to it. One that is not allowed counts as one that raises nothing: what is wrong
+        with it is for :meth:`~kanon.teaching.questions.Question.mark` to say.
+    """
+    classes, source = table.classes, table.source
+    try:
+        release = question.read(table, answer)
+    except ExerciseError:
+        release = Recoding.from_targets(classes, classes.nodes)
+    of_rows = source.class_of_rows(release)
+    first = list(dict.fromkeys(of_rows.tolist()))  # letters in the order of the table
+    rows = []
+    for place in dict.fromkeys(source.row_class.tolist()):
+        records = np.flatnonzero(source.row_class == place)
+        inside = int(of_rows[records[0]])
+        named = list(zip(classes.attributes, classes.hierarchies, strict=True))
+        rows.append(
+            Row(
+                tuple(records.tolist()),
+                {
+                    name: tree.labels[node]
+                    for (name, tree), node in zip(
+                        named, release.targets[place].tolist(), strict=True
+                    )
+                },
+                {
+                    name: tuple(tree.labels[above] for above in tree.path(node))
+                    for (name, tree), node in zip(named, classes.nodes[place].tolist(), strict=True)
+                },
+                _letter(first.index(inside)),
+                int(release.counts[inside]),
+            )
+        )
+    return ByHand(
+        tuple(rows),
+        len(release.counts),
+        release.min_k or 0,
+        int((release.counts < question.k).sum()),
+        alteration.value(release, metric_named(question.metric)),
+    )
+
+
+def value_set(
+    table: SmallTable, answer: object, records: Sequence[int], column: str, value: str
+) -> Answer:
+    """The answer with another value of one column for some records.
+
+    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
+    >>> table = read_exercises(BUILT_IN).made["animals-v21"]
+    >>> value_set(table, None, [0], "race", "felidae")[:2]
+    [{'gender': 'M', 'race': 'felidae'}, {'gender': 'F', 'race': 'lion'}]
+    """
+    return [
+        {**each, column: value} if number in records else each
+        for number, each in enumerate(_begun(table, answer))
+    ]
+
+
+def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
+    """The answer with every value of a column one step up in its tree, or one step back down.
+
+    A value at the root, or at the value of the table, stays.
+
+    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
+    >>> table = read_exercises(BUILT_IN).made["animals-v21"]
+    >>> [each["race"] for each in column_stepped(table, None, "race", up=True)][:3]
+    ['felidae', 'felidae', 'canine']
+    """
+    j = table.classes.attributes.index(column)
+    tree = table.classes.hierarchies[j]
+    found = []
+    for each, place in zip(_begun(table, answer), table.source.row_class.tolist(), strict=True):
+        path = [tree.labels[node] for node in tree.path(int(table.classes.nodes[place, j]))]
+        step = path.index(each[column]) + (1 if up else -1)
+        found.append({**each, column: path[min(max(step, 0), len(path) - 1)]})
+    return found
+
+
+def _begun(table: SmallTable, answer: Any) -> Answer:
+    """An answer to go on from: one that is none, or not allowed, begins anew."""
+    try:
+        RecodeQuestion(id="any", table="any", kind="recode", k=2).read(table, answer)
+    except ExerciseError:
+        return unchanged(table)
+    return [dict(each) for each in answer]
+
+
+def _letter(number: int) -> str:
+    """The name of a class.
+
+    >>> _letter(0), _letter(26)
+    ('A', 'AA')
+    """
+    return ascii_uppercase[number % 26] * (number // 26 + 1)

@@ -1,0 +1,248 @@
+"""A small table with its release and a public register: what an attack is played out on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from kanon.algorithms import gaa
+from kanon.algorithms.task import Task
+from kanon.base.formatting import counted
+from kanon.base.values import MISSING_LABEL, canonical_texts
+from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.measures.cells import whole_potentials
+from kanon.measures.linkage import matching
+from kanon.metrics import metric_named
+from kanon.privacy.model import Model
+from kanon.recoding import Recoding
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource, check_covered, counted_values
+from kanon.teaching.optimum import best_recoding
+from kanon.teaching.small_tables import MOST_RECORDS
+
+__all__ = ["METRIC", "Case", "Shares", "case_of", "texts_of", "with_release"]
+
+METRIC = metric_named("nllm")
+"""What counts the loss of releases that lessons make."""
+
+Shares = tuple[tuple[str, float], ...]
+"""Sensitive values, and how often each occurs, as shares of 1."""
+
+_PERSON = "(person)"
+"""What names people where a table has no identifier."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A small table, its release, and what is public beside it.
+
+    Attributes
+    ----------
+    table
+        The records.
+    schema
+        The role of each column.
+    source
+        The table, counted.
+    recoding
+        Its release.
+    sensitive
+        The sensitive column.
+    register
+        Who could be in the table: identifiers, and columns of the table that are public. If no
+        other one is given it is made of the table's own records.
+    """
+
+    table: pd.DataFrame
+    schema: Schema
+    source: MemorySource
+    recoding: Recoding
+    sensitive: str
+    register: pd.DataFrame
+
+    @property
+    def k(self) -> int:
+        """The k of the release, as its quasi-identifiers count."""
+        return self.recoding.min_k or 0
+
+    @cached_property
+    def released(self) -> pd.DataFrame:
+        """The release, as its reader has it; positions in it are from 0."""
+        return self.source.release(self.recoding).reset_index(drop=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the register that the release lacks: they say who it is."""
+        return tuple(name for name in self.register.columns if name not in self.released.columns)
+
+    @property
+    def linkable(self) -> tuple[str, ...]:
+        """The columns that stand in the register and in the release."""
+        return tuple(
+            name
+            for name in self.released.columns
+            if name in self.register.columns and name != self.sensitive
+        )
+
+    @cached_property
+    def knowable(self) -> Mapping[str, tuple[str, ...]]:
+        """Per column that somebody may know of a person, the values that occur."""
+        found = {}
+        for name in self.released.columns:
+            if name != self.sensitive:
+                columns = [each[name] for each in (self.table, self.register) if name in each]
+                texts = dict.fromkeys(text for column in columns for text in texts_of(column))
+                found[str(name)] = tuple(sorted(texts))
+        return found
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The sensitive values, in their order."""
+        return self.recoding.classes.sensitive_named(self.sensitive).values
+
+    def fits(self, known: Mapping[str, str]) -> tuple[int, ...]:
+        """The positions of the released records that fit what is known of a person.
+
+        A quasi-identifier fits where the release has the known value or an ancestor of it (see
+        :func:`kanon.measures.linkage.matching`), another column where it has the value itself.
+
+        Raises
+        ------
+        PlanError
+            A column is not in the release, or is the one that is to be found out.
+        CoverageError
+            A value does not stand in the hierarchy of its column.
+        """
+        strange = [name for name in known if name not in self.knowable]
+        if strange:
+            raise PlanError(
+                f"{quoted(strange[0])} cannot be known; columns that can are "
+                f"{listing(self.knowable, most=12)}."
+            )
+        attributes = self.recoding.classes.attributes
+        by_tree = {name: value for name, value in known.items() if name in attributes}
+        match = matching(self.recoding.released, by_tree)
+        fitting = np.isin(self.source.class_of_rows(self.recoding), match.classes)
+        for name, value in known.items():
+            if name not in attributes:
+                fitting &= np.array(texts_of(self.released[name])) == value
+        return tuple(np.flatnonzero(fitting).tolist())
+
+    def shares(self, positions: Sequence[int] | None = None) -> Shares:
+        """How often each sensitive value occurs among some records of the release, or all.
+
+        Shares of 1, in the order of the values; those that do not occur are left out.
+        """
+        column = texts_of(self.released[self.sensitive])
+        found = Counter(column if positions is None else [column[place] for place in positions])
+        return tuple((value, found[value] / found.total()) for value in self.values if found[value])
+
+
+def case_of(
+    table: pd.DataFrame,
+    schema: Schema,
+    hierarchies: Mapping[str, Hierarchy],
+    recoding: Recoding | None = None,
+    *,
+    k: int = 3,
+    sensitive: str | None = None,
+    register: pd.DataFrame | None = None,
+) -> Case:
+    """A table that can be attacked.
+
+    Parameters
+    ----------
+    table
+        At most 30 records.
+    schema
+        The role of each column.
+    hierarchies
+        A tree per quasi-identifier.
+    recoding
+        The release; without one, the best known one for k is taken (see
+        :func:`kanon.teaching.optimum.best_recoding`), as NLLM counts.
+    k
+        For that release.
+    sensitive
+        The column that is to be found out; by default the first sensitive one.
+    register
+        A public register, see :class:`Case`. Without one it is made of the table's own records:
+        all that is not sensitive is taken for public.
+
+    Raises
+    ------
+    KanonError
+        The table is too large, has no sensitive column, or does not go with the rest; or no release
+        has k.
+    """
+    if len(table) > MOST_RECORDS:
+        raise TableError(
+            f"The table has {counted(len(table), 'record')}; an attack that is played out takes at "
+            f"most {MOST_RECORDS}."
+        )
+    known = schema.columns(Role.SENSITIVE)
+    column = sensitive or (known[0] if known else None)
+    if column is None or column not in known:
+        raise PlanError(
+            "An attack is after a sensitive column; "
+            + (f"sensitive are {listing(known)}." if known else "the table has none.")
+        )
+    source = MemorySource(table, schema, hierarchies)
+    if register is not None:
+        _check_register(register, table, schema, hierarchies)
+    else:
+        register = table.drop(columns=list(known))
+        if not schema.columns(Role.IDENTIFIER):
+            numbers = [f"person {number}" for number in range(1, len(table) + 1)]
+            register = register.assign(**{_PERSON: numbers})
+    if recoding is not None and not recoding.n_classes:
+        raise TableError("No record was released, so there is nothing to attack.")
+    nothing = Recoding.from_targets(source.classes, source.classes.nodes)
+    case = Case(table, schema, source, recoding or nothing, column, register.reset_index(drop=True))
+    return with_release(case, k) if recoding is None else case
+
+
+def _check_register(
+    register: pd.DataFrame,
+    table: pd.DataFrame,
+    schema: Schema,
+    hierarchies: Mapping[str, Hierarchy],
+) -> None:
+    """Check that a register can be linked, and has names to tell."""
+    left = {*table.columns} - {*schema.columns(Role.IDENTIFIER), *schema.columns(Role.SENSITIVE)}
+    if not left & {*register.columns} or {*register.columns} <= left:
+        raise TableError(
+            "A register needs a column of the table that is neither an identifier nor sensitive, "
+            "and one, such as a name, that the release lacks."
+        )
+    for name in schema.quasi_identifiers:
+        if name in register:
+            check_covered(name, counted_values(register[name]), hierarchies[name])
+
+
+def with_release(case: Case, k: int, *models: Model) -> Case:
+    """The same table with a release for k, the best known one, or for models too, by GAA.
+
+    Raises
+    ------
+    Unsatisfiable
+        There is none.
+    """
+    classes, metric = case.source.classes, METRIC
+    if not models:
+        return replace(case, recoding=best_recoding(classes, metric, k).recoding)
+    task = Task(classes, whole_potentials(classes, metric), k, models=models)
+    return replace(case, recoding=gaa.anonymise(task))
+
+
+def texts_of(column: pd.Series) -> list[str]:
+    """The cells of a column as they are read everywhere."""
+    codes, texts = canonical_texts(column)
+    named = [*texts, MISSING_LABEL]  # the code of a missing cell is -1
+    return [named[code] for code in codes]

@@ -1,0 +1,444 @@
+"""Mondrian told: every cut of a region, as rectangles in a space with an axis per column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon.algorithms import mondrian
+from kanon.algorithms.lines import Line
+from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT, Cut
+from kanon.base.formatting import counted, percent
+from kanon.hierarchy.ranges import is_flat
+from kanon.recoding import Recoding, Trace
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.lesson import Candidate, Choice, Step
+
+__all__ = ["Axis", "Rectangle", "Regions", "cutting", "regions_of"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A quasi-identifier as an axis.
+
+    Attributes
+    ----------
+    attribute
+        Its name.
+    numeric
+        Whether values stand by their size; if not, in the order of the hierarchy.
+    at
+        Where each original class stands.
+    marks
+        The values of the table as labels, by where they stand, rising.
+    """
+
+    attribute: str
+    numeric: bool
+    at: tuple[float, ...]
+    marks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A region: from where to where it goes on each axis.
+
+    Attributes
+    ----------
+    low, high
+        Its ends on each axis: of the values that it holds.
+    records
+        How many it holds.
+    classes
+        The original classes in it.
+    done
+        Whether it stays as it is.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    records: int
+    classes: tuple[int, ...]
+    done: bool = False
+
+
+@dataclass(frozen=True)
+class Regions:
+    """What a step of Mondrian shows beside its choices.
+
+    Attributes
+    ----------
+    axes
+        The quasi-identifiers.
+    region
+        The region that is looked at.
+    attribute
+        The axis of the cut; None where the region stays.
+    median
+        Where the records of the region are halved on that axis, as a label.
+    regions
+        All regions after the step.
+    parts
+        Of these, the parts of the region; itself where it stays.
+    """
+
+    axes: tuple[Axis, ...]
+    region: Rectangle
+    attribute: int | None
+    median: str
+    regions: tuple[Rectangle, ...]
+    parts: tuple[Rectangle, ...]
+
+
+@dataclass(frozen=True)
+class _Possible:
+    """A cut that is tried: its parts, what it is called, and why it is refused, if it is."""
+
+    name: str
+    parts: tuple[tuple[int, ...], ...]
+    refused: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """The space that Mondrian cuts."""
+
+    board: Blackboard
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Where the values of each quasi-identifier stand."""
+        return [Line.of(tree) for tree in self.board.task.classes.hierarchies]
+
+    @cached_property
+    def at(self) -> list[list[float]]:
+        """Per quasi-identifier where each class stands."""
+        nodes = self.board.task.classes.nodes.T
+        return [line.at[column].tolist() for line, column in zip(self.lines, nodes, strict=True)]
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes."""
+        classes = self.board.task.classes
+        found = []
+        for j, (name, line) in enumerate(zip(classes.attributes, self.lines, strict=True)):
+            labels = line.tree.labels
+            marks = {at: labels[v] for at, v in zip(self.at[j], classes.nodes[:, j], strict=True)}
+            found.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
+        return tuple(found)
+
+    def rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
+        """The region of some classes."""
+        return Rectangle(
+            tuple(min(at[each] for each in members) for at in self.at),
+            tuple(max(at[each] for each in members) for at in self.at),
+            self.records(members),
+            tuple(members),
+            done,
+        )
+
+    def records(self, members: Sequence[int]) -> int:
+        """How many records some classes hold."""
+        return int(self.board.task.classes.counts[list(members)].sum())
+
+    def width(self, members: Sequence[int], j: int) -> float:
+        """(hi - lo) of a region / (hi - lo) of the table; 0 on an axis of one value."""
+        held = [self.at[j][each] for each in members]
+        if max(held) == min(held):
+            return 0.0
+        return (max(held) - min(held)) / (max(self.at[j]) - min(self.at[j]))
+
+    def worth(self, members: Sequence[int], j: int) -> float:
+        """How early an axis is tried: the more, the earlier; 0 on an axis of one value."""
+        width, dimension = self.width(members, j), self.board.task.option(DIMENSION)
+        if dimension == "widest" or not width:
+            return width
+        if dimension == "most-distinct":
+            return len(set(self.board.task.classes.nodes[list(members), j].tolist()))
+        return self.records(members) - self.largest(members, j)
+
+    def largest(self, members: Sequence[int], j: int) -> int:
+        """The records of the largest part after the first cut on an axis that k allows.
+
+        All records where k allows none.
+        """
+        for each in self.possible(members, j):
+            sizes = list(map(self.records, each.parts))
+            if len(sizes) > 1 and min(sizes) >= self.board.task.k:
+                return max(sizes)
+        return self.records(members)
+
+    def measured(self, members: Sequence[int], j: int) -> str:
+        """What the worth of an axis says, in words."""
+        worth, dimension = self.worth(members, j), self.board.task.option(DIMENSION)
+        if dimension == "widest":
+            return f"width {percent(100 * worth)}"
+        if dimension == "most-distinct":
+            return counted(int(worth) or 1, "value")
+        return f"largest part {self.largest(members, j)} of {self.records(members)}"
+
+    def median(self, members: Sequence[int], j: int) -> float:
+        """The lowest place that at least half of the records do not exceed."""
+        total = self.records(members)
+        return min(
+            place
+            for place in (self.at[j][each] for each in members)
+            if 2 * self.records([each for each in members if self.at[j][each] <= place]) >= total
+        )
+
+    def halved(self, members: Sequence[int], j: int) -> str:
+        """The median as a label; nothing on an axis that is cut by groups."""
+        if self.by_groups(j):
+            return ""
+        middle = self.median(members, j)
+        return next(label for at, label in self.axes[j].marks if at == middle)
+
+    def by_groups(self, j: int) -> bool:
+        """Whether an axis is cut by the groups of its hierarchy."""
+        task = self.board.task
+        return task.option(VARIANT) == "hierarchy" and not is_flat(task.classes.hierarchies[j])
+
+    def possible(self, members: Sequence[int], j: int) -> list[_Possible]:
+        """The cuts that are tried on an axis, in their order."""
+        task = self.board.task
+        if self.by_groups(j):
+            parts = self._by_children(members, j)
+            return [_Possible("by the groups of the hierarchy", parts, self.refused(parts))]
+        middle = self.median(members, j)
+        label = self.halved(members, j)
+        below = [each for each in members if self.at[j][each] < middle]
+        upto = [each for each in members if self.at[j][each] <= middle]
+        firsts = [(f"up to {label}", upto), (f"below {label}", below)]
+        if task.option(VARIANT) == "relaxed":
+            there = [each for each in members if self.at[j][each] == middle]
+            ways = [below + there[:taken] for taken in range(len(there) + 1)]
+            total = self.records(members)
+            most_equal = min(
+                range(len(ways)),
+                key=lambda taken: (abs(2 * self.records(ways[taken]) - total), -taken),
+            )
+            name = f"below {label} and {counted(most_equal, 'class', 'classes')} at it"
+            firsts.insert(0, (name, ways[most_equal]))
+        found = []
+        for name, first in firsts:
+            rest = [each for each in members if each not in first]
+            halves = tuple(sorted(first)), tuple(rest)
+            found.append(_Possible(name, halves, self.refused(halves)))
+        return found
+
+    def _by_children(self, members: Sequence[int], j: int) -> tuple[tuple[int, ...], ...]:
+        """The classes below each child of where all values meet, in the order of the leaves."""
+        tree = self.board.task.classes.hierarchies[j]
+        nodes = self.board.task.classes.nodes[:, j].tolist()
+        above = nodes[members[0]]
+        for each in members:
+            above = tree.lca(above, nodes[each])
+        below: dict[int, list[int]] = {}
+        for each in members:
+            path = tree.path(nodes[each])
+            place = path.index(above)
+            below.setdefault(path[place - 1] if place else above, []).append(each)
+        order = sorted(below, key=lambda node: (node == above, int(tree.first[node])))
+        return tuple(tuple(below[node]) for node in order)
+
+    def refused(self, parts: Sequence[Sequence[int]]) -> str:
+        """Why a cut is not allowed; nothing if it is."""
+        task = self.board.task
+        if len(parts) < 2:
+            return "there would be one part alone"
+        sizes = [self.records(part) for part in parts]
+        if min(sizes) < task.k:
+            return f"a part would hold {counted(min(sizes), 'record')}"
+        if task.others and any(self.board.breaks(part) for part in parts):
+            return "a part would break another model"
+        return ""
+
+    def released(self, regions: Sequence[Sequence[int]]) -> Recoding:
+        """The release in which every region is one class."""
+        order = np.array([each for region in regions for each in region], dtype=np.int64)
+        starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
+        return mondrian.released(self.board.task, self.lines, order, starts, Trace())
+
+
+def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
+    """Groups of classes as rectangles in the space of all records, one of them looked at.
+
+    Parameters
+    ----------
+    board
+        The task.
+    groups
+        The classes of each group, as positions.
+    looked_at
+        The position of the group that is looked at.
+    """
+    space = _Space(board)
+    regions = tuple(space.rectangle(members, done=True) for members in groups)
+    one = regions[looked_at]
+    return Regions(space.axes, one, None, "", regions, (one,))
+
+
+def cutting(board: Blackboard) -> Iterator[Step]:
+    """The whole table as one region; then every cut, and every region that stays."""
+    space = _Space(board)
+    made = {frozenset(np.concatenate(cut.parts).tolist()): cut for cut in mondrian.cuts(board.task)}
+    everything = tuple(range(board.task.classes.n_classes))
+    regions = [everything]
+    done: set[tuple[int, ...]] = set()
+    value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
+    names = board.task.classes.attributes
+
+    def shown(
+        region: tuple[int, ...], cut: Cut | None, parts: Sequence[tuple[int, ...]]
+    ) -> Regions:
+        every = {each: space.rectangle(each, each in done) for each in regions}
+        axis = None if cut is None else names.index(cut.attribute)
+        return Regions(
+            space.axes,
+            space.rectangle(region),
+            axis,
+            "" if axis is None else space.halved(region, axis),
+            tuple(every.values()),
+            tuple(every[part] for part in parts),
+        )
+
+    yield board.step(
+        "One region",
+        f"All {board.task.classes.n_records} records are one region: each gets, in every column, "
+        f"{value} that holds all values. Cutting it up wins detail back.",
+        space.released(regions),
+        (),
+        shown(everything, None, [everything]),
+    )
+    waiting = [everything]
+    while waiting:
+        region = waiting.pop()
+        cut = made.get(frozenset(region))
+        axes = _which_axis(space, region, cut)
+        if cut is None:
+            done.add(region)
+            why = _why_it_stays(space, region)
+            yield board.step(
+                f"{_records(space, region)} {'stays' if space.records(region) == 1 else 'stay'}",
+                why,
+                space.released(regions),
+                axes,
+                shown(region, None, [region]),
+            )
+            continue
+        parts = [tuple(part.tolist()) for part in cut.parts]
+        place = regions.index(region)
+        regions[place : place + 1] = parts
+        waiting += reversed(parts)
+        how, halved = axes[-1], space.halved(region, names.index(cut.attribute))
+        median = f" Its median is {halved}: half of the records do not exceed it." if halved else ""
+        sizes = " and ".join(str(size) for size in cut.sizes)
+        yield board.step(
+            f"Cut {_records(space, region)} on {cut.attribute}",
+            f"{_why_axis(space, region, axes[0])}{median} It is cut {how.chosen.name}: {sizes} "
+            f"records{_passed_over(how)}.",
+            space.released(regions),
+            axes,
+            shown(region, cut, parts),
+        )
+
+
+_FIRST = {
+    "widest": "widest, as a share of the whole table",
+    "most-distinct": "most distinct values in the region",
+    "best-balance": "smallest largest part",
+}
+"""Which axis is tried first."""
+
+
+def _records(space: _Space, region: Sequence[int]) -> str:
+    return counted(space.records(region), "record")
+
+
+def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tuple[Choice, ...]:
+    """The choice of an axis, and of a cut on it; nothing where the region stays."""
+    if cut is None:
+        return ()
+    names = space.board.task.classes.attributes
+    candidates = []
+    for j, name in enumerate(names):
+        tried = space.possible(region, j) if space.width(region, j) else []
+        open_to = any(not each.refused for each in tried)
+        key, note = (not open_to, -space.worth(region, j), j), space.measured(region, j)
+        if not open_to:
+            note += "; " + (tried[0].refused if tried else "one value alone")
+        candidates.append(Candidate(name, key, name == cut.attribute, note=note))
+    parts = {frozenset(part.tolist()) for part in cut.parts}
+    tried = space.possible(region, names.index(cut.attribute))
+    # Two candidates may be the same cut: the first of them counts.
+    same = [place for place, each in enumerate(tried) if set(map(frozenset, each.parts)) == parts]
+    return (
+        Choice(
+            "On which axis is the region cut?",
+            f"{_FIRST[space.board.task.option(DIMENSION)]}, of those that can be cut; of equal "
+            "ones, the first column",
+            tuple(candidates),
+        ),
+        Choice(
+            "Where on that axis?",
+            "the first of these that is allowed",
+            tuple(
+                Candidate(
+                    each.name, (bool(each.refused), place), place == same[0],
+                    classes=each.parts[0], note=each.refused,
+                )
+                for place, each in enumerate(tried)
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _why_axis(space: _Space, region: tuple[int, ...], choice: Choice) -> str:
+    """Why this axis, in a sentence."""
+    found, dimension = choice.chosen, space.board.task.option(DIMENSION)
+    earlier = [each.name for each in choice.candidates if each.key[1] < found.key[1]]
+    equal = sum(each.key[:2] == found.key[:2] for each in choice.candidates)
+    measured = space.measured(region, space.board.task.classes.attributes.index(found.name))
+    said, most, none = {
+        "widest": (
+            f"spans {measured.removeprefix('width ')} of its width in the table",
+            "the widest",
+            "no axis is wider",
+        ),
+        "most-distinct": (
+            f"has {measured} in the region", "the most of those", "no axis has more"
+        ),
+        "best-balance": (f"has a cut with {measured}", "the least", "no axis has less"),
+    }[dimension]  # fmt: skip
+    said = f"{found.name} {said}, " + (
+        f"{most} that can be cut: {' and '.join(earlier)} cannot" if earlier else f"and {none}"
+    )
+    return said + (f"; of {equal} alike, it is the first." if equal > 1 else ".")
+
+
+def _passed_over(choice: Choice) -> str:
+    """What was tried before, in a few words."""
+    before = [each for each in choice.candidates if each.key[1] < choice.chosen.key[1]]
+    if not before:
+        return ""
+    return f"; {' and '.join(f'{each.name} was refused: {each.note}' for each in before)}"
+
+
+def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:
+    """Why a region is not cut, in a sentence."""
+    task = space.board.task
+    if len(region) == 1:
+        return "They share all quasi-identifiers, and such records stay together."
+    if space.records(region) < 2 * task.k:
+        return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
+    names = task.classes.attributes
+    reasons = [
+        f"{names[j]} {each.name}, as {each.refused}"
+        for j in range(len(names))
+        if space.width(region, j)
+        for each in space.possible(region, j)
+    ]
+    return f"No cut is allowed: not {'; nor '.join(reasons)}."

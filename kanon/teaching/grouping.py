@@ -1,0 +1,258 @@
+"""MDAV told: groups around the records that are farthest out, distance by distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from kanon.algorithms import mdav
+from kanon.base.formatting import counted
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.cuts import regions_of
+from kanon.teaching.growing import CANONICAL, Growing, tied
+from kanon.teaching.lesson import Candidate, Choice, Held, Step, Term, written
+
+__all__ = ["grouping"]
+
+
+def grouping(board: Blackboard) -> Iterator[Step]:
+    """Groups from the outside inwards, two in each round."""
+    groups, k = _Groups(board), board.task.k
+    while groups.left:
+        n_left, before = groups.records(groups.left), list(groups.left)
+        if n_left < k:
+            yield from groups.spread()
+            return
+        if n_left < 2 * k:
+            yield groups.rest(n_left)
+            return
+        yield from groups.around(None, before)
+        begun = groups.members[-1][0]
+        others = [each for each in before if each != begun]
+        if n_left >= 3 * k and others:
+            opposite = groups.farthest(begun, others)
+            if opposite in groups.left and groups.records(groups.left) >= 2 * k:
+                yield from groups.around(begun, others)
+
+
+class _Groups:
+    """The groups of MDAV at some moment: what is on the blackboard."""
+
+    def __init__(self, board: Blackboard) -> None:
+        task = board.task
+        self.board = board
+        self.group = mdav.partition(task)
+        self.columns = mdav.columns_of(task.classes)
+        self.left = list(range(task.classes.n_classes))
+        self.members: list[list[int]] = []
+
+    def records(self, members: Iterable[int]) -> int:
+        """How many records some classes hold."""
+        return sum(int(self.board.task.classes.counts[each]) for each in members)
+
+    def squared(self, each: int, sums: Sequence[int], records: int) -> float:
+        """The squared distance of a class to the mean of some records, times their number squared.
+
+        Reckoned as the algorithm does, so that equal distances are equal to the last digit.
+        """
+        far = 0.0
+        for column, total in zip(self.columns, sums, strict=True):
+            part = float(records * int(column.values[each]) - total)
+            far += part * part * column.weight
+        return far
+
+    def terms(self, each: int, sums: Sequence[int], records: int, to: str) -> tuple[Term, ...]:
+        """A squared distance, column by column."""
+        classes = self.board.task.classes
+        found = []
+        for j, (column, total) in enumerate(zip(self.columns, sums, strict=True)):
+            tree = classes.hierarchies[j]
+            value = Fraction(int(column.values[each]))
+            mean = Fraction(total, records)
+            part = float(value - mean)
+            label = tree.labels[classes.nodes[each, j]]
+            middle = written(float(column.lowest + mean / column.unit))
+            found.append(
+                Term(
+                    f"{label} to {to}", classes.attributes[j], label, middle,
+                    part * part * column.weight, 1, 0,
+                )
+            )  # fmt: skip
+        return tuple(found)
+
+    def sums(self, members: Iterable[int]) -> tuple[list[int], int]:
+        """The sums of the values of some records, and their number."""
+        counts = self.board.task.classes.counts
+        listed = list(members)
+        found = [
+            sum(int(counts[each]) * int(column.values[each]) for each in listed)
+            for column in self.columns
+        ]
+        return found, self.records(listed)
+
+    def farthest(self, centre: int, among: Iterable[int]) -> int:
+        """The class farthest from another, the first of several."""
+        sums = [int(column.values[centre]) for column in self.columns]
+        return min(among, key=lambda each: (-self.squared(each, sums, 1), each))
+
+    def candidate(
+        self, each: int, sums: Sequence[int], records: int, to: str, sign: int, chosen: bool
+    ) -> Candidate:
+        """A class, by how far it is: the farthest first where the sign is -1."""
+        far = self.squared(each, sums, records)
+        return Candidate(
+            self.board.originals[each].name,
+            (sign * far, each),
+            chosen,
+            sqrt(far) / records,
+            self.terms(each, sums, records, to),
+            classes=(each,),
+        )
+
+    def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
+        """A group, step by step.
+
+        Parameters
+        ----------
+        far_from
+            The class that it begins farthest from; None for the mean of what is left.
+        among
+            The classes that it may begin with.
+        """
+        number = len(self.members)
+        self.members.append([])
+        yield self._begin(number, far_from, among)
+        yield from self._fill(number)
+
+    def _begin(self, number: int, far_from: int | None, among: Sequence[int]) -> Step:
+        """A group begins with the class that is farthest."""
+        if far_from is None:
+            sums, records = self.sums(self.left)
+            to = "the mean"
+            why = f"the mean of the {records} records that are in no group"
+        else:
+            sums, records = [int(column.values[far_from]) for column in self.columns], 1
+            to = self.board.originals[far_from].label
+            why = f"“{to}”, with which the last group began"
+        mine = [each for each in self.left if self.group[each] == number]
+        begun = min(mine, key=lambda each: (-self.squared(each, sums, records), each))
+        choice = Choice(
+            f"With which record does group {number + 1} begin?",
+            f"farthest from {to}; of equal ones, the first {CANONICAL}",
+            tuple(self.candidate(each, sums, records, to, -1, each == begun) for each in among),
+        )
+        self._take(number, begun)
+        label = self.board.originals[begun].label
+        return self._step(
+            f"Group {number + 1} begins: {label}",
+            f"“{label}” is farthest from {why}: {written(choice.chosen.cost)} standard deviations"
+            f"{tied(choice, CANONICAL)}.",
+            number,
+            [begun],
+            [choice],
+        )
+
+    def _fill(self, number: int) -> Iterator[Step]:
+        """The nearest join a group until it holds k."""
+        begun = self.members[number][0]
+        sums = [int(column.values[begun]) for column in self.columns]
+        to = self.board.originals[begun].label
+        # Some may join much later, when too few are left for a group.
+        while (size := self.records(self.members[number])) < self.board.task.k:
+            mine = [each for each in self.left if self.group[each] == number]
+            joins = min(mine, key=lambda each: (self.squared(each, sums, 1), each))
+            choice = Choice(
+                f"Which record joins group {number + 1}?",
+                f"nearest to {to}; of equal ones, the first {CANONICAL}",
+                tuple(self.candidate(each, sums, 1, to, 1, each == joins) for each in self.left),
+            )
+            self._take(number, joins)
+            label = self.board.originals[joins].label
+            yield self._step(
+                f"Group {number + 1}: {label} joins",
+                f"The group holds {counted(size, 'record')}, fewer than k = {self.board.task.k}. "
+                f"“{label}” is nearest to “{to}”: {written(choice.chosen.cost)} standard "
+                f"deviations{tied(choice, CANONICAL)}.",
+                number,
+                [joins],
+                [choice],
+            )
+
+    def rest(self, n_left: int) -> Step:
+        """All that is left is a group."""
+        number, joined = len(self.members), list(self.left)
+        self.members.append([])
+        for each in joined:
+            self._take(number, each)
+        return self._step(
+            f"Group {number + 1}: the rest",
+            f"{counted(n_left, 'record is', 'records are')} left, at least k = "
+            f"{self.board.task.k} and fewer than 2 k: they are a group.",
+            number,
+            joined,
+        )
+
+    def spread(self) -> Iterator[Step]:
+        """What is left and too little for a group joins the groups whose means are nearest."""
+        means = [self.sums(members) for members in self.members]
+        for each in list(self.left):
+            number = int(self.group[each])
+            found = []
+            for other, (sums, records) in enumerate(means):
+                far = 0.0
+                for column, total in zip(self.columns, sums, strict=True):
+                    part = float(records * int(column.values[each]) - total) / float(records)
+                    far += part * part * column.weight
+                to = f"the mean of group {other + 1}"
+                terms = self.terms(each, sums, records, to)
+                found.append(
+                    Candidate(f"group {other + 1}", (far, other), other == number, sqrt(far), terms)
+                )
+            choice = Choice(
+                f"Which group does “{self.board.originals[each].label}” join?",
+                "nearest mean, as the groups were before any of these joined; of equal ones, the "
+                "first that was made",
+                tuple(found),
+            )
+            self._take(number, each)
+            label = self.board.originals[each].label
+            yield self._step(
+                f"{label} is left over",
+                f"Fewer than k = {self.board.task.k} records are left. The mean of group "
+                f"{number + 1} is nearest to “{label}”: {written(choice.chosen.cost)} standard "
+                f"deviations{tied(choice, 'that was made')}.",
+                number,
+                [each],
+                [choice],
+            )
+
+    def _take(self, number: int, each: int) -> None:
+        self.members[number].append(each)
+        self.left = [one for one in self.left if one != each]
+
+    def _step(
+        self,
+        heading: str,
+        sentence: str,
+        number: int,
+        joined: Iterable[int],
+        choices: Iterable[Choice] = (),
+    ) -> Step:
+        """A step: groups as they are now, everything else as it was."""
+        # What is in no group yet is a group of its own: its values stay.
+        group = np.empty(self.board.task.classes.n_classes, dtype=np.int64)
+        for place, members in enumerate([*self.members, *([each] for each in self.left)]):
+            group[members] = place
+        now = mdav.released(self.board.task, self.columns, group)
+        held = []
+        for members in self.members:
+            nodes = now.targets[members[0]].tolist()
+            label = self.board.label(nodes, now.hierarchies)
+            records = self.records(members)
+            held.append(Held(tuple(nodes), label, records, tuple(sorted(members))))
+        regions = regions_of(self.board, self.members, number)
+        shown = Growing(number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions)
+        return self.board.step(heading, sentence, now, tuple(choices), shown)

@@ -1,0 +1,333 @@
+"""A handout to print: tables, their trees and cost matrices, questions, and space for answers.
+
+The sheet is one HTML file without scripts, which asks no server for anything: whoever opens it
+prints it, on A4, black on white, or saves it as PDF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unicodedata import east_asian_width
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from kanon.hierarchy import Hierarchy
+from kanon.matrices import CostMatrix, cut, matrix_of, number_text
+from kanon.metrics import Metric, edge_weights, metric_named, potentials
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.questions import AnyQuestion
+from kanon.teaching.small_tables import SmallTable
+
+__all__ = ["Drawn", "Sheet", "TreePicture", "drawn", "handout", "sheets_of", "tree_pictures"]
+
+MOST_IN_MATRIX = 9
+"""The most rows of a printed cost matrix: more do not fit on A4 in 12 points."""
+
+MOST_LEAVES = 20
+"""Of a tree with more leaves only those that occur are drawn."""
+
+_ROW, _GAP = 24, 40
+"""Pixels from leaf to leaf, and between the columns of a tree."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table with the questions about it.
+
+    Attributes
+    ----------
+    title
+        What the sheet is called.
+    table
+        The table.
+    questions
+        In their order; there may be none.
+    """
+
+    title: str
+    table: SmallTable
+    questions: tuple[AnyQuestion, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A tree laid out, root on the left, a line per leaf, in pixels.
+
+    Attributes
+    ----------
+    width, height
+        The size.
+    edges
+        Per edge both ends: x and y of the upper node, x and y of the lower one.
+    labels
+        Per node where its label begins, and the label.
+    costs
+        Per edge where its cost ends, before the lower node, and the cost.
+    left_out
+        How many leaves are not drawn.
+    """
+
+    width: int
+    height: int
+    edges: tuple[tuple[int, float, int, float], ...]
+    labels: tuple[tuple[int, float, str], ...]
+    costs: tuple[tuple[int, float, str], ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class TreePicture:
+    """A tree as it stands on a handout.
+
+    Attributes
+    ----------
+    name
+        Its column.
+    svg
+        The picture, black on white, to stand by itself; all texts in it are escaped.
+    width
+        Its width in pixels, with letters of 16 pixels.
+    left_out
+        How many leaves are not drawn.
+    """
+
+    name: str
+    svg: str
+    width: int
+    left_out: int
+
+
+def sheets_of(exercises: ExerciseSet) -> tuple[Sheet, ...]:
+    """A sheet per table of a set that a question is about, in the order of the tables."""
+    found = []
+    for name, table in exercises.made.items():
+        questions = tuple(each for each in exercises.questions if each.table == name)
+        if questions:
+            found.append(Sheet(name, table, questions))
+    return tuple(found)
+
+
+def handout(
+    title: str, sheets: Sequence[Sheet], metric: str | None = None, *, solutions: bool = False
+) -> str:
+    """The HTML of a handout.
+
+    Parameters
+    ----------
+    title
+        Stands on top.
+    sheets
+        At least one; each begins on a page of its own.
+    metric
+        Whose costs the trees and matrices show; by default those of every metric that the questions
+        of a sheet go by, NLLM if they go by none.
+    solutions
+        Whether the last page has the solutions.
+
+    Returns
+    -------
+    str
+        A whole page of HTML with nothing to be fetched and nothing to be run. All text of tables
+        and files is escaped. A matrix has at most nine rows: the values that occur and the
+        groups above them, or else groups of values, with mean costs. The trees have the cost of
+        every step.
+
+    Raises
+    ------
+    MetricError
+        The metric is unknown, or goes by weights that a tree lacks.
+    """
+    numbered, number = [], 0
+    for sheet in sheets:
+        questions = []
+        for question in sheet.questions:
+            number += 1
+            questions.append(_asked(number, question, sheet.table))
+        numbered.append(
+            {
+                "title": sheet.title,
+                "columns": list(sheet.table.frame.columns),
+                "roles": {name: role.value for name, role in sheet.table.schema.roles.items()},
+                "records": sheet.table.frame.to_numpy().tolist(),
+                "costs": [
+                    {"metric": one.card.title, "trees": _trees(sheet.table, one)}
+                    for one in map(metric_named, [metric] if metric else _metrics(sheet))
+                ],
+                "questions": questions,
+            }
+        )
+    page = _templates().get_template("handout.html")
+    return page.render(title=title, sheets=numbered, solutions=solutions)
+
+
+def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> Drawn:
+    """A tree laid out: some of its leaves and all nodes above them.
+
+    A node stands in the column of its level, halfway between its first and last child.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    shown
+        The nodes to draw, with all that are above them.
+    weights : numpy.ndarray, shape (N,)
+        The cost of the step from each node to the one above it.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
+    >>> found = drawn(tree, range(tree.n_nodes), np.array([1, 1, 2, 1, 0]))
+    >>> [label for _, _, label in found.labels], found.height
+    (['a', 'b', 'c', 'A', '*'], 72)
+    >>> [y for _, y, _ in found.labels[-2:]], [cost for _, _, cost in found.costs]
+    ([24.0, 42.0], ['1', '1', '2', '1'])
+    """
+    wanted = [node for node in range(tree.n_nodes) if node in {*shown}]
+    top = int(tree.level[tree.root])
+    widths = [0] * (top + 1)
+    for node in wanted:
+        level = int(tree.level[node])
+        widths[level] = max(widths[level], _width(tree.labels[node]))
+    said = {node: number_text(float(weights[node])) for node in wanted if node != tree.root}
+    room = _GAP + max(map(_width, said.values()), default=0)
+    left = [2] * (top + 1)
+    for level in range(top - 1, -1, -1):
+        left[level] = left[level + 1] + widths[level + 1] + room
+    below: dict[int, list[int]] = {node: [] for node in wanted}
+    for node in wanted[:-1]:
+        below[int(tree.parent[node])].append(node)
+    middle: dict[int, float] = {}
+    ends = [node for node in wanted if not below[node]]  # drawn like leaves
+    for place, node in enumerate(sorted(ends, key=lambda node: tree.first[node])):
+        middle[node] = _ROW * place + _ROW / 2
+    for node in wanted:
+        if below[node]:
+            ys = [middle[child] for child in below[node]]
+            middle[node] = (min(ys) + max(ys)) / 2
+    x_of = {node: left[int(tree.level[node])] for node in wanted}
+    edges = tuple(
+        (
+            x_of[node] + _width(tree.labels[node]),
+            middle[node],
+            x_of[child] - _width(said[child]) - 10,
+            middle[child],
+        )
+        for node in wanted
+        for child in below[node]
+    )
+    leaves = sum(node < tree.n_leaves for node in wanted)
+    return Drawn(
+        width=left[0] + widths[0] + 2,
+        height=_ROW * len(ends),
+        edges=edges,
+        labels=tuple((x_of[node], middle[node], tree.labels[node]) for node in wanted),
+        costs=tuple(
+            (x_of[child] - 8, middle[child], said[child])
+            for node in wanted
+            for child in below[node]
+        ),
+        left_out=tree.n_leaves - leaves,
+    )
+
+
+def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
+    """Each tree of a table with the cost of every step, as the handout has it.
+
+    Parameters
+    ----------
+    table
+        The table.
+    metric
+        Whose costs stand before the values.
+
+    Raises
+    ------
+    MetricError
+        The metric is unknown, or goes by weights that a tree lacks.
+    """
+    picture = _templates().get_template("tree.html")
+    named = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
+    return tuple(
+        TreePicture(
+            tree["name"],
+            picture.render(tree=tree).replace("<svg ", named, 1),
+            tree["drawn"].width,
+            tree["drawn"].left_out,
+        )
+        for tree in _trees(table, metric_named(metric))
+    )
+
+
+def _metrics(sheet: Sheet) -> list[str]:
+    """The metrics that the questions of a sheet go by, each once."""
+    found = dict.fromkeys(question.goes_by for question in sheet.questions if question.goes_by)
+    return list(found) or ["nllm"]
+
+
+def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
+    """Per quasi-identifier its tree and its cost matrix."""
+    classes = table.classes
+    records = classes.records_below if metric.counts_records else None
+    depths = potentials(metric, classes.hierarchies, records)
+    weights = edge_weights(metric, classes.hierarchies, records)
+    found = []
+    for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
+        everything = list(range(tree.n_nodes))
+        there = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
+        occurring = sorted(there)
+        nodes: Sequence[int] = everything if tree.n_nodes <= MOST_IN_MATRIX else occurring
+        if len(nodes) > MOST_IN_MATRIX:
+            nodes = cut(tree, tree.root, MOST_IN_MATRIX)
+        matrix = matrix_of(tree, depths[j], nodes)
+        found.append(
+            {
+                "name": name,
+                "drawn": drawn(
+                    tree, everything if tree.n_leaves <= MOST_LEAVES else occurring, weights[j]
+                ),
+                "labels": matrix.labels,
+                "cells": _cells(matrix),
+                "grouped": matrix.grouped,
+            }
+        )
+    return found
+
+
+def _width(text: str) -> int:
+    """About as many pixels as a text of 12 points takes, rather more than less."""
+    return sum(
+        17 if letter in "mwMW@%" or east_asian_width(letter) in "WF" else 11 for letter in text
+    )
+
+
+def _cells(matrix: CostMatrix) -> list[list[str]]:
+    return [[number_text(float(cost)) for cost in row] for row in np.round(matrix.values, 9)]
+
+
+def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
+    """A question as the sheet shows it."""
+    return {
+        "number": number,
+        "id": question.id,
+        "text": question.text,
+        "asked": question.asked(table),
+        "points": f"{question.points:g} {'point' if question.points == 1 else 'points'}",
+        "space": question.space(table),
+        "solved": question.solved(table),
+    }
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,385 @@
+"""Lessons of greedy merging: which class is picked, and which partner, with every cost.
+
+A merge path says what was merged; here every choice on it is laid open again, the slow way: all
+costs on the trees, and where a strategy looks at l or t, the table after every possible merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.algorithms import gaa, gaa_small
+from kanon.algorithms.merge_until_models_hold import continued
+from kanon.algorithms.task import Task
+from kanon.base.formatting import counted
+from kanon.errors import PlanError
+from kanon.privacy import entropy_l_diversity, t_closeness
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding
+from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.lesson import Candidate, Choice, Held, Step, written
+
+__all__ = ["REPLAYS", "Merge", "Merges", "merges_for_models", "replayed"]
+
+_TOLERANCE = entropy_l_diversity.TOLERANCE
+
+Live = Mapping[int, Held]
+"""The classes at some moment, by their number."""
+
+Picking = Callable[[int, Live], tuple[str, tuple[Choice, ...]]]
+"""Why a class is picked, in a sentence, and the choice of it; none where it was drawn."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge: what a step of merging shows beside its choices.
+
+    Attributes
+    ----------
+    picked, partner
+        The two classes.
+    third
+        The class that already had the tuple on which they meet; None if there was none.
+    joined
+        What they are now.
+    """
+
+    picked: Held
+    partner: Held
+    third: Held | None
+    joined: Held
+
+    @property
+    def met(self) -> tuple[Held, Held]:
+        """The two classes, as every step has them in which two meet."""
+        return self.picked, self.partner
+
+
+@dataclass(frozen=True, eq=False)
+class Merges:
+    """Merges as an algorithm tells them.
+
+    Attributes
+    ----------
+    begun
+        The classes before the first.
+    parts
+        Per merge the numbers of the picked class, its partner and a third (-1 if none). Merge i
+        makes the class with the number ``len(begun) + i``.
+    nodes
+        The tuple of every class.
+    """
+
+    begun: Sequence[Held]
+    parts: np.ndarray
+    nodes: np.ndarray
+
+
+def replayed(
+    board: Blackboard,
+    merges: Merges,
+    picking: Picking,
+    partners: Callable[[int, Live], Collection[int]] | None = None,
+) -> Iterator[Step]:
+    """A step per merge.
+
+    Parameters
+    ----------
+    board
+        The task; its strategy says what partners are compared by.
+    merges
+        What was merged.
+    picking
+        Why a class was picked.
+    partners
+        The classes that may be partners; all others by default.
+    """
+    live = dict(enumerate(merges.begun))
+    for made, (first, second, also) in enumerate(merges.parts.tolist(), start=len(live)):
+        reason, picks = picking(first, live)
+        open_to = [
+            each for each in (live if partners is None else partners(first, live)) if each != first
+        ]
+        choice = _partner(board, live, first, second, open_to)
+        parts = [live[each] for each in (first, second, also) if each >= 0]
+        joined = board.held(
+            (each for part in parts for each in part.classes), merges.nodes[made].tolist()
+        )
+        number = made - len(merges.begun) + 1
+        merge = Merge(parts[0], parts[1], parts[2] if also >= 0 else None, joined)
+        for each in (first, second, also):
+            live.pop(each, None)
+        live[made] = joined
+        yield board.step(
+            f"Merge {number}: {merge.picked.label} with {merge.partner.label}",
+            f"{reason} {_why_partner(board, merge, choice)}",
+            board.recoded(live.values()),
+            (*picks, choice),
+            merge,
+        )
+
+
+def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
+    """The merges that follow where a class breaks another model; none if all hold.
+
+    Parameters
+    ----------
+    board
+        The task.
+    before
+        The release that meets k.
+    """
+    told = continued(before.released, board.task)
+    begun = [
+        board.held(np.flatnonzero(before.assigned == each), before.nodes[each].tolist())
+        for each in range(before.n_classes)
+    ]
+    models = " and ".join(model.sentence for model in board.task.models)
+
+    def breaks(live: Live) -> dict[int, bool]:
+        now = board.recoded(live.values())
+        found = broken(board.task.models, now.released)
+        return {number: bool(found[now.assigned[held.classes[0]]]) for number, held in live.items()}
+
+    def picking(chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
+        wrong = breaks(live)
+        open_to = [number for number in live if wrong[number]]
+        choice = _smallest(board, live, open_to, chosen, "Which class that breaks a model?")
+        return (
+            f"{_quoted(live[chosen])} does not meet {models}; of the classes that do not, it is "
+            f"one of the smallest, with {counted(live[chosen].records, 'record')}"
+            f"{_tied(board, choice, live[chosen])}.",
+            (choice,),
+        )
+
+    yield from replayed(board, Merges(begun, told.parts, told.nodes), picking)
+
+
+# --- which class ------------------------------------------------------------------------------
+def _smallest(
+    board: Blackboard, live: Live, open_to: Collection[int], chosen: int, question: str
+) -> Choice:
+    return Choice(
+        question,
+        f"fewest records; of several, {board.first}",
+        tuple(
+            Candidate(
+                live[each].name, (live[each].records, *board.order(live[each].nodes)),
+                each == chosen, classes=live[each].classes,
+            )
+            for each in open_to
+        ),
+    )  # fmt: skip
+
+
+def _picked_smallest(board: Blackboard, chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
+    held = live[chosen]
+    choice = _smallest(board, live, live, chosen, "Which class is picked?")
+    return (
+        f"{_quoted(held)} holds {counted(held.records, 'record')}, fewer than k = "
+        f"{board.task.k}, and no class holds fewer{_tied(board, choice, held)}.",
+        (choice,),
+    )
+
+
+def _picked_first(board: Blackboard, chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
+    small = [each for each in live if live[each].records < board.task.k]
+    choice = Choice(
+        "Which class is picked?",
+        f"{board.first}, of the classes below k",
+        tuple(
+            Candidate(
+                live[each].name, board.order(live[each].nodes), each == chosen,
+                classes=live[each].classes,
+            )
+            for each in small
+        ),
+    )  # fmt: skip
+    held = live[chosen]
+    return (
+        f"{_quoted(held)} holds {counted(held.records, 'record')}, fewer than k = "
+        f"{board.task.k}, and of all such classes it is {board.first}.",
+        (choice,),
+    )
+
+
+def _tied(board: Blackboard, choice: Choice, held: Held) -> str:
+    """The tie-break, where some candidates hold as many records as the chosen one."""
+    equal = sum(each.key[0] == held.records for each in choice.candidates)
+    if equal < 2:
+        return ""
+    return f"; of the {equal} that hold as many, it is {board.first}"
+
+
+# --- which partner ----------------------------------------------------------------------------
+_BEST: Mapping[str, str] = {
+    "s1": "least cost",
+    "s2": "least cost; of equal ones, highest l",
+    "s3": "highest l; of equal ones, least cost",
+    "s4": "least cost divided by l",
+    "s5": "least cost; of equal ones, lowest t",
+    "s6": "lowest t; of equal ones, least cost",
+    "s7": "least cost times t",
+    "l": "highest l",
+    "t": "lowest t",
+    "k": "highest k; of equal ones, least cost",
+}
+"""What is best by each strategy, in words."""
+
+
+def _partner(
+    board: Blackboard, live: Live, first: int, second: int, open_to: Sequence[int]
+) -> Choice:
+    """The choice of a partner: every candidate with its cost, and l, t or k where they count."""
+    task = board.task
+    terms = [board.merging(live[first], live[each]) for each in open_to]
+    costs = [sum(term.exact for term in each) for each in terms]
+    looks_at = LOOKS_AT[task.strategy]
+    seconds = [_left(board, live, first, each) for each in open_to] if looks_at else None
+    keys = _keys(task.strategy, costs, seconds)
+    return Choice(
+        f"With which class is {_quoted(live[first])} merged?",
+        f"{_BEST[task.strategy]}; of equal ones, {board.first}",
+        tuple(
+            Candidate(
+                live[each].name,
+                (*key, *board.order(live[each].nodes)),
+                each == second,
+                board.cost(cost),
+                products,
+                None if seconds is None else seconds[place],
+                live[each].classes,
+            )
+            for place, (each, key, cost, products) in enumerate(
+                zip(open_to, keys, costs, terms, strict=True)
+            )
+        ),
+    )
+
+
+def _left(board: Blackboard, live: Live, one: int, other: int) -> float:
+    """The l, t or k after a merge: of the worst class of the table, or of the merged class."""
+    task = board.task
+    met = board.meet(live[one].nodes, live[other].nodes)
+    moved = {one, other, *(each for each in live if live[each].nodes == met)}
+    group = np.zeros(task.classes.n_classes, dtype=np.int64)
+    stay = [live[each] for each in live if each not in moved]
+    for number, held in enumerate(stay, start=1):
+        group[list(held.classes)] = number
+    looks_at = LOOKS_AT[task.strategy]
+    if looks_at == "k":
+        found = np.bincount(group, task.classes.counts, len(stay) + 1)
+    else:
+        assert task.sensitive is not None, "the strategy looks at it"
+        seen = task.classes.sensitive_named(task.sensitive).grouped(group, len(stay) + 1)
+        found = entropy_l_diversity.each(seen) if looks_at == "l" else t_closeness.each(seen)
+    if task.scope == "class":
+        return float(found[0])
+    return float(found.max() if looks_at == "t" else found.min())
+
+
+def _keys(
+    strategy: str, costs: Sequence[int], seconds: Sequence[float] | None
+) -> list[tuple[float, ...]]:
+    """What a strategy compares. Logarithms are not exact, so values by them tie within 1e-9.
+
+    >>> _keys("s1", [4, 2], None), _keys("s3", [4, 2, 9], [2.0, 1.0, 2.0 + 1e-12])
+    ([(4,), (2,)], [(-2.000000000001, 4), (-1.0, 2), (-2.000000000001, 9)])
+    """
+    if seconds is None:
+        return [(cost,) for cost in costs]
+    by_l = LOOKS_AT[strategy] == "l"
+    bad = [each if LOOKS_AT[strategy] == "t" else -each for each in seconds]
+    slack = _TOLERANCE if by_l else 0.0
+    if strategy in ("s4", "s7"):
+        pairs = zip(costs, seconds, strict=True)
+        products = [cost / each if by_l else cost * each for cost, each in pairs]
+        return [(each,) for each in _level(products, _TOLERANCE)]
+    if strategy in ("s2", "s5"):
+        least = [each for each, cost in zip(bad, costs, strict=True) if cost == min(costs)]
+        return list(zip(costs, _level(bad, slack, min(least)), strict=True))
+    level = _level(bad, slack)
+    return list(zip(level, costs, strict=True)) if strategy in ("s3", "s6", "k") else [
+        (each,) for each in level
+    ]  # fmt: skip
+
+
+def _level(values: Sequence[float], slack: float, best: float | None = None) -> list[float]:
+    """Some values, in which those that tie with the best are the best."""
+    least = min(values) if best is None else best
+    return [least if abs(each - least) <= abs(least) * slack else each for each in values]
+
+
+def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
+    """Why this partner, in a sentence, and what comes of it."""
+    strategy, found = board.task.strategy, choice.chosen
+    rivals = [each for each in choice.candidates if not each.chosen]
+    paid = f"cost {written(found.cost)}"
+    looks_at = LOOKS_AT[strategy]
+    if looks_at:
+        where = "the merged class" if board.task.scope == "class" else "the table"
+        paid += f", and {where} is left with {looks_at} = {written(found.second)}"
+    said = f"It is merged with {_quoted(merge.partner)}: {paid}"
+    if not rivals:
+        said += ", the only candidate"
+    elif looks_at:
+        said += f", as the strategy says ({STRATEGIES[strategy].title})"
+    else:
+        said += f", the least of {counted(len(choice.candidates), 'candidate')}"
+    size = len(found.key) - 2  # the last two are the order of ties
+    equal = sum(each.key[:size] == found.key[:size] for each in rivals)
+    if equal:
+        said += f"; {counted(equal, 'other')} would be as good, and this one is {board.first}"
+    said += f". All rise to {_quoted(merge.joined)}"
+    if merge.third is not None:
+        said += (
+            f", which {counted(merge.third.records, 'record')} had already: "
+            "who looks the same is one class"
+        )
+    return f"{said}."
+
+
+def _quoted(held: Held) -> str:
+    return f"“{held.label}”"
+
+
+# --- the algorithms ---------------------------------------------------------------------------
+def _gaa(board: Blackboard) -> Iterator[Step]:
+    if gaa.number_of_parts(board.task) > 1:
+        raise PlanError("A lesson shows GAA as published, in one part; choose parts '1'.")
+    path = gaa.merge_path(board.task)
+    told = path.parts[: path.merges_for(board.task.k)]
+    yield from replayed(
+        board,
+        Merges(board.originals, told, path.nodes),
+        lambda chosen, live: _picked_smallest(board, chosen, live),
+    )
+    yield from merges_for_models(board, path.at(board.task.k))
+
+
+def _gaa_small(board: Blackboard) -> Iterator[Step]:
+    path = gaa_small.merged(board.task)
+    yield from replayed(
+        board,
+        Merges(board.originals, path.parts, path.nodes),
+        lambda chosen, live: _picked_first(board, chosen, live),
+        lambda chosen, live: below_k(board.task, chosen, live),
+    )
+    yield from merges_for_models(board, path.after(len(path.parts)))
+
+
+def below_k(task: Task, chosen: int, live: Live) -> list[int]:
+    """The other classes below k; all others where there is none."""
+    others = [each for each in live if each != chosen]
+    return [each for each in others if live[each].records < task.k] or others
+
+
+REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
+    "gaa": _gaa,
+    "gaa-small": _gaa_small,
+}
+"""The algorithms of the family that have a lesson."""

@@ -1,0 +1,296 @@
+"""The nodes of a lattice counted the slow way: raise all, group, add up what is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+
+from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.search import LOSS, with_precision
+from kanon.algorithms.task import no_progress
+from kanon.base.formatting import counted
+from kanon.privacy.conjunction import broken
+from kanon.recoding import Recoding
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.lesson import Candidate, Choice, Step, Term, written
+
+__all__ = ["Look", "Nodes", "known_by", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """A node of the lattice: what a step of a search shows beside its choices.
+
+    Attributes
+    ----------
+    node
+        The level of each quasi-identifier.
+    reached
+        The largest k that the node reaches after suppressing at most the allowed records.
+    too_small
+        The records in classes that have fewer than k records or break another model.
+    limit
+        How many records may be suppressed.
+    satisfies
+        Whether no more than that would have to be.
+    concluded
+        The nodes of which it is known from this one, and was not before, that they satisfy too
+        (or, if this one does not, that they do not); the node itself is not among them.
+    walk
+        The nodes that the search moved through so far; for searches that walk.
+    between
+        Between which nodes the search was looking: of OLA a low and a high one, of Flash what is
+        left of its path; empty for others.
+    released
+        Whether this is the node that is released.
+    """
+
+    node: Node
+    reached: int
+    too_small: int
+    limit: int
+    satisfies: bool
+    concluded: tuple[Node, ...] = ()
+    walk: tuple[Node, ...] = ()
+    between: tuple[Node, ...] = ()
+    released: bool = False
+
+
+@dataclass(eq=False)
+class Nodes:
+    """The lattice of a task, counted the slow way.
+
+    Attributes
+    ----------
+    board
+        The task.
+    limit
+        How many records may be suppressed.
+    satisfying, failing
+        The nodes that are known to satisfy, or not to, at this moment.
+    """
+
+    board: Blackboard
+    limit: int
+    satisfying: set[Node] = field(default_factory=set)
+    failing: set[Node] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # For its shape and its raised values alone: nothing is counted by it.
+        self.shape = Lattice(self.board.task, self.limit, no_progress)
+
+    def at(self, node: Node) -> Recoding:
+        """The table at a node, with nothing suppressed."""
+        return Recoding.from_targets(self.board.task.classes, self.shape.targets(node))
+
+    def bad(self, whole: Recoding) -> np.ndarray:
+        """Which classes break k or a model."""
+        task = self.board.task
+        return (whole.counts < task.k) | broken(task.others, whole.released)
+
+    def release(self, node: Node) -> Recoding:
+        """The release at a node: classes that break k or a model leave."""
+        whole = self.at(node)
+        gone = self.bad(whole)[whole.assigned]
+        return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
+
+    def look(self, node: Node, walk: Iterable[Node] = ()) -> Look:
+        """What a node amounts to."""
+        whole = self.at(node)
+        gone = int(whole.counts[self.bad(whole)].sum())
+        return Look(
+            node, self.reached(whole), gone, self.limit, gone <= self.limit, walk=tuple(walk)
+        )
+
+    def reached(self, whole: Recoding) -> int:
+        """The largest k for which at most the allowed records are in smaller classes."""
+        n = whole.classes.n_records
+        return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
+
+    def conclude(self, look: Look, within: Iterable[int] | None = None) -> Look:
+        """Note what follows from a node for those above it, or below it.
+
+        Parameters
+        ----------
+        look
+            The node.
+        within
+            The quasi-identifiers that a node that satisfies tells of, with all others at their
+            roots; all if not given.
+        """
+        free = range(len(look.node)) if within is None else tuple(within)
+        known = self.satisfying if look.satisfies else self.failing
+        tops = self.shape.tops
+        follow = tuple(
+            node
+            for node in self.shape.nodes()
+            if node not in known
+            and node != look.node
+            and all(
+                node[j] <= level
+                if not look.satisfies
+                else node[j] >= level
+                if j in free
+                else node[j] == tops[j]
+                for j, level in enumerate(look.node)
+            )
+        )
+        known.update(follow, [look.node])
+        return replace(look, concluded=follow)
+
+    # --- words ----------------------------------------------------------------------------------
+    def name(self, node: Node) -> str:
+        """A node in words: a level per quasi-identifier."""
+        names = self.board.task.classes.attributes
+        return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
+
+    def verdict(self, look: Look) -> str:
+        """Whether a node satisfies, in a sentence."""
+        task = self.board.task
+        wrong = f"classes of fewer than k = {task.k}"
+        if task.others:
+            wrong += f" or that break {' or '.join(model.sentence for model in task.others)}"
+        if not look.too_small:
+            return f"It satisfies: no record is in {wrong}."
+        said = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
+        allowed = f"{self.limit} may be suppressed" if self.limit else "none may be suppressed"
+        return f"It {'satisfies' if look.satisfies else 'does not satisfy'}: {said}, and {allowed}."
+
+    def conclusion(self, look: Look) -> str:
+        """What follows for others, in a sentence; nothing where nothing new does."""
+        if not look.concluded:
+            return ""
+        which = "above it satisfies" if look.satisfies else "below it fails"
+        many = "above it satisfy" if look.satisfies else "below it fail"
+        size = len(look.concluded)
+        nodes = f"the node {which}" if size == 1 else f"the {size} nodes {many}"
+        why = (
+            "raising further only joins classes"
+            if look.satisfies
+            else "lowering only parts classes"
+        )
+        return f" So {nodes} too, unseen: {why}."
+
+    def step(self, look: Look, why: str, choices: Iterable[Choice] = (), then: str = "") -> Step:
+        """A step that looks at a node; what is said of it beside the verdict."""
+        return self.board.step(
+            f"Look at {self.name(look.node)}",
+            f"{why} {self.verdict(look)}{self.conclusion(look)}{then}",
+            self.at(look.node),
+            tuple(choices),
+            look,
+        )
+
+    def last(self, node: Node, choices: Iterable[Choice], walk: Iterable[Node] = ()) -> Step:
+        """The step that releases a node."""
+        look = replace(self.look(node, walk), released=True)
+        gone = (
+            f" {counted(look.too_small, 'record is', 'records are')} suppressed."
+            if look.too_small
+            else " Nothing is suppressed."
+        )
+        choices = tuple(choices)
+        why = "The search ends here."
+        if choices:
+            size, found = len(choices[0].candidates), choices[0].chosen
+            best = choices[0].best.split(";")[0]
+            equal = sum(each.key[0] == found.key[0] for each in choices[0].candidates)
+            tie = f"; {equal} tie{choices[0].best[len(best) :]}" if equal > 1 else ""
+            why = (
+                f"Of {size} candidates, which all satisfy, it has the {best} "
+                f"({found.note or written(found.cost)}){tie}."
+                if size > 1
+                else "It is the only candidate that satisfies."
+            )
+        return self.board.step(
+            f"Release {self.name(node)}", f"{why}{gone}", self.release(node), choices, look
+        )
+
+
+def known_by(looks: Iterable[Look]) -> dict[Node, tuple[bool, bool]]:
+    """What is known of nodes after some looks: whether they satisfy, and were looked at.
+
+    >>> first, second = Look((0, 1), 1, 4, 0, False, ((0, 0),)), Look((0, 0), 1, 4, 0, False)
+    >>> known_by([first]), known_by([first, second])[0, 0]
+    ({(0, 0): (False, False), (0, 1): (False, True)}, (False, True))
+    """
+    known: dict[Node, tuple[bool, bool]] = {}
+    for look in looks:
+        known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
+        known[look.node] = look.satisfies, True
+    return known
+
+
+def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
+    """The choice among the nodes that were counted and satisfy."""
+    board = lattice.board
+    kind = board.task.option(LOSS)
+    return Choice(
+        "Which of the nodes that satisfy is released?",
+        f"least {LOSS.choices[kind]}; of equal ones, the first in the order of the levels",
+        tuple(
+            Candidate(
+                lattice.name(node),
+                (loss := loss_at(lattice, node), node),
+                node == chosen,
+                board.cost(int(loss)) if kind == "metric" else float(loss),
+                terms_at(lattice, lattice.release(node)) if kind == "metric" else (),
+            )
+            for node in sorted(set(nodes))
+        ),
+    )
+
+
+def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
+    """What a search minimises at a node, from its release: every record, one after the other."""
+    task = lattice.board.task
+    release = lattice.release(node)
+    n, gone = task.classes.n_records, release.suppressed_records
+    kind = task.option(LOSS)
+    if kind == "discernibility":
+        return sum(size * size for size in release.counts.tolist()) + gone * n
+    if kind == "class-size":
+        return Fraction(n - gone, release.n_classes) if release.n_classes else Fraction(n + 1)
+    depths = with_precision(task).potentials if kind == "precision" else task.potentials
+    return summed(release, depths)
+
+
+def lost_at(lattice: Nodes, node: Node, depths: Iterable[np.ndarray]) -> int:
+    """What raising all records to a node costs, as some potentials count."""
+    return summed(lattice.at(node), depths)
+
+
+def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
+    """What all records of a release paid, as some potentials count, record by record."""
+    rows = zip(
+        release.classes.counts.tolist(),
+        release.classes.nodes.tolist(),
+        release.targets.tolist(),
+        strict=True,
+    )
+    depths = [depth.tolist() for depth in depths]
+    return sum(
+        records * (depth[a] - depth[b])
+        for records, low, high in rows
+        for depth, a, b in zip(depths, low, high, strict=True)
+    )
+
+
+def terms_at(lattice: Nodes, release: Recoding) -> tuple[Term, ...]:
+    """What all records pay at a node: those of every class, and the suppressed to the roots."""
+    board, targets = lattice.board, release.targets.tolist()
+    return tuple(
+        term
+        for held, nodes in zip(board.originals, targets, strict=True)
+        for term in board.rising(held, nodes, held.records)
+        if term.low != term.high
+    )
+
+
+def said(board: Blackboard, loss: int | Fraction) -> str:
+    """A loss in a sentence."""
+    plain = board.task.option(LOSS) == "metric"
+    return written(board.cost(int(loss)) if plain else float(loss))

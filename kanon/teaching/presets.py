@@ -1,0 +1,152 @@
+"""The small tables that come with kanon: the papers' examples, and two for the blackboard."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+
+from kanon.hierarchy.files import read_hierarchy
+from kanon.hierarchy.ranges import flat
+from kanon.schema import Role, Schema
+from kanon.sources.limits import of_our_own
+from kanon.sources.memory import MemorySource, counted_values
+from kanon.sources.reading import read_table
+from kanon.teaching.small_tables import SmallTable
+
+__all__ = ["PRESETS", "Preset", "preset_for", "preset_table"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+_IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A small table that comes with kanon.
+
+    Attributes
+    ----------
+    name
+        Its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content.
+    title
+        What pages call it.
+    about
+        One sentence.
+    roles
+        The role of each column.
+    k, metric
+        The paper's, or what shows something on this table.
+    levels
+        Levels of its quasi-identifiers at which that k is met.
+    content
+        The table itself, as CSV; its quasi-identifiers have no hierarchy but their values and
+        ``*``.
+    """
+
+    name: str
+    title: str
+    about: str
+    roles: Mapping[str, Role]
+    k: int
+    metric: str
+    levels: Mapping[str, int]
+    content: str = ""
+
+
+_POINTS = """age;ward
+20;1
+22;5
+24;2
+26;4
+28;1
+30;1
+34;1
+40;5
+"""
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "animals-m23", "Animals (Mauger et al. 2023)", "The paper's worked table.",
+            {"name": _IDENTIFIER, "gender": _QUASI, "race": _QUASI, "disease": _SENSITIVE},
+            k=4, metric="custom", levels={"gender": 0, "race": 2},
+        ),
+        Preset(
+            "animals-v21", "Animals (Viton et al. 2021)", "The paper's worked table.",
+            {"gender": _QUASI, "race": _QUASI},
+            k=3, metric="total", levels={"gender": 0, "race": 2},
+        ),
+        Preset(
+            "hospital", "Hospital, ten records", "Ten invented patients, for the blackboard.",
+            {
+                "name": _IDENTIFIER, "age": _QUASI, "zip": _QUASI, "sex": _QUASI,
+                "disease": _SENSITIVE,
+            },
+            k=2, metric="total", levels={"age": 2, "zip": 2, "sex": 0},
+        ),
+        Preset(
+            "points", "Eight points in a plane", "Eight invented patients, by age and ward.",
+            {"age": _QUASI, "ward": _QUASI},
+            k=2, metric="ncp", levels={"age": 2, "ward": 2}, content=_POINTS,
+        ),
+    )
+}  # fmt: skip
+"""Every small table, that of the first lesson first."""
+
+
+def preset_table(name: str) -> SmallTable:
+    """A small table that comes with kanon, with its roles and trees.
+
+    Parameters
+    ----------
+    name
+        One of :data:`PRESETS`.
+
+    >>> table = preset_table("animals-m23")
+    >>> len(table.frame), table.classes.n_classes
+    (8, 4)
+    """
+    # What is found out about a table is kept with it, so nobody is handed another one's.
+    return SmallTable(*_read(name))
+
+
+@cache
+def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
+    """The records of a small table, its roles, and the same counted."""
+    preset = PRESETS[name]
+    schema = Schema(preset.roles)
+    if preset.content:
+        frame = pd.read_csv(io.StringIO(preset.content), sep=";", dtype="str")
+        trees = {
+            column: flat(list(counted_values(frame[column]))) for column in schema.quasi_identifiers
+        }
+    else:
+        with of_our_own():
+            frame = read_table(_ROOT / "sample_data" / f"{name}.csv").table
+        folder = _ROOT / "hierarchies" / name
+        trees = {
+            column: read_hierarchy(next(folder.glob(f"{column}.*"))).hierarchy
+            for column in schema.quasi_identifiers
+        }
+    return frame, schema, MemorySource(frame, schema, trees)
+
+
+def preset_for(module: ModuleType) -> str:
+    """The table on which an algorithm is seen best.
+
+    Two columns of numbers for one that cuts or measures ranges and needs no hierarchy, ten records
+    for a search of levels, the animals for all others.
+
+    >>> from kanon.algorithms import datafly, gaa, mondrian
+    >>> [preset_for(module) for module in (gaa, datafly, mondrian)]
+    ['animals-m23', 'hospital', 'points']
+    """
+    if not getattr(module, "NEEDS_HIERARCHIES", True):
+        return "points"
+    return "hospital" if module.FAMILY == "levels" else "animals-m23"

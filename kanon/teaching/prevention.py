@@ -1,0 +1,150 @@
+"""The privacy models that would not have allowed an attack, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from kanon.base.formatting import percent
+from kanon.errors import Unsatisfiable, listing
+from kanon.hierarchy import build
+from kanon.measures import alteration
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.model import Model, rounded
+from kanon.privacy.t_closeness import TCloseness
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource, classes_of_columns
+from kanon.teaching.case import METRIC, Case, with_release
+
+__all__ = ["LARGEST_T", "Prevention", "prevention_of"]
+
+LARGEST_T = 0.5
+"""The t asked for against skewness: no share in a class is then more than 25 points above the
+table's. A round number for lessons and no norm."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prevention:
+    """A model that would not have allowed the attack.
+
+    Attributes
+    ----------
+    model
+        The model with its parameter, as it stands in a sentence.
+    reached
+        The level that the release has.
+    holds
+        Whether the release meets the model as it is.
+    case
+        The same table with a release that meets it, to be attacked in the same way: this one if it
+        does, else one of :func:`kanon.teaching.case.with_release`; None if there is none.
+    alteration
+        How much that release alters, in percent as NLLM counts; None without one.
+    sentence
+        All of that in words.
+    """
+
+    model: str
+    reached: float
+    holds: bool
+    case: Case | None
+    alteration: float | None
+    sentence: str
+
+
+def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
+    """The model that would have prevented an attack.
+
+    - ``linkage``: k-anonymity by all columns that the register and the release share, with the
+      k of the release;
+    - ``homogeneity``: two different values in every class;
+    - ``skewness``: shares at most :data:`LARGEST_T` away from those of the table;
+    - ``background``: two values more in every class than can be ruled out.
+
+    Parameters
+    ----------
+    kind
+        The attack.
+    case
+        The release that is attacked.
+    ruled_out
+        How many sensitive values the attacker can rule out; at least one with ``background``.
+    """
+    return _PREVENTED[kind](case, ruled_out)
+
+
+def _prevented_linkage(case: Case, ruled_out: int) -> Prevention:
+    """k-anonymity by all columns that the register has, and not the quasi-identifiers alone."""
+    model = KAnonymity(max(case.k, 2))
+    reached = classes_of_columns(case.released, case.linkable).min_k or 0
+    more = [name for name in case.linkable if name not in case.recoding.classes.attributes]
+    roles = Schema({**case.schema.roles, **dict.fromkeys(more, Role.QUASI_IDENTIFIER)})
+    trees = dict(zip(case.source.classes.attributes, case.source.classes.hierarchies, strict=True))
+    trees |= {name: build.suppression(case.knowable[name]) for name in more}
+    return _prevention(
+        case,
+        f"{model.sentence} by {listing(case.linkable, most=12)}",
+        f"k is {reached}",
+        reached,
+        reached >= model.k,
+        lambda: with_release(
+            replace(case, schema=roles, source=MemorySource(case.table, roles, trees)), model.k
+        ),
+    )
+
+
+def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
+    """A model of the sensitive column."""
+    reached = model.level(case.recoding.released)
+    assert reached is not None, "something was released"
+    return _prevention(
+        case,
+        model.sentence,
+        f"{symbol} is {rounded(reached, model.card.direction == 'lower')}",
+        reached,
+        model.holds(case.recoding.released),
+        lambda: with_release(case, max(case.k, 2), model),
+    )
+
+
+_PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
+    "linkage": _prevented_linkage,
+    "homogeneity": lambda case, _: _prevented_by(DistinctLDiversity(2, case.sensitive), "l", case),
+    "skewness": lambda case, _: _prevented_by(TCloseness(LARGEST_T, case.sensitive), "t", case),
+    "background": lambda case, ruled_out: _prevented_by(
+        DistinctLDiversity(max(ruled_out, 1) + 2, case.sensitive), "l", case
+    ),
+}
+
+
+def _prevention(
+    case: Case,
+    model: str,
+    level: str,
+    reached: float,
+    holds: bool,
+    safer: Callable[[], Case],
+) -> Prevention:
+    """What a model says of a release, and what a release that meets it costs."""
+    if holds:
+        cost = _alteration(case)
+        return Prevention(model, reached, True, case, cost, f"{model} holds here: {level}.")
+    start = f"{model} would not have allowed this release, in which {level}"
+    try:
+        other = safer()
+    except Unsatisfiable:
+        sentence = f"{start}; no release of this table can meet it."
+        return Prevention(model, reached, False, None, None, sentence)
+    cost = _alteration(other)
+    same = other.schema is case.schema
+    than = f", where this one alters {percent(_alteration(case))}" if same else ""
+    sentence = (
+        f"{start}; a release of this table that meets it alters {percent(cost)} of all that could "
+        f"be lost, as {METRIC.card.title} counts{than}."
+    )
+    return Prevention(model, reached, False, other, cost, sentence)
+
+
+def _alteration(case: Case) -> float:
+    return alteration.value(case.recoding, METRIC)

@@ -1,0 +1,18 @@
+"""The lessons of regions: Mondrian cuts the table, the lattice sweep takes groups out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.cuts import cutting
+from kanon.teaching.lesson import Step
+from kanon.teaching.sweeping import sweeping
+
+__all__ = ["REPLAYS"]
+
+REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
+    "mondrian": cutting,
+    "lattice-sweep": sweeping,
+}
+"""The algorithms of the family that have a lesson."""

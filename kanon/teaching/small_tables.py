@@ -1,0 +1,194 @@
+"""Tables small enough to be worked by hand: read from a file of exercises, counted, raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+import pandas as pd
+from pydantic import Field, StringConstraints
+
+from kanon.algorithms.lattice import raised_to
+from kanon.base.checked_json import Strict
+from kanon.classes import EquivalenceClasses
+from kanon.errors import ExerciseError, KanonError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.files import parse_nodes, to_nodes
+from kanon.hierarchy.lines import check_number
+from kanon.recoding import Recoding
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+
+__all__ = [
+    "MOST_COLUMNS",
+    "MOST_RECORDS",
+    "ColumnGiven",
+    "SmallTable",
+    "TableGiven",
+    "raised",
+    "tuple_text",
+]
+
+MOST_RECORDS = 30
+"""The most records of a table that is worked by hand."""
+
+MOST_COLUMNS = 12
+"""The most columns of such a table: more do not fit on a sheet."""
+
+T = TypeVar("T")
+
+Cell = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class ColumnGiven(Strict):
+    """The role of a column, and the tree of a quasi-identifier as hierarchy files hold it."""
+
+    role: Role
+    nodes: list[dict[str, Any]] | None = None
+
+
+class TableGiven(Strict):
+    """A table as it stands in a file of exercises: all cells are text."""
+
+    columns: dict[Cell, ColumnGiven] = Field(min_length=1, max_length=MOST_COLUMNS)
+    records: list[list[Cell]] = Field(min_length=1, max_length=MOST_RECORDS)
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
+    ) -> TableGiven:
+        """A table in memory as it stands in a file.
+
+        Parameters
+        ----------
+        frame
+            The records, of text.
+        schema
+            The role of each column.
+        hierarchies
+            The tree of each quasi-identifier.
+        """
+        columns = {
+            name: ColumnGiven(
+                role=role,
+                nodes=to_nodes(hierarchies[name]) if role is Role.QUASI_IDENTIFIER else None,
+            )
+            for name, role in schema.roles.items()
+        }
+        return cls(columns=columns, records=frame[list(columns)].astype(str).to_numpy().tolist())
+
+    def made(self) -> SmallTable:
+        """The table, counted.
+
+        Raises
+        ------
+        KanonError
+            A record has too few or too many cells, a tree is none or lacks a value, or no column
+            is a quasi-identifier.
+        """
+        for number, record in enumerate(self.records, start=1):
+            if len(record) != len(self.columns):
+                raise ExerciseError(
+                    f"Record {number} has {len(record)} cells; it has to have {len(self.columns)}, "
+                    "one for each column."
+                )
+        frame = pd.DataFrame(self.records, columns=list(self.columns), dtype="str")
+        trees = {}
+        for name, column in self.columns.items():
+            if column.role is not Role.QUASI_IDENTIFIER:
+                continue
+            if column.nodes is None:
+                raise ExerciseError(
+                    f"The quasi-identifier {quoted(name)} has no tree; write it as its 'nodes'."
+                )
+            try:
+                check_number("nodes", len(column.nodes))
+                trees[name] = parse_nodes(column.nodes)
+            except KanonError as error:
+                raise error.within(f"Hierarchy of column {quoted(name)}") from None
+        schema = Schema({name: column.role for name, column in self.columns.items()})
+        return SmallTable(frame, schema, MemorySource(frame, schema, trees))
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTable:
+    """A table with its roles and trees, counted.
+
+    Attributes
+    ----------
+    frame
+        The records.
+    schema
+        The role of each column.
+    source
+        The same, counted: its classes and trees, and the class of each record.
+    """
+
+    frame: pd.DataFrame
+    schema: Schema
+    source: MemorySource
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        """The classes of the table."""
+        return self.source.classes
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """What was found out about the table, worked out the first time only.
+
+        It is kept with the table, and goes with it.
+        """
+        if key not in self._known:
+            self._known[key] = find()
+        found: T = self._known[key]
+        return found
+
+
+def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
+    """Every value raised to the level of its column; columns that are not named stay.
+
+    Parameters
+    ----------
+    classes
+        The classes of the table.
+    levels
+        Per quasi-identifier its level, 0 to that of the root. A value whose ancestors skip the
+        level becomes the highest one below it (see :func:`kanon.algorithms.lattice.raised_to`).
+
+    Raises
+    ------
+    ExerciseError
+        A column is no quasi-identifier, or has no such level.
+
+    >>> import numpy as np
+    >>> from kanon.hierarchy.build import groups
+    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
+    >>> nodes, counts = np.array([[0], [1], [2]], dtype=np.int32), np.array([1, 2, 1])
+    >>> found = raised(EquivalenceClasses(("race",), (race,), nodes, counts), {"race": 1})
+    >>> [race.labels[node] for node in found.targets[:, 0]]
+    ['Felid', 'Felid', 'Dog']
+    """
+    lacking = [name for name in levels if name not in classes.attributes]
+    if lacking:
+        raise ExerciseError(f"The column {quoted(lacking[0])} is no quasi-identifier.")
+    targets = classes.nodes.copy()
+    for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
+        level = levels.get(name, 0)
+        if not 0 <= level < tree.height:
+            raise ExerciseError(
+                f"The column {quoted(name)} has no level {level}; its levels are 0 to "
+                f"{tree.height - 1}."
+            )
+        targets[:, j] = raised_to(tree)[level][targets[:, j]]
+    return Recoding.from_targets(classes, targets)
+
+
+def tuple_text(labels: tuple[str, ...]) -> str:
+    """A tuple of labels as it stands in a sentence.
+
+    >>> tuple_text(("F", "Lion"))
+    '(F, Lion)'
+    """
+    return f"({', '.join(labels)})"

@@ -1,0 +1,190 @@
+"""A lesson as tables: its records after a step, what was weighed in it, its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from kanon.recoding import Recoding
+from kanon.schema import Role
+from kanon.teaching.lesson import Candidate, Lesson, Step, written
+from kanon.teaching.small_tables import SmallTable
+
+__all__ = ["arithmetic", "candidates_table", "class_numbers", "numbers_table", "records_table"]
+
+_TERMS = 8
+"""A candidate with more products is written with equal ones together."""
+
+
+def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
+    """Per original class the number of the class that it is in now.
+
+    Classes are numbered from 1 as their first records follow each other in the table, and a merged
+    class has the least number of its parts: so a class keeps its number while others change.
+
+    Parameters
+    ----------
+    table
+        The table.
+    recoding
+        The table after a step.
+
+    Returns
+    -------
+    numpy.ndarray, shape (E,), int64
+        0 for a class that left the release.
+
+    >>> from kanon.teaching.presets import preset_table
+    >>> from kanon.teaching.small_tables import raised
+    >>> table = preset_table("animals-m23")
+    >>> class_numbers(table, raised(table.classes, {})).tolist()
+    [2, 1, 3, 4]
+    >>> class_numbers(table, raised(table.classes, {"race": 2})).tolist()
+    [1, 1, 3, 3]
+    """
+    _, first = np.unique(table.source.row_class, return_index=True)
+    own = first.argsort().argsort() + 1
+    found = np.zeros(len(own), dtype=np.int64)
+    for each in range(recoding.n_classes):
+        members = recoding.assigned == each
+        found[members] = own[members].min()
+    return found
+
+
+def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
+    """All records after a step, in the order of the table.
+
+    Parameters
+    ----------
+    table
+        The table.
+    recoding
+        The table after a step.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The number of the record, that of its class (see :func:`class_numbers`; 0 for a record that
+        left), its quasi-identifiers as they are now, and the sensitive columns. Identifiers are
+        left out, as in every release.
+
+    >>> from kanon.teaching.presets import preset_table
+    >>> from kanon.teaching.small_tables import raised
+    >>> table = preset_table("animals-m23")
+    >>> records_table(table, raised(table.classes, {"race": 1})).iloc[[0, 5]].values.tolist()
+    [[1, 1, 'F', 'Felid', 'Cold'], [6, 3, 'M', 'Felid', 'Broken paw']]
+    """
+    rows = table.source.row_class
+    columns: list[tuple[str, list[object]]] = [
+        ("record", list(range(1, len(rows) + 1))),
+        ("class", class_numbers(table, recoding)[rows].tolist()),
+    ]
+    for j, (name, tree) in enumerate(
+        zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
+    ):
+        columns.append((name, [tree.labels[node] for node in recoding.targets[rows, j]]))
+    for name in table.schema.columns(Role.SENSITIVE):
+        cells = table.frame[name]
+        columns.append((name, ["" if pd.isna(cell) else str(cell) for cell in cells]))
+    found = pd.DataFrame({place: cells for place, (_, cells) in enumerate(columns)})
+    return found.set_axis([name for name, _ in columns], axis=1)  # a column may be called "class"
+
+
+def arithmetic(candidate: Candidate) -> tuple[str, ...]:
+    """What a candidate costs: cost per record × records, product by product, and their sum.
+
+    Products of 0 are left out. Where there are more than eight, those of one column in which a
+    record pays the same are written as one.
+
+    >>> from kanon.teaching.lesson import Term
+    >>> terms = (Term("F, Lion", "gender", "F", "F", 0.0, 2, 0),
+    ...          Term("F, Lion", "race", "Lion", "Mammal", 4.0, 2, 8),
+    ...          Term("F, Dog", "race", "Dog", "Mammal", 4.0, 2, 8))
+    >>> for line in arithmetic(Candidate("F, Dog", (16,), True, 16.0, terms)):
+    ...     print(line)
+    race, Lion → Mammal: 4 × 2 = 8
+    race, Dog → Mammal: 4 × 2 = 8
+    sum 16
+    """
+    paid = [term for term in candidate.terms if term.product]
+    if candidate.cost is None or not candidate.terms:
+        return ()
+    if not paid:
+        return ("nothing has to rise: 0",)
+    if len(paid) <= _TERMS:
+        said = [(f"{term.attribute}, {term.low} → {term.high}", term.cost, term.records)
+                for term in paid]  # fmt: skip
+    else:
+        together: dict[tuple[str, float], int] = {}
+        for term in paid:
+            key = (term.attribute, round(term.cost, 9))
+            together[key] = together.get(key, 0) + term.records
+        said = [(name, cost, records) for (name, cost), records in together.items()]
+    lines = [
+        f"{name}: {written(cost)} × {records} = {written(cost * records)}"
+        for name, cost, records in said
+    ]
+    total = math.fsum(term.product for term in paid)
+    if math.isclose(total, candidate.cost, rel_tol=1e-6):
+        return (*lines, f"sum {written(total)}")
+    return (*lines, f"√ of the sum {written(total)} = {written(candidate.cost)}")  # a distance
+
+
+def candidates_table(step: Step) -> pd.DataFrame:
+    """All that was weighed in a step: a row per candidate and product.
+
+    Parameters
+    ----------
+    step
+        A step of a lesson.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The question, the candidate, whether it was chosen, its cost, the l or t that it would
+        leave, what else is said of it; then whose records pay, in which column, from and to which
+        value, the cost per record, how many, and the product.
+    """
+    rows: list[Mapping[str, object]] = []
+    for choice in step.choices:
+        for each in choice.candidates:
+            about = {
+                "question": choice.question, "candidate": each.name, "chosen": int(each.chosen),
+                "cost": each.cost, "l, t or k": each.second, "note": each.note,
+            }  # fmt: skip
+            paid = [
+                {"of": term.of, "column": term.attribute, "from": term.low, "to": term.high,
+                 "cost per record": term.cost, "records": term.records, "product": term.product}
+                for term in each.terms
+            ]  # fmt: skip
+            rows += [{**about, **term} for term in paid or [{}]]
+    columns = [
+        *("question", "candidate", "chosen", "cost", "l, t or k", "note"),
+        *("of", "column", "from", "to", "cost per record", "records", "product"),
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def numbers_table(lesson: Lesson) -> pd.DataFrame:
+    """What the table amounts to after each step.
+
+    Parameters
+    ----------
+    lesson
+        The lesson.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The number of the step from 0, its heading, and the numbers of
+        :class:`kanon.teaching.lesson.Numbers`: alteration in percent, l and t as they are.
+    """
+    return pd.DataFrame(
+        [
+            {"step": place, "heading": step.heading, **vars(step.numbers)}
+            for place, step in enumerate(lesson.steps)
+        ]
+    )

@@ -1,0 +1,100 @@
+"""What holds for k-member, KACA and OKA alike: the laws of every release, and the ends."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kanon.algorithms import k_member, kaca, oka
+from kanon.algorithms.task import Task
+from kanon.errors import Unsatisfiable
+from oracles.plain_clustering import (
+    cases,
+    check_nothing_changes,
+    check_order_of_rows,
+    check_other_models,
+    check_release,
+    least_loss,
+    loss_of,
+    plain,
+    task_of,
+    told,
+    worked_table,
+)
+from support.random_tables import PlainTree, Problem, examples
+
+pytestmark = pytest.mark.parametrize(
+    "module", [k_member, kaca, oka], ids=lambda module: module.CARD.name
+)
+
+# Laws
+
+
+@examples(60)
+@given(case=cases(max_records=12))
+def test_every_release_is_k_anonymous_and_only_moves_up(module, case):
+    problem, chosen, k, seed = case
+    check_release(problem, k, module.anonymise(task_of(problem, chosen, k, seed)))
+
+
+@examples(40)
+@given(case=cases(max_records=12), data=st.data())
+def test_the_order_of_the_rows_does_not_matter(module, case, data):
+    problem, chosen, k, seed = case
+    order = data.draw(st.permutations(range(len(problem.rows))))
+    check_order_of_rows(module, problem, task_of(problem, chosen, k, seed), order)
+
+
+@examples(40)
+@given(case=cases(max_records=12))
+def test_nothing_that_is_handed_over_is_changed_and_a_seed_repeats_the_run(module, case):
+    problem, chosen, k, seed = case
+    check_nothing_changes(module, task_of(problem, chosen, k, seed))
+
+
+@examples(40)
+@given(case=cases(max_records=12, max_nodes=6))
+def test_it_is_never_better_than_the_best_partition(module, case):
+    problem, chosen, k, seed = case
+    assume(len(problem.sizes) <= 6)
+    slow = plain(problem, chosen, k)
+    found = module.anonymise(task_of(problem, chosen, k, seed))
+    assert loss_of(slow, found) >= least_loss(slow)
+
+
+@examples(30)
+@given(case=cases(max_records=12), data=st.data())
+def test_other_models_hold_too(module, case, data):
+    problem, _, k, _ = case
+    assume(k > 1 and any(tree.height > 1 for tree in problem.trees))
+    half = [("ache", "cold")[i % 2] for i in range(len(problem.rows))]
+    check_other_models(module.CARD.name, problem, k, data.draw(st.permutations(half)))
+
+
+# The ends
+
+
+def test_one_record_each_is_the_table_itself(module):
+    problem, depths = worked_table()
+    found = module.anonymise(Task(problem.classes(), depths, 1))
+    assert told(problem, found) == "a:a b:b c:c d:d"
+
+
+def test_all_records_in_one_class(module):
+    problem, depths = worked_table()
+    found = module.anonymise(Task(problem.classes(), depths, 7))
+    assert told(problem, found) == "a:* b:* c:* d:*"
+
+
+@pytest.mark.parametrize("k", [8, 10**12])
+def test_more_than_all_records_cannot_be_satisfied(module, k):
+    problem, depths = worked_table()
+    with pytest.raises(Unsatisfiable, match="7 records"):
+        module.anonymise(Task(problem.classes(), depths, k))
+
+
+def test_hierarchies_of_one_node_cost_nothing(module):
+    problem = Problem((PlainTree({"x": None}), PlainTree({"y": None})), (("x", "y"),) * 3)
+    chosen = {"metric": "ncp", "cost": "weighted", "tie_seed": None}
+    assert module.anonymise(task_of(problem, chosen, 2)).counts.tolist() == [3]

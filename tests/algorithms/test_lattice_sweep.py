@@ -1,0 +1,520 @@
+"""The lattice sweep against slow, obvious versions of itself, and its laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+import kanon.algorithms.lattice_sweep_better as better
+import kanon.algorithms.lattice_sweep_order as order
+import kanon.algorithms.lattice_sweep_walk as walk
+from algorithms.test_gaa import integer_cost, moves_up, result, scaled, worked
+from algorithms.test_merge_until_models_hold import (
+    breaks,
+    greedy_of,
+    models,
+    released_breaks,
+    rows_of,
+    source_of,
+    tables,
+    task_of,
+)
+from kanon.algorithms import gaa, lattice_sweep
+from kanon.algorithms.lattice import raised_to
+from kanon.algorithms.lattice_sweep_better import total_loss
+from kanon.algorithms.task import Task
+from kanon.errors import PlanError, Unsatisfiable
+from kanon.hierarchy.build import suppression
+from kanon.hierarchy.files import read_hierarchy
+from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.recoding import Recoding
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+from oracles.plain_greedy import Merged
+from oracles.plain_lattice_sweep import (
+    Cost,
+    Labels,
+    Swept,
+    improved,
+    in_group_order,
+    lattice,
+    raised,
+    raised_tuple,
+    swept,
+)
+from support.paths import ROOT
+from support.random_tables import PlainTree, Problem, algorithms, examples, problems
+
+
+def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:
+    return Task(problem.classes(), scaled(problem, chosen), k, **more)
+
+
+@st.composite
+def cases(draw, **kwargs):
+    problem = draw(problems(**kwargs))
+    return problem, draw(algorithms(problem))
+
+
+def released_tuples(problem: Problem, plain: Swept) -> dict:
+    """Per original class its released tuple."""
+    at = plain.released
+    return {labels: at[problem.rows.index(labels)] for labels in problem.sizes}
+
+
+# Levels
+
+
+@examples(60)
+@given(problems())
+def test_raising_is_to_the_highest_node_of_at_most_that_level(problem):
+    for tree, built in zip(problem.trees, problem.hierarchies, strict=True):
+        expected = [
+            [tree.number[raised(tree, node, level)] for node in tree.order]
+            for level in range(tree.height)
+        ]
+        assert raised_to(built).tolist() == expected
+
+
+# The fast effort equals the slow version
+
+
+def check_fast(problem: Problem, chosen: dict, k: int) -> None:
+    found = lattice_sweep.anonymise(chosen_task(problem, chosen, k))
+    expected = swept(problem, integer_cost(problem, scaled(problem, chosen)), k)
+    assert expected.aside == []
+    assert result(problem, found) == released_tuples(problem, expected)
+    assert found.trace.evaluated == len(expected.visits)
+    assert found.trace.steps == sum(len(released) for _, released in expected.visits)
+    if expected.joined:
+        event("some tuples were left over")
+
+
+@examples(60)
+@given(cases(max_records=24), st.data())
+def test_the_walk_equals_the_slow_version(case, data):
+    problem, chosen = case
+    for k in data.draw(st.sets(st.integers(1, len(problem.rows)), min_size=1, max_size=4)):
+        check_fast(problem, chosen, k)
+
+
+@examples(30)
+@given(cases(max_records=24, max_attributes=4), st.data())
+def test_the_walk_is_the_same_with_next_to_no_room(case, data):
+    """Groups of halves that were made for one node make room for those of the next."""
+    problem, chosen = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_MOST_BYTES", 1)
+        patch.setattr(walk, "_CHUNK", 1)
+        check_fast(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
+
+
+def test_a_tuple_need_not_fit_into_one_number():
+    """Nine quasi-identifiers of 256 nodes each in one half: 256 ** 9 is 2 ** 72.
+
+    If numbers wrapped around, the ninth would be lost, and two records that differ in it alone be
+    released as they are.
+    """
+    leaves = [f"v{i}" for i in range(255)]
+    tree = PlainTree({"*": None, **dict.fromkeys(leaves, "*")})
+    for place in (0, 8, 9, 17):
+        row = ["v7"] * 18
+        other = [*row[:place], "v8", *row[place + 1 :]]
+        problem = Problem((tree,) * 18, (tuple(row), tuple(other)))
+        found = lattice_sweep.anonymise(chosen_task(problem, {"metric": "ncp"}, 2))
+        together = (*row[:place], "*", *row[place + 1 :])
+        assert set(result(problem, found).values()) == {together}
+
+
+@examples(25)
+@given(tables(max_records=16), models(), st.data())
+def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data):
+    problem, columns = table
+    assume(not breaks(columns, wanted, range(len(problem.rows))))
+    guide = {
+        **data.draw(algorithms(problem, ["custom"])),
+        "strategy": "s1", "scope": "table", "sensitive": "ill",
+        "cost": "weighted", "tie_seed": None,
+    }  # fmt: skip
+    source = source_of(problem, columns)
+    task = task_of(source, guide, wanted)
+    greedy = greedy_of(problem, columns, guide)
+    others = [model for model in wanted if model in task.others]
+    plain = swept(
+        problem,
+        greedy.per_record,
+        task.k,
+        lambda rows: breaks(columns, others, rows),
+    )
+    whole = greedy.merge(
+        lambda rows: len(rows) < task.k or breaks(columns, others, rows),
+        begun=Merged(plain.classes),
+    )
+    if plain.aside:
+        event("merged on as GAA does")
+    if plain.joined:
+        event("some tuples joined")
+    found = lattice_sweep.anonymise(task)
+    released = source.release(found)
+    assert rows_of(problem, released) == whole.released
+    assert released_breaks(released, problem.columns, wanted) == []
+    assert found.trace.evaluated == len(plain.visits)
+
+
+# The thorough effort equals the slow version
+
+
+def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
+    """Compare both; whether the slow version improved on what it began with."""
+    task = chosen_task(problem, chosen, k)
+    cost = integer_cost(problem, scaled(problem, chosen))
+    by_groups = in_group_order(problem, cost, k)
+    found = lattice_sweep.finished(task, order.in_group_order(task))
+    assert result(problem, found) == released_tuples(problem, by_groups)
+    assert found.trace.steps == sum(len(released) for _, released in by_groups.visits)
+    releases = [released_tuples(problem, each) for each in (swept(problem, cost, k), by_groups)]
+
+    def loss(release: dict) -> int:
+        return sum(int(cost(low, high)) * problem.sizes[low] for low, high in release.items())
+
+    start = min(releases, key=loss)
+    expected = improved(problem, cost, k, start)
+    thorough = lattice_sweep.anonymise(
+        chosen_task(problem, chosen, k, options={"effort": "thorough"})
+    )
+    assert result(problem, thorough) == expected
+    assert total_loss(task, thorough) == loss(expected) <= min(map(loss, releases))
+    assert thorough.counts.min() >= k
+    return loss(expected) < loss(start)
+
+
+@examples(30)
+@given(cases(max_records=24, max_attributes=3), st.data())
+def test_the_thorough_effort_equals_the_slow_version(case, data):
+    problem, chosen = case
+    k = data.draw(st.integers(1, 1 + (len(problem.rows) - 1) // 3))
+    if check_thorough(problem, chosen, k):
+        event("improved")
+
+
+@examples(15)
+@given(cases(max_records=16, max_attributes=4), st.data())
+def test_the_thorough_effort_is_the_same_with_next_to_no_room(case, data):
+    problem, chosen = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_MOST_BYTES", 1)
+        for module in (walk, order, better):
+            patch.setattr(module, "_CHUNK", 1)
+        check_thorough(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(i, marks=pytest.mark.nightly) for i in (2, 3, 5))]
+)
+def test_the_thorough_effort_on_more_classes(seed):
+    """Enough classes that nearest ones differ, and that several changes follow each other."""
+    rng = np.random.default_rng(seed)
+    leaves = [f"v{i}" for i in range(12)]
+    groups = {leaf: f"g{i // 3}" for i, leaf in enumerate(leaves)}
+    upper = {f"g{i}": f"h{i // 2}" for i in range(4)}
+    tree = PlainTree({"*": None, "h0": "*", "h1": "*", **upper, **groups})
+    two = PlainTree({"*": None, "x": "*", "y": "*", "z": "*"})
+    rows = [
+        (leaves[a], leaves[b], "xyz"[c])
+        for a, b, c in zip(
+            rng.integers(0, 12, 70), rng.integers(0, 12, 70), rng.integers(0, 3, 70), strict=True
+        )
+    ]
+    chosen = {"metric": ["ncp", "total"][seed % 2], "attribute_weights": {}}
+    assert check_thorough(Problem((tree, tree, two), tuple(rows)), chosen, 2 + seed)
+
+
+def test_too_large_pools_and_too_much_work_are_left_out():
+    problem = two_columns()
+    chosen = {"metric": "custom"}
+    task = chosen_task(problem, chosen, 2, options={"effort": "thorough"})
+    fast = total_loss(task, lattice_sweep.anonymise(chosen_task(problem, chosen, 2)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(better, "_LARGEST", 0)
+        patch.setattr(better, "_MOST_WORK", 0)
+        found = lattice_sweep.anonymise(task)
+    assert found.counts.min() >= 2
+    assert total_loss(task, found) <= fast
+
+
+# Against all partitions
+
+
+def partitions(items: list) -> Iterator[list[list]]:
+    """All ways to part some items."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for parts in partitions(rest):
+        yield [[first], *parts]
+        for place, part in enumerate(parts):
+            yield [*parts[:place], [first, *part], *parts[place + 1 :]]
+
+
+def least(problem: Problem, cost: Cost, k: int, items: list[tuple[Labels, int]]) -> int:
+    """The least loss of any way to part some tuples with their records into parts of k."""
+
+    def loss(part: list[tuple[Labels, int]]) -> int:
+        high = part[0][0]
+        for labels, _ in part:
+            high = tuple(t.lca(x, y) for t, x, y in zip(problem.trees, high, labels, strict=True))
+        return sum(int(cost(labels, high)) * records for labels, records in part)
+
+    return min(
+        sum(map(loss, parts))
+        for parts in partitions(items)
+        if all(sum(records for _, records in part) >= k for part in parts)
+    )
+
+
+@examples(60)
+@given(cases(max_records=7), st.data())
+def test_between_the_lower_bound_and_the_best_of_all_partitions(case, data):
+    """The bound holds even if records with the same values are parted."""
+    problem, chosen = case
+    k = data.draw(st.integers(1, len(problem.rows)))
+    cost = integer_cost(problem, scaled(problem, chosen))
+    task = chosen_task(problem, chosen, k)
+    bound = lattice_sweep.lower_bound(task)
+    of_records = least(problem, cost, k, [(labels, 1) for labels in problem.rows])
+    of_classes = least(problem, cost, k, list(problem.sizes.items()))
+    fast = total_loss(task, lattice_sweep.anonymise(task))
+    thorough = chosen_task(problem, chosen, k, options={"effort": "thorough"})
+    best = total_loss(task, lattice_sweep.anonymise(thorough))
+    assert 0 <= bound <= of_records <= of_classes <= best <= fast
+    if bound == best:
+        event("the bound is reached")
+    if best < fast:
+        event("thorough is better")
+
+
+@examples(40)
+@given(cases(max_records=14), st.data())
+def test_the_lower_bound_equals_its_definition(case, data):
+    problem, chosen = case
+    k = data.draw(st.integers(1, len(problem.rows)))
+    cost = integer_cost(problem, scaled(problem, chosen))
+    expected = 0
+    for labels, records in problem.sizes.items():
+        losses = []
+        for levels in lattice(problem):
+            target = raised_tuple(problem, labels, levels)
+            group = sum(
+                size
+                for other, size in problem.sizes.items()
+                if raised_tuple(problem, other, levels) == target
+            )
+            if group >= k:
+                losses.append(int(cost(labels, target)))
+        expected += min(losses) * records
+    task = chosen_task(problem, chosen, k)
+    assert lattice_sweep.lower_bound(task) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_MOST_BYTES", 1)
+        patch.setattr(order, "_CHUNK", 1)
+        assert lattice_sweep.lower_bound(task) == expected
+
+
+# Worked by hand
+
+
+def named(problem: Problem, recoding: Recoding) -> dict[str, str]:
+    return {" ".join(x): " ".join(y) for x, y in result(problem, recoding).items()}
+
+
+def test_the_worked_table():
+    """Gender costs 5; Cat and Lion to Felid 1, on to Mammal 3; Dog to Mammal 4.
+
+    The nodes by loss: (0, 0) 0; (0, 1) six felids, 6; (0, 2) 6 · 4 + 2 · 4 = 32; (1, 0) 40;
+    (1, 1) 46; (1, 2) 72. For k = 4: nothing at (0, 0); at (0, 1) the four male felids; at (0, 2)
+    the four females.
+    """
+    problem = worked()
+    chosen = {"metric": "custom", "cost": "weighted", "tie_seed": None}
+    plain = swept(problem, integer_cost(problem, scaled(problem, chosen)), 4)
+    assert plain.visits == [
+        ((0, 0), []), ((0, 1), [("M", "Felid")]), ((0, 2), [("F", "Mammal")])
+    ]  # fmt: skip
+    found = lattice_sweep.anonymise(chosen_task(problem, chosen, 4))
+    assert named(problem, found) == {
+        "F Lion": "F Mammal", "F Dog": "F Mammal", "M Cat": "M Felid", "M Lion": "M Felid",
+    }  # fmt: skip
+    assert (found.trace.evaluated, found.trace.steps) == (3, 2)
+
+
+def two_columns() -> Problem:
+    """Seven records whose sweep for k = 2 differs from greedy merging."""
+    one = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*"},
+                    {"a": 1, "b": 1, "A": 4, "c": 5})  # fmt: skip
+    two = PlainTree({"*": None, "x": "*", "y": "*"}, {"x": 3, "y": 3})
+    rows = ["a x", "a x", "a y", "b x", "b y", "c x", "c y"]
+    return Problem((one, two), tuple(tuple(row.split()) for row in rows))
+
+
+def test_what_is_released_early_is_missing_later():
+    """For k = 3 the nodes are, by loss: (0, 0) 0; (1, 0) five of A, 5; (0, 1) 7 · 3 = 21;
+    (1, 1) 26; (2, 0) 7 · 5 = 35; (2, 1) 56.
+
+    At (1, 0) the three records of A with x are released; those with y are two. At (0, 1) a, b
+    have one record each, c two; at (1, 1) A has two, c two. At (2, 0) y has three: a, b and c.
+    One record is left, "c x": to join "A x" costs it 5 and the three 4 each, 17; to join "* y"
+    costs it 5 + 3, and the three 3 each, 17 too. "A x" comes first.
+    """
+    problem = two_columns()
+    chosen = {"metric": "custom", "cost": "weighted", "tie_seed": None}
+    plain = swept(problem, integer_cost(problem, scaled(problem, chosen)), 3)
+    assert plain.visits == [
+        ((0, 0), []), ((1, 0), [("A", "x")]), ((0, 1), []), ((1, 1), []), ((2, 0), [("*", "y")]),
+    ]  # fmt: skip
+    assert plain.joined == {("c", "x"): ("*", "x")}
+    found = lattice_sweep.anonymise(chosen_task(problem, chosen, 3))
+    assert named(problem, found) == {
+        "a x": "* x", "b x": "* x", "c x": "* x", "a y": "* y", "b y": "* y", "c y": "* y",
+    }  # fmt: skip
+    assert (found.trace.evaluated, found.trace.steps) == (5, 2)
+
+
+# Laws
+
+
+@examples(40)
+@given(cases(max_records=16), st.data())
+def test_every_release_holds_k_records_and_only_moves_up(case, data):
+    problem, chosen = case
+    n = len(problem.rows)
+    for k in data.draw(st.sets(st.integers(1, n), min_size=1, max_size=3)):
+        task = chosen_task(problem, chosen, k)
+        before = task.classes.nodes.copy(), task.classes.counts.copy()
+        found = lattice_sweep.anonymise(task)
+        assert found.counts.min() >= k
+        assert int(found.counts.sum()) == n
+        for low, high in result(problem, found).items():
+            assert moves_up(problem, low, high)
+        assert np.array_equal(before[0], task.classes.nodes)
+        assert np.array_equal(before[1], task.classes.counts)
+
+
+def test_k_of_one_changes_nothing_and_k_of_all_is_one_class():
+    problem = two_columns()
+    chosen = {"metric": "custom"}
+    one = lattice_sweep.anonymise(chosen_task(problem, chosen, 1))
+    assert result(problem, one) == {labels: labels for labels in problem.sizes}
+    whole = lattice_sweep.anonymise(chosen_task(problem, chosen, 7))
+    assert set(result(problem, whole).values()) == {("*", "*")}
+    with pytest.raises(Unsatisfiable, match="7 records"):
+        lattice_sweep.check(chosen_task(problem, chosen, 8))
+
+
+def test_trees_of_one_node():
+    problem = Problem((PlainTree({"*": None}),), (("*",),) * 3)
+    found = lattice_sweep.anonymise(chosen_task(problem, {"metric": "ncp"}, 3))
+    assert (found.counts.tolist(), found.trace.evaluated) == ([3], 1)
+
+
+def test_a_lattice_that_is_too_large_is_refused():
+    trees = tuple(suppression(["a", "b"]) for _ in range(24))
+    classes = two_columns().classes()
+    nodes = np.zeros((1, 24), dtype=np.int32)
+    task = Task(
+        type(classes)(tuple("abcdefghijklmnopqrstuvwx"), trees, nodes, np.array([5])),
+        (np.array([1, 1, 0]),) * 24,
+        2,
+    )
+    with pytest.raises(PlanError, match="16\u202f777\u202f216 nodes"):
+        lattice_sweep.check(task)
+
+
+def test_progress_is_told():
+    told = []
+    problem = two_columns()
+    lattice_sweep.anonymise(
+        chosen_task(problem, {"metric": "custom"}, 3), lambda part, text: told.append((part, text))
+    )
+    assert told
+    assert all(0 <= part <= 1 and text for part, text in told)
+
+
+def test_other_models_are_asked_of_every_group():
+    """Two pairs that k allows; one of them has one disease alone, so it goes on and joins."""
+    tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"}, {"a": 1, "b": 1, "c": 1})
+    problem = Problem((tree,), (("a",), ("a",), ("b",), ("b",), ("c",), ("c",)))
+    columns = {"ill": ["A", "B", "A", "A", "A", "B"], "pay": [1.0] * 6}
+    guide = {
+        "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1",
+        "scope": "table", "sensitive": "ill",
+    }  # fmt: skip
+    source = source_of(problem, columns)
+    task = task_of(source, guide, [DistinctLDiversity(2, "ill")])
+    found = lattice_sweep.anonymise(replace(task, k=2))
+    assert result(problem, found) == {("a",): ("*",), ("b",): ("*",), ("c",): ("c",)}
+
+
+def test_the_thorough_effort_refuses_other_models():
+    tree = PlainTree({"*": None, "a": "*", "b": "*"}, {"a": 1, "b": 1})
+    problem = Problem((tree,), (("a",), ("b",)))
+    columns = {"ill": ["A", "B"], "pay": [1.0, 1.0]}
+    guide = {
+        "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1",
+        "scope": "table", "sensitive": "ill",
+    }  # fmt: skip
+    task = task_of(source_of(problem, columns), guide, [DistinctLDiversity(2, "ill")])
+    with pytest.raises(PlanError, match="effort 'fast'"):
+        lattice_sweep.check(replace(task, options={"effort": "thorough"}))
+    lattice_sweep.check(replace(task, options={"effort": "fast"}))
+
+
+# Adult
+
+
+def adult_task(path, k: int, **more) -> Task:
+    """Adult with the hierarchies of kanon, by NCP."""
+    table = pd.read_csv(path, sep=";", dtype=str)
+    folder = ROOT / "hierarchies" / "adult"
+    trees = tuple(read_hierarchy(folder / f"{name}.csv").hierarchy for name in table.columns)
+    source = MemorySource(
+        table,
+        Schema(dict.fromkeys(table.columns, Role.QUASI_IDENTIFIER)),
+        dict(zip(table.columns, trees, strict=True)),
+    )
+    classes = source.classes
+    depths = scaled_potentials(potentials(metric_named("ncp"), trees), classes.n_records)
+    return Task(classes, depths, k, **more)
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("k", [5, 100])
+def test_the_walk_loses_less_than_greedy_merging_on_adult(adult_path, k):
+    task = adult_task(adult_path, k)
+    found, merged = lattice_sweep.anonymise(task), gaa.anonymise(task)
+    assert found.counts.min() >= k
+    assert found.suppressed_records == 0
+    assert total_loss(task, found) < 0.9 * total_loss(task, merged)
+
+
+@pytest.mark.adult
+@pytest.mark.nightly
+@pytest.mark.parametrize("k", [5, 100])
+def test_the_thorough_effort_loses_less_on_adult(adult_path, k):
+    told = []
+    task = adult_task(adult_path, k)
+    thorough = adult_task(adult_path, k, options={"effort": "thorough"})
+    found = lattice_sweep.anonymise(thorough, lambda part, text: told.append(part))
+    again = lattice_sweep.anonymise(thorough)
+    assert np.array_equal(found.targets, again.targets)
+    assert found.counts.min() >= k
+    assert told == sorted(told)
+    bound = lattice_sweep.lower_bound(task)
+    assert bound < total_loss(task, found) < total_loss(task, lattice_sweep.anonymise(task))

@@ -1,0 +1,776 @@
+"""Mondrian: the paper's example, the laws of every release, and a plain recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.plans import adult_with_sensitive
+from kanon.algorithms import mdav, mondrian
+from kanon.algorithms.lines import Line
+from kanon.algorithms.task import Task
+from kanon.base.values import MISSING_LABEL
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.errors import Unsatisfiable
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.build import groups, intervals, mask, suppression
+from kanon.hierarchy.ranges import flat, is_flat
+from kanon.measures.summary import summary
+from kanon.metrics import metric_named
+from kanon.plan import Plan
+from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
+from kanon.privacy.conjunction import broken
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.t_closeness import TCloseness
+from kanon.recoding import Recoding
+from kanon.run import run
+from kanon.schema import Role, Schema
+from kanon.sensitive import Sensitive
+from kanon.sources.memory import MemorySource
+from kanon.sources.reading import read_table
+from oracles.plain_mondrian import Mondrian, leaves_of, positions
+from support.random_tables import examples, trees
+
+VARIANTS = tuple(mondrian.VARIANT.choices)
+DIMENSIONS = tuple(mondrian.DIMENSION.choices)
+RELEASES = tuple(mondrian.RELEASE.choices)
+
+
+def table(
+    names: str, columns: list[Hierarchy], rows: list[str], ill: list[str] | None = None
+) -> EquivalenceClasses:
+    """Classes of rows whose cells stand between blanks; perhaps a sensitive value per row."""
+    nodes = np.array(
+        [[tree.node_of[x] for tree, x in zip(columns, row.split(), strict=True)] for row in rows]
+    )
+    found, counts, group = group_tuples(
+        nodes, np.ones(len(rows), dtype=np.int64), [tree.n_nodes for tree in columns]
+    )
+    sensitive = ()
+    if ill is not None:
+        values = sorted(set(ill))
+        codes = [values.index(value) for value in ill]
+        sensitive = (Sensitive.from_records("ill", values, False, group, codes, len(counts)),)
+    return EquivalenceClasses(tuple(names.split()), tuple(columns), found, counts, sensitive)
+
+
+def task_of(classes: EquivalenceClasses, k: int, **options: str) -> Task:
+    return Task(classes, (), k, options=options)
+
+
+def released(recoding: Recoding) -> list[tuple[str, ...]]:
+    """The released tuples by label, in canonical order."""
+    return [
+        tuple(tree.labels[v] for tree, v in zip(recoding.hierarchies, row, strict=True))
+        for row in recoding.nodes
+    ]
+
+
+def told(task: Task) -> list[tuple[str, str, tuple[int, ...]]]:
+    return [(cut.attribute, cut.value, cut.sizes) for cut in mondrian.cuts(task)]
+
+
+# By hand
+
+
+def patients(order: str) -> EquivalenceClasses:
+    """The patients of the paper's first figure, by the given order of its columns."""
+    rows = ["25 M 53711", "25 F 53712", "26 M 53711", "27 M 53710", "27 F 53712", "28 M 53711"]
+    columns = {
+        "age": flat(["25", "26", "27", "28"]),
+        "sex": flat(["F", "M"]),
+        "zip": flat(["53710", "53711", "53712"]),
+    }
+    cells = [dict(zip(columns, row.split(), strict=True)) for row in rows]
+    names = order.split()
+    return table(
+        order, [columns[n] for n in names], [" ".join(row[n] for n in names) for row in cells]
+    )
+
+
+@pytest.mark.parametrize("order", ["sex age zip", "zip age sex"])
+def test_the_patients_of_the_paper(order):
+    """Its third figure; all widths are 1 at first, so the first column decides, sex or zip code."""
+    recoding = mondrian.anonymise(task_of(patients(order), 2))
+    found = [dict(zip(order.split(), row, strict=True)) for row in released(recoding)]
+    assert sorted((row["age"], row["sex"], row["zip"]) for row in found) == [
+        ("[25, 26]", "M", "53711"),
+        ("[25, 27]", "F", "53712"),
+        ("[27, 28]", "M", "[53710, 53711]"),
+    ]
+    assert recoding.counts.tolist() == [2, 2, 2]
+    assert recoding.trace.steps == 2
+
+
+def test_the_cuts_of_the_patients():
+    first = {"sex age zip": ("sex", "F", (2, 4)), "zip age sex": ("zip", "53711", (4, 2))}
+    for order, cut in first.items():
+        assert told(task_of(patients(order), 2)) == [cut, ("age", "26", (2, 2))]
+    # By age first, three are left on each side, and no side can be cut again.
+    assert told(task_of(patients("age sex zip"), 2)) == [("age", "26", (3, 3))]
+    parts = mondrian.cuts(task_of(patients("sex age zip"), 2))
+    assert [[part.tolist() for part in cut.parts] for cut in parts] == [
+        [[0, 1], [2, 3, 4, 5]],
+        [[2, 3], [4, 5]],
+    ]
+
+
+def test_the_widest_range_is_cut_first_and_the_next_widest_where_it_cannot_be():
+    """Ages from 20 to 60; in the lower half sizes spread wider, and stand together in the upper."""
+    columns = [flat(["20", "22", "40", "60"]), flat(["1", "2", "9"])]
+    rows = ["20 1", "20 9", "22 1", "22 9", "40 1", "40 2", "60 1", "60 2"]
+    classes = table("age size", columns, rows)
+    assert told(task_of(classes, 2)) == [
+        ("age", "22", (4, 4)),
+        ("size", "1", (2, 2)),  # (9 - 1) / 8 against (22 - 20) / 40
+        ("age", "40", (2, 2)),  # (60 - 40) / 40 against (2 - 1) / 8
+    ]
+    assert told(task_of(classes, 3)) == [("age", "22", (4, 4))]
+    uneven = table("age size", columns, ["20 1", "40 1", "40 9", "40 9", "40 9", "60 1"])
+    # Age is as wide and comes first, but 40 is in the middle: one record is on either side of it.
+    assert told(task_of(uneven, 2)) == [("size", "1", (3, 3))]
+
+
+def test_a_median_at_the_top_is_cut_below():
+    """Up to the median are all; what is below it still holds k."""
+    classes = table("age", [flat(["1", "2"])], ["1", "1", "2", "2", "2"])
+    assert told(task_of(classes, 2)) == [("age", "1", (2, 3))]
+    assert told(task_of(classes, 3)) == []
+
+
+def tied() -> EquivalenceClasses:
+    """At the median age, 30, stand two classes, and no single side of it holds three records."""
+    columns = [flat(["20", "30", "40"]), flat(["a", "b"])]
+    return table("age group", columns, ["20 b", "30 a", "30 a", "30 b", "30 b", "40 b"])
+
+
+def test_relaxed_sends_classes_at_the_median_to_either_side():
+    assert told(task_of(tied(), 3)) == []
+    assert told(task_of(tied(), 3, variant="relaxed")) == [("age", "30", (3, 3))]
+    (cut,) = mondrian.cuts(task_of(tied(), 3, variant="relaxed"))
+    assert [part.tolist() for part in cut.parts] == [[0, 1], [2, 3]], "30 a below, 30 b above"
+    recoding = mondrian.anonymise(task_of(tied(), 3, variant="relaxed"))
+    assert released(recoding) == [("[20, 30]", "*"), ("[30, 40]", "b")]
+
+
+def scattered() -> EquivalenceClasses:
+    """Twelve records: age spans all, size has the most values here, sex can be halved.
+
+    Ages 1, 2, 3, 90 (5, 1, 1, 5 records), sizes 1 to 5 (7, 1, 1, 1, 2), sexes F, M (6, 6).
+    """
+    columns = [flat(["1", "2", "3", "90"]), flat(list("12345")), flat(["F", "M"])]
+    rows = [
+        *["1 1 F"] * 3, "1 2 F", "1 3 F", "2 4 F", "3 5 M", "90 5 M", *["90 1 M"] * 4,
+    ]  # fmt: skip
+    return table("age size sex", columns, rows)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "cut"),
+    [
+        ("widest", ("age", "2", (6, 6))),  # all are 1 wide: the first column
+        ("most-distinct", ("size", "1", (7, 5))),  # five values of four and two
+        ("best-balance", ("age", "2", (6, 6))),  # as equal as by sex: the first column
+    ],
+)
+def test_which_column_is_cut_first(dimension, cut):
+    assert told(task_of(scattered(), 5, dimension=dimension)) == [cut]
+
+
+def test_the_most_equal_parts_are_sought_among_cuts_that_k_allows():
+    """Five women and three men; ages 3, 3, 2: at the median 6 and 2, or below it 3 and 5."""
+    columns = [flat(["20", "30", "40"]), flat(["F", "M"])]
+    rows = ["20 F", "20 F", "20 M", "30 F", "30 F", "30 M", "40 F", "40 M"]
+    classes = table("age sex", columns, rows)
+    # Up to 30 is the first cut on age that k = 2 allows, and 6 is more than 5 by sex.
+    assert told(task_of(classes, 2, dimension="best-balance"))[0] == ("sex", "F", (5, 3))
+    # k = 3 does not allow it; below 30 leaves 5, as by sex, and age comes first.
+    assert told(task_of(classes, 3, dimension="best-balance"))[0] == ("age", "20", (3, 5))
+    assert told(task_of(classes, 3))[0] == ("age", "20", (3, 5))
+    assert told(task_of(classes, 2))[0] == ("age", "30", (6, 2))
+
+
+def test_three_parts_may_be_more_equal_than_two():
+    """By groups: pugs, huskies and boxers are four each, ages 7 and 5."""
+    columns = [flat(["20", "30"]), groups([{"Dog": ["pug", "husky", "boxer"]}])]
+    rows = [*["20 pug"] * 4, *["20 husky"] * 3, "30 husky", *["30 boxer"] * 4]
+    task = task_of(table("age race", columns, rows), 4, variant="hierarchy")
+    assert told(task) == [("age", "20", (7, 5))]
+    task = replace(task, options={**task.options, "dimension": "best-balance"})
+    assert told(task) == [("race", "Dog", (4, 4, 4))]
+
+
+def test_regions_of_schooling_and_postcodes_with_hierarchies_and_without():
+    """Figure 2.6 and equations 2.3 to 2.6 of de Spoelberch's report."""
+    rows = ["dropout 34986", "dropout 34917", "Masters 34986", "PhD 34986"]
+    schooling = groups([{"school": ["dropout"], "further studies": ["Masters", "PhD"]},
+                        {"*": ["school", "further studies"]}])  # fmt: skip
+    zips = mask(["28473", "34917", "34986"], [2])
+    task = task_of(table("schooling zip", [schooling, zips], rows), 2)
+    assert told(task) == [("schooling", "dropout", (2, 2))]
+    with_groups = mondrian.anonymise(task)
+    assert released(with_groups) == [("dropout", "34***"), ("further studies", "34986")]
+    ranges = mondrian.anonymise(replace(task, options={"release": "ranges"}))
+    assert released(ranges) == [
+        ("dropout", "[34917, 34986]"),
+        ("{Masters, PhD}", "34986"),
+    ]
+
+
+def animals() -> Hierarchy:
+    return groups([{"Felid": ["cat", "lion"], "Dog": ["pug", "husky", "boxer"]},
+                   {"*": ["Felid", "Dog"]}])  # fmt: skip
+
+
+def test_by_groups_no_group_is_cut_through():
+    """Two felids and four dogs: the median is a dog."""
+    rows = ["cat", "lion", "pug", "husky", "boxer", "boxer"]
+    classes = table("race", [animals()], rows)
+    assert animals().labels[:5] == ("cat", "lion", "pug", "husky", "boxer")
+    assert told(task_of(classes, 2)) == [("race", "pug", (3, 3))]
+    assert released(mondrian.anonymise(task_of(classes, 2))) == [("Dog",), ("*",)]
+    assert told(task_of(classes, 2, variant="hierarchy")) == [("race", "*", (2, 4))]
+    found = mondrian.anonymise(task_of(classes, 2, variant="hierarchy"))
+    assert released(found) == [("Felid",), ("Dog",)]
+    # Of the dogs every one would be a part; one boxer alone is too few, twelve dogs are enough.
+    more = table("race", [animals()], ["cat", "lion", *["pug", "husky", "boxer"] * 4])
+    assert told(task_of(more, 2, variant="hierarchy")) == [
+        ("race", "*", (2, 12)),
+        ("race", "Dog", (4, 4, 4)),
+    ]
+
+
+def test_records_that_have_the_group_itself_are_a_part():
+    rows = ["cat", "cat", "Dog", "Dog", "*", "*"]
+    classes = table("race", [animals()], rows)
+    assert told(task_of(classes, 2, variant="hierarchy")) == [("race", "*", (2, 2, 2))]
+    assert told(task_of(classes, 3, variant="hierarchy")) == []
+
+
+def test_parts_stand_in_the_order_of_the_children_and_the_group_itself_comes_last():
+    """Although the first class has the group itself; one woman alone cannot be a part."""
+    rows = ["F Dog", "M Dog", "M husky", "M husky", "M pug", "M pug"]
+    classes = table("sex race", [suppression(["F", "M"]), animals()], rows)
+    (cut,) = mondrian.cuts(task_of(classes, 2, variant="hierarchy"))
+    assert (cut.attribute, cut.value, cut.sizes) == ("race", "Dog", (2, 2, 2))
+    assert [part.tolist() for part in cut.parts] == [[1], [2], [0, 3]]
+
+
+def test_by_groups_a_column_without_a_hierarchy_is_cut_at_the_median():
+    classes = table("age", [flat(["1", "2", "3", "4"])], ["1", "2", "3", "4"])
+    assert told(task_of(classes, 2, variant="hierarchy")) == [("age", "2", (2, 2))]
+
+
+def test_ranges_are_released_where_asked_even_with_a_hierarchy():
+    ages = intervals(["20", "21", "29", "30", "34", "39"], widths=[10])
+    columns, rows = (
+        [ages, animals()],
+        ["20 cat", "21 lion", "29 husky", "30 pug", "34 pug", "39 pug"],
+    )
+    classes = table("age race", columns, rows)
+    assert told(task_of(classes, 2)) == [("age", "29", (3, 3))]
+    assert released(mondrian.anonymise(task_of(classes, 2))) == [
+        (ages.labels[ages.lca(0, 2)], "*"),
+        (ages.labels[ages.lca(3, 5)], "pug"),
+    ]
+    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
+    assert released(found) == [
+        ("[20, 29]", "{cat, lion, pug, husky}"),
+        ("[30, 39]", "pug"),
+    ]
+    assert [
+        tree.leaves_below[v] for tree, v in zip(found.hierarchies, found.nodes[0], strict=True)
+    ] == [3, 4]
+    everything = mondrian.anonymise(task_of(classes, 4, release="ranges"))
+    assert released(everything) == [(ages.labels[ages.root], "{cat, lion, pug, husky}")]
+    assert everything.nodes[0, 0] == ages.root
+
+
+def test_numbers_count_by_size_although_the_leaves_stand_otherwise():
+    """Leaves 5, 40, 10, 20 by two groups; a range is what it says, and covers its leaves."""
+    tree = groups([{"odd": ["5", "40"], "even": ["10", "20"]}, {"*": ["odd", "even"]}])
+    assert tree.labels[:4] == ("5", "40", "10", "20")
+    classes = table("age", [tree], ["5", "10", "20", "40"])
+    assert told(task_of(classes, 2)) == [("age", "10", (2, 2))]
+    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
+    assert sorted(released(found)) == [("[20, 40]",), ("[5, 10]",)]
+    (ranged,) = found.hierarchies
+    spans = {ranged.labels[v]: (ranged.first[v], ranged.last[v]) for v in found.nodes[:, 0]}
+    assert spans == {"[5, 10]": (0, 3), "[20, 40]": (1, 4)}
+
+
+def test_a_value_that_is_no_leaf_stands_in_the_middle():
+    tree = groups([{"1-3": ["1", "2", "3"], "4-9": ["4", "9"]}, {"*": ["1-3", "4-9"]}])
+    line = Line.of(tree)
+    assert {label: line.at[v] for label, v in tree.node_of.items()} == {
+        "1": 1, "2": 2, "3": 3, "4": 4, "9": 9, "1-3": 2, "4-9": 6.5, "*": 5,
+    }  # fmt: skip
+    classes = table("age", [tree], ["1-3", "2", "*", "9"])
+    assert told(task_of(classes, 2)) == [("age", "2", (2, 2))]
+    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
+    assert sorted(released(found)) == [("*",), ("[1, 3]",)]
+
+
+def test_missing_cells_stand_above_the_numbers():
+    tree = Hierarchy.from_entries(
+        [("*", None, None), *((x, "*", None) for x in (MISSING_LABEL, "1", "2", "4"))]
+    )
+    assert dict(zip(tree.labels, Line.of(tree).at, strict=True)) == {
+        MISSING_LABEL: 5.5, "1": 1, "2": 2, "4": 4, "*": 3.25,
+    }  # fmt: skip
+    classes = table("age", [tree], ["1", "2", "4", MISSING_LABEL])
+    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
+    assert sorted(released(found)) == [(f"4 or {MISSING_LABEL}",), ("[1, 2]",)]
+
+
+def test_names_that_are_taken_get_a_number():
+    tree = Hierarchy.from_entries(
+        [("*", None, None), ("[1, 2]", "*", None), ("3", "[1, 2]", None),
+         ("1", "*", None), ("2", "*", None), ("4", "*", None)]
+    )  # fmt: skip
+    found = mondrian.anonymise(
+        task_of(table("age", [tree], ["1", "2", "3", "4"]), 2, release="ranges")
+    )
+    assert sorted(released(found)) == [("[1, 2] (2)",), ("[3, 4]",)]
+
+
+def test_a_set_of_very_many_texts_names_its_ends():
+    words = [f"w{i:03}" for i in range(200)]
+    found = mondrian.anonymise(task_of(table("word", [flat(words)], words), 100, release="ranges"))
+    assert released(found) == [("{w000 … w099}, 100 values",), ("{w100 … w199}, 100 values",)]
+
+
+def test_numbers_near_the_largest_there_are_stand_in_their_order():
+    line = Line.of(flat(["1e308", "-1e308", "5", "7"]))
+    assert line.tree.labels == ("-1e308", "5", "7", "1e308", "*")
+    assert np.isfinite(line.at).all() and (np.diff(line.at[:4]) > 0).all()
+
+
+@pytest.mark.parametrize("module", [mondrian, mdav])
+def test_numbers_in_several_spellings_are_grouped_alike_in_any_order(module):
+    rows = pd.DataFrame({"a": ["+3", "3", "1.5", "1e1"], "b": ["4", "4", "3", "2"]})
+    schema = Schema(dict.fromkeys(rows, Role.QUASI_IDENTIFIER))
+    found = []
+    for order in permutations(range(4)):
+        frame = rows.iloc[list(order)]
+        trees = {name: flat(list(dict.fromkeys(frame[name]))) for name in rows}
+        source = MemorySource(frame, schema, trees)
+        options = {"variant": "relaxed"} if module is mondrian else {}
+        depths = tuple(np.zeros(tree.n_nodes, dtype=np.int64) for tree in trees.values())
+        task = Task(source.classes, depths, 2, options=options)
+        found.append(source.release(module.anonymise(task)).sort_index())
+    assert all(each.equals(found[0]) for each in found)
+
+
+def test_a_model_forbids_a_cut_and_the_next_is_tried():
+    """Age would part the ill from the healthy; by size both are mixed."""
+    columns = [flat(["20", "30"]), flat(["1", "2"])]
+    rows = ["20 1", "20 2", "30 1", "30 2"]
+    classes = table("age size", columns, rows, ["ill", "ill", "well", "well"])
+    assert told(task_of(classes, 2)) == [("age", "20", (2, 2))]
+    task = replace(task_of(classes, 2), models=(DistinctLDiversity(2, "ill"),))
+    assert told(task) == [("size", "1", (2, 2))]
+
+
+def test_a_model_forbids_one_side_of_the_median_and_the_other_is_tried():
+    rows, ill = ["1", "1", "2", "2", "3", "3"], ["a", "b", "a", "b", "a", "a"]
+    classes = table("age", [flat(["1", "2", "3"])], rows, ill)
+    assert told(task_of(classes, 2))[0] == ("age", "2", (4, 2))
+    task = replace(task_of(classes, 2), models=(DistinctLDiversity(2, "ill"),))
+    assert told(task) == [("age", "1", (2, 4))]
+    # Relaxed: the most equal sides, then up to the median, are refused before what is below it.
+    assert told(replace(task, options={"variant": "relaxed"})) == [("age", "1", (2, 4))]
+
+
+def test_what_cannot_be_met_is_refused():
+    with pytest.raises(Unsatisfiable, match="6 records"):
+        mondrian.anonymise(task_of(tied(), 7))
+    classes = table("age", [flat(["1", "2"])], ["1", "2"], ["ill", "ill"])
+    with pytest.raises(Unsatisfiable, match="at most 1"):
+        mondrian.check(replace(task_of(classes, 1), models=(DistinctLDiversity(2, "ill"),)))
+
+
+# Random tables
+
+
+@st.composite
+def hierarchies(draw) -> Hierarchy:
+    """A tree of texts, a tree whose leaves are numbers in any order, or none."""
+    kind = draw(st.sampled_from(["texts", "numbers", "numbers", "flat texts", "flat numbers"]))
+    if kind == "flat texts":
+        return flat(
+            draw(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True))
+        )
+    sizes = st.integers(-9, 30).map(str) | st.integers(-9, 30).map(lambda i: str(i + 0.25))
+    if kind == "flat numbers":
+        return flat(draw(st.lists(sizes, min_size=1, max_size=8, unique=True)))
+    tree = draw(trees(max_nodes=12))
+    if kind == "texts":
+        return tree.build()
+    names = draw(st.lists(sizes, min_size=len(tree.leaves), max_size=len(tree.leaves), unique=True))
+    name = dict(zip(tree.leaves, names, strict=True))
+    entries = [
+        (name.get(x, x), above and name.get(above, above), None)
+        for x, above in tree.parents.items()
+    ]
+    if tree.root not in tree.leaves and draw(st.booleans()):
+        entries.append((MISSING_LABEL, tree.root, None))
+    return Hierarchy.from_entries(entries)
+
+
+@st.composite
+def tables(draw, leaves_only: bool = False) -> EquivalenceClasses:
+    """Records of random values, most of them leaves, with a sensitive value."""
+    columns = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    cells = [
+        st.integers(0, (tree.n_leaves if leaves_only else tree.n_nodes) - 1)
+        | st.integers(0, tree.n_leaves - 1)
+        for tree in columns
+    ]
+    rows = draw(st.lists(st.tuples(*cells), min_size=1, max_size=24))
+    nodes, counts, group = group_tuples(
+        np.array(rows), np.ones(len(rows), dtype=np.int64), [tree.n_nodes for tree in columns]
+    )
+    codes = draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    ill = Sensitive.from_records("ill", ["a", "b", "c"], False, group, codes, len(counts))
+    names = tuple(f"q{j}" for j in range(len(columns)))
+    return EquivalenceClasses(names, tuple(columns), nodes, counts, (ill,))
+
+
+MODELS = (
+    (),
+    (DistinctLDiversity(2, "ill"),),
+    (AlphaKAnonymity(0.7, 2, "ill"),),
+    (TCloseness(0.7071, "ill", "norm1"),),
+    (TCloseness(0.7071, "ill", "norm1"), DistinctLDiversity(2, "ill")),
+)
+
+
+def plainly(classes: EquivalenceClasses, models: tuple) -> Callable[[list[int]], bool]:
+    """Whether a region meets the models, by counting."""
+    counts = classes.sensitive[0].dense()
+
+    def meets(region: list[int]) -> bool:
+        here, whole = counts[region].sum(axis=0), counts.sum(axis=0)
+        share, overall = here / here.sum(), whole / whole.sum()
+        for model in models:
+            if isinstance(model, DistinctLDiversity) and (here > 0).sum() < model.l:
+                return False
+            if isinstance(model, AlphaKAnonymity) and (
+                share.max() > model.alpha or here.sum() < model.k
+            ):
+                return False
+            if isinstance(model, TCloseness) and abs(share - overall).sum() > model.t:
+                return False
+        return True
+
+    return meets
+
+
+@st.composite
+def tasks(draw, leaves_only: bool = False, **chosen) -> Task:
+    """A task that can be done."""
+    classes = draw(tables(leaves_only))
+    k = draw(st.integers(1, max(1, classes.n_records // 2)))
+    models = chosen.pop("models", None)
+    models = draw(st.sampled_from(MODELS)) if models is None else models
+    options = {
+        "variant": draw(st.sampled_from(VARIANTS)),
+        "dimension": draw(st.sampled_from(DIMENSIONS)),
+        "release": draw(st.sampled_from(RELEASES)),
+        **chosen,
+    }
+    if not plainly(classes, models)(list(range(classes.n_classes))):
+        models = ()
+    asked = (KAnonymity(k),) if k > 1 else ()
+    return Task(classes, (), k, models=(*asked, *models), options=options)
+
+
+def plain(task: Task) -> Mondrian:
+    classes = task.classes
+    return Mondrian(
+        classes.nodes.tolist(),
+        classes.counts.tolist(),
+        classes.hierarchies,
+        task.k,
+        task.option(mondrian.VARIANT),
+        plainly(classes, task.others),
+        task.option(mondrian.DIMENSION),
+    )
+
+
+@examples(300)
+@given(tasks())
+def test_the_cuts_are_those_of_the_plain_recursion(task):
+    expected = plain(task)
+    found = mondrian.cuts(task)
+    names, columns = task.classes.attributes, task.classes.hierarchies
+    assert [
+        (cut.attribute, cut.value, [part.tolist() for part in cut.parts], list(cut.sizes))
+        for cut in found
+    ] == [
+        (
+            names[cut.attribute],
+            columns[cut.attribute].labels[cut.value],
+            cut.parts,
+            [expected.size(part) for part in cut.parts],
+        )
+        for cut in expected.cuts
+    ]
+    recoding = mondrian.anonymise(task)
+    assert recoding.trace.steps == len(found)
+    for region in expected.regions:
+        assert len({recoding.assigned[c] for c in region}) == 1
+        for j, tree in enumerate(columns):
+            assert names_of(recoding, region, j) == by_hand(task, tree, region, j)
+
+
+def names_of(recoding: Recoding, region: list[int], j: int) -> tuple[str, int, int]:
+    tree = recoding.hierarchies[j]
+    node = recoding.nodes[recoding.assigned[region[0]], j]
+    return tree.labels[node], int(tree.first[node]), int(tree.last[node])
+
+
+def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str, int, int]:
+    """What a region is released as in a column: its label and leaves."""
+    nodes = [int(task.classes.nodes[c, j]) for c in region]
+    below = sorted({leaf for node in nodes for leaf in leaves_of(tree, node)})
+    if (task.option(mondrian.RELEASE) == "hierarchy" and not is_flat(tree)) or len(below) == 1:
+        above = nodes[0]
+        for node in nodes:
+            above = tree.lca(above, node)
+        return tree.labels[above], int(tree.first[above]), int(tree.last[above])
+    if len(set(nodes)) == 1:
+        return tree.labels[nodes[0]], int(tree.first[nodes[0]]), int(tree.last[nodes[0]])
+    at = positions(tree)
+    low, high = min(at[leaf] for leaf in below), max(at[leaf] for leaf in below)
+    inside = [leaf for leaf in range(tree.n_leaves) if low <= at[leaf] <= high]
+    if len(inside) == tree.n_leaves:
+        return tree.labels[tree.root], 0, tree.n_leaves
+    ends = min(inside), max(inside) + 1
+    texts = [tree.labels[leaf] for leaf in sorted(inside, key=lambda leaf: at[leaf])]
+    if not Line.of(tree).numeric:
+        return f"{{{', '.join(texts)}}}", *ends
+    if texts[-1] == MISSING_LABEL:
+        numbers = f"[{texts[0]}, {texts[-2]}]" if len(texts) > 2 else texts[0]
+        return f"{numbers} or {MISSING_LABEL}", *ends
+    return f"[{texts[0]}, {texts[-1]}]", *ends
+
+
+@examples(120)
+@given(tasks())
+def test_every_release_meets_the_models_and_values_only_move_up(task):
+    recoding = mondrian.anonymise(task)
+    assert recoding.suppressed_records == 0
+    assert recoding.min_k >= task.k
+    assert not broken(task.others, recoding.released).any()
+    assert recoding.trace.node is None
+    for row, target in zip(task.classes.nodes, recoding.targets, strict=True):
+        for j, tree in enumerate(task.classes.hierarchies):
+            ranged = recoding.hierarchies[j]
+            assert ranged.first[target[j]] <= tree.first[row[j]]
+            assert ranged.last[target[j]] >= tree.last[row[j]]
+            if target[j] < tree.n_nodes:
+                assert tree.is_ancestor(int(target[j]), int(row[j]))
+
+
+def regions_of(task: Task) -> list[list[int]]:
+    """The regions, from the cuts."""
+    whole = list(range(task.classes.n_classes))
+    found = {tuple(whole)}
+    for cut in mondrian.cuts(task):
+        found.remove(tuple(np.sort(np.concatenate(cut.parts)).tolist()))
+        found |= {tuple(part.tolist()) for part in cut.parts}
+    return [list(region) for region in sorted(found)]
+
+
+@examples(120)
+@given(tasks(variant="strict", models=()))
+def test_strict_no_region_can_be_cut_and_none_overlap(task):
+    """No cut anywhere leaves k records on both sides, not only none at the median."""
+    regions, counts = regions_of(task), task.classes.counts
+    places = [[positions(tree)[v] for v in task.classes.nodes[:, j]]
+              for j, tree in enumerate(task.classes.hierarchies)]  # fmt: skip
+    for region in regions:
+        for at in places:
+            for value in {at[c] for c in region}:
+                sides = [
+                    sum(counts[c] for c in region if (at[c] <= value) == low) for low in (1, 0)
+                ]
+                assert min(sides) < task.k
+    for one, other in combinations(regions, 2):
+        assert any(
+            max(at[c] for c in one) < min(at[c] for c in other)
+            or max(at[c] for c in other) < min(at[c] for c in one)
+            for at in places
+        )
+
+
+@examples(100)
+@given(tasks(leaves_only=True, variant="strict", models=()))
+def test_strict_no_region_is_larger_than_the_paper_says(task):
+    """At most 2 d (k - 1) + m records, m the most that stand at one point."""
+    m = task.classes.counts.max()
+    bound = 2 * len(task.classes.attributes) * (task.k - 1) + m
+    assert all(task.classes.counts[region].sum() <= bound for region in regions_of(task))
+
+
+@examples(100)
+@given(tasks(variant="hierarchy", models=()))
+def test_by_groups_no_region_can_be_parted_by_children(task):
+    expected = plain(task)
+    for region in regions_of(task):
+        for cut in expected.candidates(region):
+            assert min(map(expected.size, cut.parts)) < task.k
+
+
+@examples(60)
+@given(tasks(), st.data())
+def test_the_order_of_the_rows_does_not_matter_and_nothing_given_is_changed(task, data):
+    classes = task.classes
+    cells = [
+        [tree.labels[v] for tree, v in zip(classes.hierarchies, row, strict=True)]
+        for row, count in zip(classes.nodes, classes.counts, strict=True)
+        for _ in range(count)
+    ]
+    frame = pd.DataFrame(cells, columns=list(classes.attributes), dtype="str")
+    order = data.draw(st.permutations(range(len(frame))))
+    schema = Schema(dict.fromkeys(classes.attributes, Role.QUASI_IDENTIFIER))
+    columns = dict(zip(classes.attributes, classes.hierarchies, strict=True))
+    before = frame.copy(deep=True)
+    found = []
+    for given_frame in (frame, frame.iloc[list(order)]):
+        source = MemorySource(given_frame, schema, columns)
+        kept = [source.classes.nodes, source.classes.counts]
+        copies = [array.copy() for array in kept]
+        found.append(
+            source.release(mondrian.anonymise(replace(task, classes=source.classes, models=())))
+        )
+        assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(found[0].iloc[list(order)], found[1])
+
+
+def test_many_regions_need_several_stretches_and_progress_rises():
+    """More classes than are looked at between two reports."""
+    generator = np.random.default_rng(3)
+    numbers = flat([str(i) for i in range(200)])
+    letters = suppression([f"v{i}" for i in range(200)])
+    rows = generator.integers(0, 200, (40_000, 2))
+    nodes, counts, _ = group_tuples(rows, np.ones(len(rows), dtype=np.int64), [201, 201])
+    classes = EquivalenceClasses(("n", "v"), (numbers, letters), nodes, counts)
+    assert classes.n_classes > 20_000
+    parts = []
+    recoding = mondrian.anonymise(task_of(classes, 50), lambda part, text: parts.append(part))
+    assert parts == sorted(parts)
+    assert len(parts) > 5
+    assert parts[-1] == 1
+    assert recoding.min_k >= 50
+    sizes = [sum(cut.sizes) for cut in mondrian.cuts(task_of(classes, 50))]
+    assert sizes[0] == 40_000
+    assert len(sizes) == recoding.trace.steps
+
+
+# Adult
+
+
+def adult_task(path: Path, records: int) -> Task:
+    """Eight quasi-identifiers of Adult; the salary class is sensitive."""
+    whole = read_table(path).table
+    sample = whole if records == len(whole) else whole.sample(records, random_state=1)
+    return adult_with_sensitive(sample, "salary-class", "ncp", 2).task()
+
+
+def check_against_plain(task: Task) -> None:
+    expected = plain(task)
+    assert [[part.tolist() for part in cut.parts] for cut in mondrian.cuts(task)] == [
+        cut.parts for cut in expected.cuts
+    ]
+    recoding = mondrian.anonymise(task)
+    assert recoding.min_k >= task.k
+    assert not broken(task.others, recoding.released).any()
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("models", [(), (TCloseness(0.5, "salary-class", "norm1"),)])
+def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, models):
+    task = adult_task(adult_path, 1_500)
+    check_against_plain(replace(task, k=5, models=models, options={"variant": variant}))
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("dimension", DIMENSIONS[1:])
+def test_a_sample_of_adult_is_cut_on_the_columns_chosen_otherwise(adult_path, variant, dimension):
+    options = {"variant": variant, "dimension": dimension}
+    check_against_plain(replace(adult_task(adult_path, 1_500), k=5, options=options))
+
+
+@pytest.mark.adult
+@pytest.mark.nightly
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("k", [5, 100])
+def test_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, k):
+    check_against_plain(replace(adult_task(adult_path, 30_162), k=k, options={"variant": variant}))
+
+
+# Through a plan
+
+
+def test_a_plan_without_hierarchies():
+    frame = pd.DataFrame(
+        {"age": [21, 22, 35, 36], "city": ["Ulm", "Bonn", "Trier", "Ulm"], "ill": list("abab")}
+    )
+    plan = Plan.from_content(
+        {
+            "version": 2,
+            "columns": {
+                "age": {"role": "quasi-identifier"},
+                "city": {"role": "quasi-identifier"},
+                "ill": {"role": "sensitive"},
+            },
+            "algorithm": {"name": "mondrian"},
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+        }
+    )
+    done = run(plan, frame)
+    assert done.released().to_numpy().tolist() == [
+        ["[21, 22]", "*", "a"],
+        ["[21, 22]", "*", "b"],
+        ["[35, 36]", "{Trier, Ulm}", "a"],
+        ["[35, 36]", "{Trier, Ulm}", "b"],
+    ]
+    measures = summary(done.recoding, [metric_named("ncp")])
+    assert measures["classes"] == 2
+    # Ages cost 2 of four leaves each, cities 3 and 2 of three: of 4 / 4 and 3 / 3 in all.
+    assert measures["alteration"]["ncp"] == pytest.approx(
+        100 * (4 * 2 / 4 + 2 * 3 / 3 + 2 * 2 / 3) / (4 * (1 + 1))
+    )
+
+
+def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
+    """Missing cells stand last, and a range may hold them; ``*`` is everything."""
+    content = {
+        "version": 2,
+        "columns": {"age": {"role": "quasi-identifier"}},
+        "read": {"missing": "as-value"},
+        "algorithm": {"name": "mondrian"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    plan = Plan.from_content(content)
+    frame = pd.DataFrame({"age": [1, 2, None, 4]})
+    last = f"4 or {MISSING_LABEL}"
+    assert run(plan, frame).released()["age"].tolist() == ["[1, 2]", "[1, 2]", last, last]
+    again = pd.DataFrame({"age": ["1", "2", "*", "9", "10"]})
+    # It stands at 5.5, the median, and goes with what is below.
+    assert run(plan, again).released()["age"].tolist() == ["*", "*", "*", "[9, 10]", "[9, 10]"]

@@ -1,0 +1,80 @@
+"""The search in the prefix tree takes the same merges as the plain scan, whatever its order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.algorithms import merging
+from kanon.algorithms.task import Task
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.hierarchy.build import suppression
+from kanon.metrics import metric_named, potentials, scaled_potentials
+from oracles.plain_scan import scan
+from support.random_tables import SEVEN, examples, trees
+
+
+@st.composite
+def tasks(draw) -> Task:
+    """Some hundred records over trees of any shape: many ties, third classes, inner nodes."""
+    m = draw(st.integers(1, 6))
+    hierarchies = tuple(draw(trees(max_nodes=14, prefix="abcdef"[j])).build() for j in range(m))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(1, 400))
+    skew = draw(st.sampled_from([1.0, 4.0]))  # some values far more frequent than others
+    rows = np.column_stack(
+        [(tree.n_nodes * generator.random(n) ** skew).astype(np.int32) for tree in hierarchies]
+    )
+    nodes, counts, _ = group_tuples(rows, np.ones(n, int), [tree.n_nodes for tree in hierarchies])
+    names = tuple(f"q{j}" for j in range(m))
+    depths = potentials(metric_named(draw(st.sampled_from(SEVEN))), hierarchies)
+    return Task(
+        EquivalenceClasses(names, hierarchies, nodes, counts),
+        scaled_potentials(depths, n),
+        k=draw(st.integers(1, n) | st.just(n)),
+        weighted=draw(st.booleans()),
+        tie_seed=draw(st.none() | st.integers(0, 2**63 - 1)),
+    )
+
+
+def assert_same(found, expected) -> None:
+    for field in ("parts", "smallest", "nodes", "counts"):
+        assert np.array_equal(getattr(found, field), getattr(expected, field)), field
+
+
+@pytest.mark.parametrize("first_below_k", [False, True])
+@examples(200)
+@given(task=tasks())
+def test_the_same_merges_as_the_plain_scan(first_below_k, task):
+    assert_same(merging.merge_greedily(task, first_below_k), scan(task, first_below_k))
+
+
+@examples(100)
+@given(task=tasks(), data=st.data())
+def test_the_order_of_the_search_changes_nothing(task, data):
+    expected = merging.merge_greedily(task)
+    m = len(task.classes.attributes)
+    order = np.array(data.draw(st.permutations(range(m))), dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(merging, "search_order", lambda classes, depths: order)
+        assert_same(merging.merge_greedily(task), expected)
+
+
+def test_a_tie_seed_changes_the_merges_and_repeats_them():
+    """Four values of one group, one record each: any two of them tie."""
+    tree = suppression(["a", "b", "c", "d"])
+    classes = EquivalenceClasses(
+        ("q",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.ones(4, dtype=np.int64)
+    )
+    depths = scaled_potentials(potentials(metric_named("ncp"), (tree,)), 4)
+    found = {
+        tuple(merging.merge_greedily(Task(classes, depths, 2, tie_seed=seed)).parts[0, :2].tolist())
+        for seed in range(20)
+    }
+    assert len(found) > 1
+    canonical = merging.merge_greedily(Task(classes, depths, 2)).parts[0, :2].tolist()
+    assert canonical == [0, 1]
+    again = [merging.merge_greedily(Task(classes, depths, 2, tie_seed=3)).parts for _ in range(2)]
+    assert np.array_equal(*again)

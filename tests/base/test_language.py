@@ -1,0 +1,207 @@
+"""The language of the dashboard: every text can be translated, and the template holds them all."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from kanon import settings as settings_module
+from kanon.base import language
+from kanon.base.language import catalogue, say, say_counted, say_of
+from kanon.errors import SettingsError
+from kanon.settings import VARIABLE, settings
+from support import texts
+from support.paths import ROOT
+
+
+def test_the_template_holds_every_text():
+    kept = texts.TEMPLATE.read_text("utf-8")
+    assert kept == texts.as_template(texts.found()), "run `make texts`"
+
+
+def translated(folder: Path, name: str, translations: dict) -> Path:
+    """A folder with one catalogue; ``translations`` by the English text, or its singular."""
+    catalog = Catalog(locale="en")
+    for text, said in translations.items():
+        catalog.add(text, said)
+    path = folder / name / "LC_MESSAGES" / "kanon.mo"
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        write_mo(file, catalog)
+    return path
+
+
+@pytest.fixture
+def spoken(tmp_path, limits, monkeypatch):
+    """Speak a language of a few texts."""
+
+    def speak(translations):
+        path = translated(tmp_path / "locale", "xx", translations)
+        for module in (settings_module, language):
+            monkeypatch.setattr(module, "TRANSLATIONS", tmp_path / "locale")
+        language._read.cache_clear()
+        limits(language='"xx"')
+        return path
+
+    yield speak
+    language._read.cache_clear()
+
+
+def test_a_text_is_said_in_the_language_of_the_settings(spoken):
+    spoken(
+        {
+            "Table: {title}": "Tabelle {title}",
+            "Plan": "Vorhaben",
+            ("{count} record", "{count} records"): ("{count} Satz", "{count} Sätze"),
+        }
+    )
+    assert say("Table: {title}", title="{voters}") == "Tabelle {voters}"
+    assert say("Plan") == say_of("Plan") == "Vorhaben"
+    assert say_counted(1, "{count} record", "{count} records") == "1 Satz"
+    assert say_counted(2000, "{count} record", "{count} records") == "2\u202f000 Sätze"
+
+
+def test_what_is_not_translated_is_said_in_english(spoken):
+    spoken({"Plan": "Vorhaben"})
+    assert say("Table: {title}", title="voters") == "Table: voters"
+    assert say_counted(2, "{count} row", "{count} rows") == "2 rows"
+    assert say_of("") == "" and say("{braces}") == "{braces}"
+
+
+@pytest.mark.parametrize("wrong", ["Tabelle {titel}", "Tabelle {0}", "Tabelle {", "{title.x}"])
+def test_a_translation_that_cannot_be_filled_leaves_the_english_text(spoken, wrong):
+    spoken({"Table: {title}": wrong})
+    assert say("Table: {title}", title="voters") == "Table: voters"
+
+
+def test_a_language_without_a_translation_is_refused(limits):
+    limits(language='"tlh"')
+    with pytest.raises(SettingsError) as refused:
+        settings()
+    assert "language = 'tlh', but it has to be one of 'en'" in refused.value.sentence
+    limits(language=7)
+    with pytest.raises(SettingsError, match="language = 7, but"):
+        settings()
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xde\x12\x04\x95" + b"\xff" * 40])
+def test_a_damaged_translation_is_refused(spoken, content):
+    spoken({}).write_bytes(content)
+    with pytest.raises(SettingsError, match=r"The translation 'xx', .* cannot be read"):
+        catalogue()
+
+
+def test_under_unfit_settings_nothing_is_said_before_they_are_checked(tmp_path):
+    """What app.py imports before it asks for the settings must not need them."""
+    path = tmp_path / "own.toml"
+    path.write_text("rows = 0")
+    importing = (
+        "import kanon.studio.shell.log_privacy, kanon.studio.shell.settings_gate; "
+        "import kanon.studio.session.server"
+    )
+    subprocess.run(
+        [sys.executable, "-c", importing],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, VARIABLE: str(path)},
+    )
+
+
+CATALOGUES = sorted(settings_module.TRANSLATIONS.glob("*/LC_MESSAGES/kanon.po"))
+
+
+@pytest.mark.parametrize("path", [texts.TEMPLATE, *CATALOGUES], ids=lambda path: path.parts[-3])
+def test_a_translation_names_the_values_that_its_text_names(path):
+    names = re.compile(r"{(\w+)")
+    for message in read_po(io.BytesIO(path.read_bytes())):
+        english = [message.id] if isinstance(message.id, str) else list(message.id)
+        said = [message.string] if isinstance(message.string, str) else list(message.string)
+        for text in filter(None, said):
+            allowed = {name for each in english for name in names.findall(each)}
+            assert set(names.findall(text)) <= allowed, text
+
+
+# --- nothing is shown that cannot be translated ----------------------------------------------
+# The calls of Streamlit that show a text, with where it stands: first, or under these names.
+NAMED = {"label", "help", "placeholder", "title", "body", "caption"}
+SHOWING = re.compile(
+    r"^(st|column|left|right|middle)\.(title|header|subheader|markdown|caption|write|text|info|"
+    r"warning|error|success|toast|button|checkbox|toggle|radio|selectbox|multiselect|slider|"
+    r"select_slider|text_input|text_area|number_input|date_input|file_uploader|download_button|"
+    r"expander|popover|metric|badge|segmented_control|pills|spinner|status|form_submit_"
+    r"button|link_button|color_picker|tabs)$"
+)
+SHOWN = sorted([*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon" / "studio").rglob("*.py")])
+
+
+def words_of(node: ast.expr) -> str:
+    """The words of a literal, or of one with values in it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.JoinedStr):
+        text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+    elif isinstance(node, ast.BinOp):
+        text = f"{words_of(node.left)} {words_of(node.right)}"
+    elif isinstance(node, ast.IfExp):
+        text = f"{words_of(node.body)} {words_of(node.orelse)}"
+    elif isinstance(node, ast.List | ast.Tuple):
+        text = " ".join(words_of(each) for each in node.elts)
+    else:
+        return ""
+    return " ".join(
+        re.findall(r"[A-Za-z]{2,}", re.sub(r":material/\w+:|<[^>]*>|`[^`]*`", "", text))
+    )
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
+def test_no_text_is_shown_that_is_not_marked(path):
+    bare = []
+    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(call, ast.Call):
+            continue
+        shown = [one.value for one in call.keywords if one.arg in NAMED]
+        if SHOWING.match(ast.unparse(call.func)):
+            shown += call.args[:1]
+        if ast.unparse(call.func) == "head":
+            shown += call.args[:1]
+        bare += [f"line {call.lineno}: {words_of(one)}" for one in shown if words_of(one)]
+    assert bare == [], "say(...) marks a text for translation"
+
+
+def in_brackets(text: str) -> str:
+    """A text in brackets; its values stand outside, as they are to be said by themselves."""
+    return re.sub(r"{\w+}", r"⟧\g<0>⟦", f"⟦{text}⟧")
+
+
+@pytest.mark.nightly
+def test_on_every_page_every_text_comes_from_the_catalogue(tmp_path):
+    catalog = texts.found()
+    brackets = {
+        message.id: in_brackets(message.id)
+        if isinstance(message.id, str)
+        else tuple(map(in_brackets, message.id))
+        for message in catalog
+        if message.id
+    }
+    translated(tmp_path / "locale", "brackets", brackets)
+    own = tmp_path / "own.toml"
+    own.write_text('language = "brackets"\n')
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests/support/said_pages.py"), str(tmp_path / "locale")],
+        check=False, capture_output=True, text=True, cwd=ROOT,
+        env={**os.environ, VARIABLE: str(own), "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert {page: found for page, found in said.items() if found} == {}

@@ -1,0 +1,65 @@
+"""Every number of a page is explained by a sentence with the number in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from kanon.base import sentences
+from kanon.base.formatting import percent
+from support.dashboard import ANONYMISE, DATA, anonymised, go
+from support.paths import ROOT
+
+FILES = sorted([*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon" / "studio").rglob("*.py")])
+SYMBOLS = re.compile(r"[Σ√≤≥]|\bexp\b|\bln\b")
+
+
+def calls(file):
+    """The calls of ``metric`` on a column, a container or Streamlit itself."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "metric":
+            yield node
+
+
+def test_every_number_has_a_help():
+    found = [(file.name, call) for file in FILES for call in calls(file)]
+    assert len(found) >= 6
+    for name, call in found:
+        assert "help" in {part.arg for part in call.keywords}, f"{name}, line {call.lineno}"
+
+
+def told(at):
+    """What is said to each number of a page, by its label, beside the number."""
+    return {one.label: (one.value, one.proto.help) for one in at.metric}
+
+
+def test_the_sentences_are_for_everybody_and_hold_the_numbers(start):
+    at = anonymised(start())
+    pages = {}
+    for page in (ANONYMISE, DATA, "pages/privacy.py", "pages/utility.py", "pages/lattice.py"):
+        pages[page] = told(go(at, page))
+    assert sum(map(len, pages.values())) >= 20
+    for page, numbers in pages.items():
+        for label, (value, said) in numbers.items():
+            assert (said.endswith((".", ".)")) and said[0].isupper()) or said[0].isdigit(), label
+            assert len(said) > 25 and not SYMBOLS.search(said), label
+            # On Utility cards speak, which are of the measure and not of this release.
+            own = page != "pages/utility.py"
+            if own and value.endswith(" %"):
+                assert value in said, label
+    for label in ("Alteration ↓ better", "Minimum k ↑ better", "Classes ↑ better"):
+        assert label in pages[ANONYMISE]
+
+
+def test_the_sentence_of_the_documents():
+    said = sentences.lost(27, "NLLM")
+    assert said.startswith("27.0 % of all that could be lost was lost, as NLLM counts")
+
+
+def test_one_and_none_are_said_rightly():
+    assert sentences.smallest_class(None).startswith("Nothing is released")
+    assert "at least 1 other to" in sentences.smallest_class(2)
+    assert sentences.left_out(1, 9).startswith("1 of 9 records was in a class")
+    assert sentences.left_out(2, 9).startswith("2 of 9 records were in classes")
+    assert sentences.different_values(2, 3, "ill").count("2 of 3 values of ill occur,") == 1
+    assert percent(0.01) in sentences.lost(0.01, "NCP"), "little is not nothing"

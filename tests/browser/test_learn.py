@@ -1,0 +1,76 @@
+"""The page Learn in a real browser: by keyboard, by itself, on a projector."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from support import browser as by
+
+pytestmark = pytest.mark.browser
+
+SOON = 15_000
+
+
+def no_wider_than_the_window(page):
+    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
+
+
+def by_key(page, label):
+    """A button whose name says its key too."""
+    return page.get_by_test_id("stMain").get_by_role("button", name=f"{label} Shortcut Space")
+
+
+@pytest.mark.nightly  # what steps show is tested in every run: test_learn_page.py
+def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
+    page.goto(f"{server.url}/learn")
+    step = page.get_by_role("heading", level=3)
+    expect(step).to_contain_text("Step 0 of 3: The table", timeout=30_000)
+    by.idle(page)
+    no_wider_than_the_window(page)
+    for key, heading in (
+        ("ArrowRight", "Step 1 of 3: Merge 1: F, Dog with F, Lion"),
+        ("ArrowRight", "Step 2 of 3: Merge 2: M, Cat with M, Lion"),
+        ("ArrowRight", "Step 3 of 3: The release"),
+        ("ArrowLeft", "Step 2 of 3"),
+        ("Home", "Step 0 of 3"),
+        ("End", "Step 3 of 3"),
+        ("ArrowLeft", "Step 2 of 3"),
+        ("ArrowLeft", "Step 1 of 3"),
+    ):
+        page.keyboard.press(key)
+        expect(step).to_contain_text(heading, timeout=SOON)
+        by.idle(page)
+    # Space plays, up to the end.
+    page.keyboard.press("Space")
+    expect(by_key(page, "Pause")).to_be_visible(timeout=SOON)
+    for heading in ("Step 2 of 3", "Step 3 of 3"):
+        expect(step).to_contain_text(heading, timeout=SOON)
+    expect(by_key(page, "Play")).to_be_visible()
+    by.idle(page)
+    records = page.get_by_role("region", name="Each record and its class.")
+    expect(records.locator("tbody tr")).to_have_count(8)
+    expect(records.get_by_text("Lion → Mammal")).to_have_count(2)
+
+    # From the end it begins again; once the page is left, nothing goes on.
+    page.keyboard.press("Space")
+    expect(step).to_contain_text("Step 0 of 3", timeout=SOON)
+    by.go(page, "Data")
+    by.go(page, "Learn")
+    expect(step).to_contain_text("Step 0 of 3")
+    expect(by_key(page, "Play")).to_be_visible()
+
+    with by.answered(page):
+        page.get_by_text("Large type").click()
+    step.click()  # keys belong to a field as long as it has the focus
+    page.keyboard.press("ArrowRight")
+    expect(step).to_contain_text("Step 1 of 3", timeout=SOON)
+    by.idle(page)
+    no_wider_than_the_window(page)
+    size = "one => parseFloat(getComputedStyle(one).fontSize)"
+    for part in (records.locator("td").first, page.get_by_text("It is merged with")):
+        assert part.evaluate(size) >= 20
+    letters = page.locator('[data-testid="stPlotlyChart"] text')
+    assert min(letters.evaluate_all(f"all => all.map({size})")) >= 18
+    by.picture(page, "learn-large")

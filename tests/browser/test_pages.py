@@ -1,0 +1,666 @@
+"""The dashboard in a real browser, against the real server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import random
+import re
+import secrets
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from kanon.metrics import METRICS, PUBLISHED
+from support import browser as by
+
+pytestmark = pytest.mark.browser
+
+MEASURED: dict[str, object] = {}
+TIMINGS = "timings.json"
+
+
+# --- a server and browser windows -----------------------------------------------------------
+def measure(name, began):
+    MEASURED[name] = round(time.monotonic() - began, 3)
+
+
+def read(path):
+    """A CSV as text, cell by cell."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def ancestors(lines):
+    """What each value may be released as, by the lines of its hierarchy."""
+    return {line[0]: set(line) for line in lines}
+
+
+def no_wider_than_the_window(page):
+    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
+
+
+# --- the main path --------------------------------------------------------------------------
+@pytest.mark.nightly
+def test_the_first_page_may_be_any_page(server, page):
+    """The first test, so that nobody has visited this server yet, as after a restart."""
+    page.goto(f"{server.url}/data")  # a bookmark
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("What is in this table", timeout=30_000)  # a cold server
+    assert page.title() == "kanon"
+    by.go(page, "Anonymise")
+    by.wait_for_result(page)
+
+
+@pytest.mark.adult
+def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
+    began = time.monotonic()
+    page.goto(server.url)
+    page.get_by_role("heading", name="What does k = 5 cost?").wait_for()
+    measure("first page, s", began)
+    by.wait_for_result(page)
+    measure("first result, s", began)
+    no_wider_than_the_window(page)
+    by.picture(page, "census")
+
+    by.go(page, "Data")
+    no_wider_than_the_window(page)
+    began = time.monotonic()
+    by.upload(page, adult_path, "30\u202f162")
+    measure("Adult upload, s", began)
+    columns = list(read_semicolons(adult_path))
+    for column in columns:
+        by.give_role(page, column, "quasi-identifier")
+    expect(page.get_by_text("9 quasi-identifiers")).to_be_visible()
+    by.picture(page, "adult-data")
+    by.go(page, "Anonymise")
+    expect(page.get_by_text("There is no result for this table yet")).to_be_visible()
+    began = time.monotonic()
+    by.anonymise(page)
+    measure("Adult run, s", began)
+    no_wider_than_the_window(page)
+
+    slider = page.get_by_role("slider")
+    slider.focus()
+    redraws = []
+    for k in range(6, 13):
+        began = time.monotonic()
+        slider.press("ArrowRight")
+        page.get_by_role("heading", name=f"What does k = {k} cost?").wait_for()
+        heading = time.monotonic() - began
+        page.get_by_text(f"k = {k} costs").first.wait_for()
+        redraws.append({"k": k, "title": round(heading, 3)})
+        redraws[-1]["chart"] = round(time.monotonic() - began, 3)
+        by.idle(page)
+    MEASURED["slider, s"] = redraws
+    by.picture(page, "adult-result")
+
+    release = by.download(page, "Released table")
+    assert re.search(r"\bk12\b.*-[0-9a-f]{12}\.csv$", release.suggested_filename)
+    released, original = read(release.path()), read_semicolons(adult_path)
+    assert list(released) == columns and len(released) == 30_162
+    assert released.groupby(columns).size().min() >= 12
+    assert (released != original).any(axis=None)
+    for column in columns:
+        lines = (by.ROOT / "hierarchies" / "adult" / f"{column}.csv").read_text("utf-8")
+        allowed = ancestors(csv.reader(io.StringIO(lines), delimiter=";"))
+        pairs = zip(original[column], released[column], strict=True)
+        assert {(old, new) for old, new in set(pairs) if new not in allowed[old]} == set()
+
+    plan = by.download(page, "Plan")
+    assert re.search(r"-[0-9a-f]{12}\.json$", plan.suggested_filename)
+    plan.save_as(tmp_path / "plan.json")
+    command = ["run", "plan.json", "--table", str(adult_path), "--out", "again.csv"]
+    subprocess.run(
+        [sys.executable, "-m", "kanon", *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(by.ROOT)},
+        check=True,
+        timeout=120,
+    )
+    assert (tmp_path / "again.csv").read_bytes() == Path(release.path()).read_bytes()
+
+
+# What the board shows where its cursor stands: the k, and the numbers of each metric.
+ON_BOARD = """root => ({
+    k: Number(root.dataset.k),
+    lines: root.querySelectorAll('.overlay line').length,
+    rows: [...root.querySelectorAll('.numbers tbody tr')].map(row =>
+        [...row.cells].map(cell => cell.textContent.replace(/\\u202f/g, ''))),
+})"""
+
+# Moves the slider as a user does; returns the milliseconds until the new picture was painted.
+MOVE = """async (slider, step) => {
+    const root = slider.getRootNode().querySelector('.cursor');
+    const before = root.dataset.k, began = performance.now();
+    slider.value = Number(slider.value) + step;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    if (root.dataset.k === before) throw new Error('the cursor did not move');
+    return performance.now() - began;
+}"""
+
+
+@pytest.mark.adult
+@pytest.mark.nightly
+def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
+    by.open_data(page, server)
+    by.upload(page, adult_path, "30\u202f162")
+    for column in read_semicolons(adult_path):
+        by.give_role(page, column, "quasi-identifier")
+    by.go(page, "Compare")
+    expect(page.get_by_text("Nothing has been compared for this table yet")).to_be_visible()
+    began = time.monotonic()
+    by.compare(page)
+    measure("Adult compare, s", began)
+    assert MEASURED["Adult compare, s"] < 60, "something is badly wrong"
+    no_wider_than_the_window(page)
+
+    with by.answered(page):
+        page.get_by_text("At this k, by metric", exact=True).click()
+    slider, cursor = page.get_by_role("slider", name="Move k"), page.locator(".cursor")
+    painted, followed = [], []
+    for _ in range(8):
+        began = time.monotonic()
+        painted.append(round(slider.evaluate(MOVE, 6) / 1000, 3))
+        k = cursor.evaluate(ON_BOARD)["k"]
+        page.get_by_text(f"Alteration at k = {k:,},".replace(",", "\u202f", 1)
+                         if k > 999 else f"Alteration at k = {k},").wait_for()  # fmt: skip
+        followed.append(round(time.monotonic() - began, 3))
+        by.idle(page)
+    MEASURED["board cursor, s"], MEASURED["board table, s"] = painted, followed
+    by.picture(page, "compare")
+
+    shown = cursor.evaluate(ON_BOARD)
+    curves = pd.read_csv(by.download(page, "Data of the curves").path())
+    assert len(curves) % 7 == 0 and {3, 100, 15_000, 30_162} <= set(curves["k"])
+    here = curves[curves["k"] == shown["k"]].set_index("metric")
+    assert shown["lines"] == 5 and len(shown["rows"]) == 7
+    for title, *numbers in shown["rows"]:
+        row = here.loc[title.lower()]
+        names = ("mean_alteration", "generalised_percent", "root_percent",
+                 "deleted_among_modified_percent")  # fmt: skip
+        for text, name in zip(numbers, names, strict=False):
+            assert text == f"{row[name]:.1f}"
+        assert int(numbers[4]) == row["min_k"] >= shown["k"]
+
+    slider.focus()
+    slider.press("Home")
+    expect(page.get_by_text("Alteration at k = 2,")).to_be_visible()
+    expect(page.get_by_role("button", name="k = 2", exact=True)).to_be_visible()
+    by.idle(page)
+    chart = page.locator(".st-key-board .js-plotly-plot")
+    box = chart.bounding_box()
+    chart.click(position={"x": 0.3 * box["width"], "y": 0.25 * box["height"]})
+    expect(page.get_by_text("Alteration at k = 2,")).to_have_count(0)
+    by.idle(page)
+    clicked = cursor.evaluate(ON_BOARD)["k"]
+    assert clicked > 1000, "a click in a panel takes the cursor there"
+    by.go(page, "Anonymise")
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        f"What does k = {clicked:,} cost?".replace(",", "\u202f")
+    )
+    by.go(page, "Compare")
+    assert cursor.evaluate(ON_BOARD)["k"] == clicked
+
+
+@pytest.mark.nightly
+def test_what_ties_decide_is_drawn(server, page):
+    by.open_start(page, server)
+    by.go(page, "Compare")
+    by.compare(page)
+    page.get_by_text("Show what ties decide").click()
+    page.get_by_text("The bands in numbers").first.wait_for(timeout=120_000)
+    expect(page.get_by_text("so it is undecided").first).to_be_visible()
+    by.picture(page, "compare-bands")
+
+
+@pytest.mark.nightly
+def test_what_was_typed_at_the_top_does_not_come_back(server, page):
+    """A closed popover's control is told of no new value; it must not answer with its old one."""
+    by.open_start(page, server)
+    heading = page.get_by_role("heading", level=1)
+    page.get_by_role("button", name="k = 5", exact=True).click()
+    field = page.get_by_role("spinbutton", name="k, records per class at least")
+    field.fill("10")
+    field.press("Enter")
+    expect(heading).to_have_text("What does k = 10 cost?")
+    page.keyboard.press("Escape")
+    by.idle(page)
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for k in (11, 12, 13):
+        slider.press("ArrowRight")
+        expect(heading).to_have_text(f"What does k = {k} cost?")
+        by.idle(page)
+    page.get_by_role("button", name="Metric: NLLM", exact=True).click()
+    # While the page is drawn anew, the control that is going stands beside the one that is coming.
+    control = page.get_by_test_id("stPopoverBody").get_by_role("combobox")
+    by.choose(page, control.first, "LLM")
+    expect(control).to_have_count(1)
+    page.keyboard.press("Escape")
+    by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), "Total")
+    by.renew(page)
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(heading).to_have_text("What does k = 14 cost?")
+    by.idle(page)
+    expect(page.get_by_role("button", name="Metric: Total", exact=True)).to_be_visible()
+    expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
+
+
+@pytest.mark.nightly
+def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
+    """Laid over the drawing, the dots lie on the lines: by the chart's own scales."""
+    by.open_start(page, server)
+    by.go(page, "Compare")
+    by.compare(page)
+    for width in (1280, 900):
+        page.set_viewport_size({"width": width, "height": 720})
+        page.get_by_role("slider", name="Move k").evaluate(MOVE, 9)
+        by.idle(page)
+        apart = page.evaluate(
+            """() => {
+                const chart = document.querySelector('.st-key-board .js-plotly-plot');
+                const root = [...document.querySelectorAll('*')].find(
+                    one => one.shadowRoot?.querySelector('.cursor')).shadowRoot;
+                const k = Number(root.querySelector('.cursor').dataset.k);
+                const its = chart.getBoundingClientRect();
+                const dots = [...root.querySelectorAll('.dot')].map(one => {
+                    const box = one.getBoundingClientRect();
+                    return [box.x + box.width / 2 - its.x, box.y + box.height / 2 - its.y];
+                });
+                const traces = chart._fullData.filter(one => one.meta === 'line');
+                return traces.map((trace, number) => {
+                    const layout = chart._fullLayout;
+                    const [x, y] = [trace.xaxis, trace.yaxis].map(
+                        name => layout[name[0] + 'axis' + name.slice(1)]);
+                    const value = trace.y[[...trace.x].indexOf(k)];
+                    return Math.hypot(dots[number][0] - x._offset - x.d2p(k),
+                                      dots[number][1] - y._offset - y.d2p(value));
+                });
+            }"""
+        )
+        panels = page.locator(".cursor .overlay line").count()
+        assert len(apart) == 7 * panels >= 35 and max(apart) < 2, apart
+    # What is no longer chosen does not come back when the window changes.
+    for name in ("Distortion", "Total", "LLM"):
+        with by.answered(page):
+            page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("slider", name="Move k").evaluate(MOVE, -3)
+    by.idle(page)
+    rows = page.locator(".cursor").evaluate(ON_BOARD)["rows"]
+    assert [row[0] for row in rows] == ["NCP", "NLLM", "WLLM", "WNLLM"]
+
+
+def read_semicolons(path):
+    return pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
+
+
+# --- a table that no code knows -------------------------------------------------------------
+class Unknown:
+    """A table, its roles and its hierarchies, all invented on the spot."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.used = set()
+        self.records = self.rng.randint(300, 600)
+        self.columns, self.how, self.allowed = {}, {}, {}
+        kinds = ["numbers", "codes", "groups"]
+        kinds += self.rng.sample(["few", "groups"], self.rng.randint(0, 2))
+        for kind in kinds:
+            getattr(self, kind)(self.name())
+        self.identifier, self.sensitive = self.name(), self.name()
+        cells = {
+            self.identifier: [self.word() for _ in range(self.records)],
+            self.sensitive: self.rng.choices([self.word() for _ in range(4)], k=self.records),
+            **self.columns,
+        }
+        order = self.rng.sample(list(cells), len(cells))
+        self.table = pd.DataFrame({name: cells[name] for name in order})
+
+    def word(self):
+        while True:
+            letters = "".join(self.rng.choices("abcdefghijklmnoprstuvwzäøñ", k=9))
+            if letters not in self.used:
+                self.used.add(letters)
+                return letters
+
+    def name(self):
+        first, second = self.word(), self.word()[:4]
+        return self.rng.choice([first, f"{first}-{second}", f"{first} {second}", f"{first}_x"])
+
+    def numbers(self, name):
+        low, narrow = self.rng.randint(-40, 4000), self.rng.choice([2, 5, 10])
+        wide = narrow * self.rng.choice([2, 3, 5])
+        values = [str(low + self.rng.randint(0, 4 * wide)) for _ in range(self.records)]
+        self.columns[name] = values
+        self.how[name] = ("Intervals", {"Widths": f"{narrow}, {wide}"})
+
+        def fits(old, new):
+            found = re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)", new)
+            bounds = found and (int(found[1]), int(found[2]))
+            return new in (old, "*") or (
+                bounds
+                and bounds[0] <= int(old) <= bounds[1]
+                and bounds[1] - bounds[0] + 1 in (narrow, wide)
+            )
+
+        self.allowed[name] = fits
+
+    def codes(self, name):
+        values = [f"{self.rng.choice('ABC')}{self.rng.randint(1000, 1400)}" for _ in range(60)]
+        self.columns[name] = self.rng.choices(values, k=self.records)
+        self.how[name] = ("Mask characters", {"Characters kept": "3, 1"})
+        self.allowed[name] = lambda old, new: (
+            new in (old, old[:3] + "**", old[:1] + "****", "*")
+        )  # fmt: skip
+
+    def groups(self, name):
+        values = [self.word() for _ in range(self.rng.randint(6, 14))]
+        self.columns[name] = self.rng.choices(values, k=self.records)
+        size, top = self.rng.randint(2, 4), self.word()
+        parents = [self.word() for _ in range(len(values) // size + 1)]
+        lines = [[value, parents[i // size], "*"] for i, value in enumerate(values)]
+        lines.append([top, parents[0], "*"])  # a value that does not occur
+        self.how[name] = ("From a file", "".join(";".join(line) + "\n" for line in lines))
+        above = ancestors(lines)
+        self.allowed[name] = lambda old, new: new in above[old]
+
+    def few(self, name):
+        values = [self.word() for _ in range(self.rng.randint(2, 5))]
+        self.columns[name] = self.rng.choices(values, k=self.records)
+        self.how[name] = ("Keep or lose", {})
+        self.allowed[name] = lambda old, new: new in (old, "*")
+
+
+def line_of(page, column):
+    """The controls in the line of a column, below its select boxes."""
+    label = by.named(page, "combobox", "Hierarchy of %s", column)
+    return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
+
+
+@pytest.mark.nightly
+def test_a_table_that_no_code_knows(server, page):
+    seed = int(os.environ.get("KANON_SEED") or secrets.randbelow(2**32))
+    print(f"KANON_SEED={seed}")
+    made = Unknown(seed)
+    separator = made.rng.choice([",", ";", "\t"])
+    content = made.table.to_csv(index=False, sep=separator).encode()
+    by.open_data(page, server)
+    by.upload(page, by.in_memory("unknown.csv", content), str(made.records))
+    roles = {made.identifier: "identifier", made.sensitive: "sensitive"}
+    for column in made.table:
+        by.give_role(page, column, roles.get(column, "quasi-identifier"))
+    for column, (builder, typed) in made.how.items():
+        by.build(page, column, builder)
+        if isinstance(typed, str):
+            choose, another = (
+                by.named(page, "button", f"{which} file for %s", column)
+                for which in ("Choose a", "Another")
+            )
+            choose.or_(another).click()
+            popover = page.get_by_test_id("stPopoverBody")
+            with by.answered(page):
+                popover.locator('input[type="file"]').set_input_files(
+                    by.in_memory("tree.csv", typed.encode())
+                )
+            expect(page.get_by_text("tree.csv: ").last).to_be_attached()
+            page.keyboard.press("Escape")
+            expect(popover).to_have_count(0)
+        else:
+            for label, text in typed.items():
+                by.type_in(page, line_of(page, column).get_by_label(label), text)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    by.go(page, "Anonymise")
+    metric = METRICS[made.rng.choice([*PUBLISHED])].card.title
+    by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), metric)
+    by.anonymise(page)
+    k = made.rng.randint(2, 9)
+    by.to_k(page, k)
+    released = read(by.download(page, "Released table").path())
+    assert set(released) == set(made.table) - {made.identifier}
+    assert len(released) == made.records
+    assert list(released[made.sensitive]) == list(made.table[made.sensitive])
+    assert released.groupby(list(made.columns)).size().min() >= k
+    text = released.to_csv()
+    assert not any(person in text for person in made.table[made.identifier])
+    for column, fits in made.allowed.items():
+        pairs = set(zip(made.table[column], released[column], strict=True))
+        assert {pair for pair in pairs if not fits(*pair)} == set(), column
+    assert (released[list(made.columns)] != made.table[list(made.columns)]).any(axis=None)
+
+
+# --- without a mouse ------------------------------------------------------------------------
+@pytest.mark.nightly
+def test_by_keyboard_only(server, page):
+    by.open_start(page, server)
+    keys = page.keyboard
+    by.tab_to(page, page.get_by_role("button", name="Table: Synthetic census"))
+    keys.press("Enter")
+    by.tab_to(page, page.get_by_role("combobox", name="Work on a sample"))
+    keys.type("Hospital")
+    expect(page.get_by_role("option")).to_have_count(1)
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", name="What does k = 2 cost?")).to_be_visible()
+    by.idle(page)
+    keys.press("Escape")
+    by.tab_to(page, by.button(page, "Anonymise"))
+    keys.press("Enter")
+    by.wait_for_result(page)
+    by.tab_to(page, page.get_by_role("slider"))
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    expect(page.get_by_role("heading", name="What does k = 4 cost?")).to_be_visible()
+    by.idle(page)
+    by.tab_to(page, by.button(page, "Released table"))
+    with page.expect_download() as coming:
+        keys.press("Enter")
+    released = read(coming.value.path())
+    assert released.groupby(["age", "zip", "sex"]).size().min() >= 4
+    assert len(released) == 10 and "name" not in released
+    by.tab_to(page, page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data"))
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("What is in this table")
+
+
+def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, page):
+    by.open_start(page, server)
+    nameless, barriers = {}, {}
+    for title in by.QUESTIONS:
+        by.go(page, title)
+        if title == "Compare":
+            by.compare(page)
+        if title == "Lattice":
+            expect(page.get_by_text("combinations of levels satisfy k = 5")).to_be_visible()
+        if title == "Report":
+            by.make_report(page)
+        by.picture_for_docs(page, title)
+        controls = page.get_by_test_id("stMain").locator(
+            "button, input, [role=combobox], [role=slider], [role=tab], a[href]"
+        )
+        names = controls.evaluate_all(
+            "all => all.map(one => (one.getAttribute('aria-label') ?? (one.innerText"
+            " || one.textContent) ?? '').trim() || one.labels?.[0]?.innerText || one.title"
+            " || one.outerHTML)"
+        )
+        assert len(names) > 10
+        nameless[title] = [name for name in names if name.startswith("<") or "\\" in name]
+        barriers[title] = by.barriers(page)
+    assert {title: found for title, found in nameless.items() if found} == {}
+    assert {title: found for title, found in barriers.items() if found} == {}
+
+
+# --- text that would like to be more --------------------------------------------------------
+HARMFUL = [
+    '<img src="/x" onerror="window.harmed=1">',
+    "![x](http://example.invalid/a.png)",
+    "<script>window.harmed=1</script>",
+]
+
+
+def test_nothing_from_a_table_is_executed_or_fetched(server, page):
+    table = pd.DataFrame(
+        {
+            name: [f"{HARMFUL[i - 1]}{row % 4}" for row in range(40)]
+            for i, name in enumerate(HARMFUL)
+        }
+    )
+    by.open_data(page, server)
+    name = "<img src=x onerror=window.harmed=1> ![x](http:example.invalid).csv"
+    by.upload(page, by.in_memory(name, table.to_csv(index=False).encode()), "40")
+    for column in HARMFUL:
+        by.give_role(page, column, "quasi-identifier")
+    by.build(page, HARMFUL[0], "Intervals")
+    by.type_in(page, line_of(page, HARMFUL[0]).get_by_label("Widths"), "5")
+    expect(page.get_by_role("alert")).to_contain_text("onerror")
+    by.picture(page, "harmful-data")
+    by.build(page, HARMFUL[0], "Keep or lose")
+    by.go(page, "Anonymise")
+    by.anonymise(page)
+    page.get_by_text("How it is computed").click()
+    expect(page.get_by_role("table")).to_be_visible()
+    assert page.evaluate("window.harmed") is None
+    assert page.locator('img[src*="x" i][onerror], img[src*="example"]').count() == 0
+    released = read(by.download(page, "Released table").path())
+    assert list(released) == HARMFUL
+
+
+def test_a_column_is_called_what_it_is_called(server, page):
+    names = [
+        *("a->b", "a--b", ":material/home: x", ":smile: x", "50$ or 60$", "~~x~~ ^y^", "# x"),
+        *("www.example.com x", "http://example.com/x", "ana@example.com", "&lt;b&gt; &amp;"),
+        "![x](http://example.com/a.png)",
+    ]
+    by.open_data(page, server)
+    content = pd.DataFrame({name: list("abcd") for name in names}).to_csv(index=False).encode()
+    by.upload(page, by.in_memory("t.csv", content), "4")
+    badges = page.locator(".stMarkdownBadge")
+    expect(badges).to_have_count(len(names))
+    # The first word is the name of the icon.
+    shown = [badge.inner_text().split(maxsplit=1)[1] for badge in badges.all()]
+    # An invisible character keeps an address from becoming a link.
+    assert [text.replace("\u2060", "") for text in shown] == names
+    links = page.get_by_test_id("stMain").locator('a[href*="example"]')
+    assert [link.get_attribute("href") for link in links.all()] == []
+
+
+# --- much of it -----------------------------------------------------------------------------
+@pytest.mark.nightly
+def test_a_file_above_the_limit_is_refused_and_the_app_goes_on(server, page, tmp_path):
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(201 * 2**20)
+    by.open_data(page, server)
+    page.locator('[class*="st-key-upload-"] input[type="file"]').set_input_files(large)
+    # Streamlit refuses it before a byte is sent: a red mark, and why when it is pointed at;
+    # our sentence stands beside it.
+    chip = page.get_by_test_id("stFileChip")
+    expect(chip).to_have_attribute("aria-invalid", "true")
+    sentence = chip.evaluate("chip => getComputedStyle(chip, '::after').content")
+    assert "larger than allowed" in sentence
+    chip.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("File must be 200.0MB or smaller")
+    expect(page.get_by_role("heading", name="30\u202f000 records,")).to_be_visible()
+    by.picture(page, "too-large")
+    by.upload(page, by.in_memory("small.csv", b"age,sex\n1,F\n2,M\n"), "2")
+    by.go(page, "Anonymise")
+    by.anonymise(page)
+
+
+@pytest.mark.nightly
+def test_cancel_is_quick_and_the_old_result_stays(server, page):
+    # All different, and any two as different as any others: no branch can be cut.
+    lines = "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(20_000))
+    by.open_data(page, server)
+    by.upload(page, by.in_memory("many.csv", f"age,born,sex\n{lines}".encode()), "20\u202f000")
+    by.give_role(page, "age", "insensitive")
+    by.give_role(page, "born", "insensitive")
+    by.give_role(page, "sex", "quasi-identifier")
+    by.go(page, "Anonymise")
+    by.anonymise(page)
+    alteration = page.get_by_test_id("stMetricValue").first.inner_text()
+    by.go(page, "Data")
+    for column in ("age", "born"):
+        by.give_role(page, column, "quasi-identifier")
+    expect(page.get_by_text("20\u202f000", exact=True)).to_be_visible()  # classes
+    by.go(page, "Anonymise")
+    before = server.children()
+    by.button(page, "Anonymise").click()
+    expect(page.get_by_text(re.compile("classes left of 20.000"))).to_be_visible(timeout=60_000)
+    by.picture(page, "busy")
+    began = time.monotonic()
+    by.button(page, "Cancel").click()
+    expect(page.get_by_text("The run was cancelled")).to_be_visible(timeout=2000)
+    measure("cancel, s", began)
+    assert len(before) == 1
+    server.wait_for_the_end_of(before)
+    expect(page.get_by_text(by.OUTDATED)).to_be_visible()
+    by.idle(page)
+    expect(page.get_by_text(by.RESULT)).to_be_visible()
+    assert page.get_by_test_id("stMetricValue").first.inner_text() == alteration
+    expect(by.button(page, "Anonymise")).to_be_enabled()
+
+
+def equal_sized(mark):
+    """A table above 1 MiB that differs from others like it only off its head, middle and tail."""
+    notes = [f"{mark if 1000 <= i < 1400 else 'same'}-{i:04}-{'x' * 300}" for i in range(4000)]
+    return pd.DataFrame({"sex": ["F", "M"] * 2000, "note": notes})
+
+
+@pytest.mark.nightly  # tests/studio/test_isolation.py keeps sessions apart in every run
+def test_two_users_at_once(server, open_window):
+    ana, ben = open_window(), open_window()
+    tables = {page: equal_sized(mark) for page, mark in ((ana, "anas"), (ben, "bens"))}
+    for page, title in ((ana, "anas-file.csv"), (ben, "bens-file.csv")):
+        by.open_data(page, server)
+        content = tables[page].to_csv(index=False).encode()
+        assert len(content) > 2**20
+        by.upload(page, by.in_memory(title, content), "4\u202f000")
+        by.give_role(page, "sex", "quasi-identifier")
+        by.give_role(page, "note", "insensitive")
+        by.go(page, "Anonymise")
+        by.anonymise(page)
+    assert "bens" not in ana.content() and "anas" not in ben.content()
+    with ana.expect_download() as anas, ben.expect_download() as bens:
+        by.button(ana, "Released table").click(no_wait_after=True)
+        by.button(ben, "Released table").click(no_wait_after=True)
+    contents = [Path(coming.value.path()).read_bytes() for coming in (anas, bens)]
+    names = {coming.value.suggested_filename for coming in (anas, bens)}
+    assert len(contents[0]) == len(contents[1]) > 2**20 and len(names) == 2
+    for content, table in zip(contents, tables.values(), strict=True):
+        assert content == table.to_csv(index=False).encode()
+    by.go(ben, "Data")
+    assert "anas" not in ben.content()
+
+
+# --- other kinds of file --------------------------------------------------------------------
+@pytest.mark.nightly
+def test_every_format_holds_the_same_table(server, page):
+    by.open_start(page, server)
+    expected = read(by.download(page, "Released table").path())
+    sizes = expected.groupby(
+        ["age", "sex", "region", "education", "marital-status", "occupation"]
+    ).size()
+    assert sizes.min() >= 5 and len(expected) == 30_000 and "person" not in expected
+    readers = {
+        "PARQUET": pd.read_parquet,
+        "XLSX": lambda path: pd.read_excel(path, engine="calamine", dtype=str),
+        "FEATHER": pd.read_feather,
+        "TSV": lambda path: pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False),
+    }
+    for kind, reader in readers.items():
+        by.choose(page, page.get_by_role("combobox", name="Format"), kind)
+        coming = by.download(page, "Released table")
+        assert re.search(rf"-[0-9a-f]{{12}}\.{kind.lower()}$", coming.suggested_filename)
+        found = reader(coming.path())
+        assert list(found) == list(expected)
+        assert found.astype(str).values.tolist() == expected.values.tolist(), kind

@@ -1,0 +1,144 @@
+"""Cancel on every page, two users at once, and workers that die, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from support import browser as by
+
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
+
+MEASURED: dict[str, object] = {}
+TIMINGS = "timings-reliability.json"
+
+CANCELS = ("Anonymise", "Hierarchies", "Lattice", "Compare", "Privacy", "Utility")
+"""The pages where a calculation is begun; each has a Cancel that stops any."""
+
+# All different, and any two as different as any others: no branch of a search can be cut.
+HARD = "age,born,sex\n" + "".join(f"{i},{i},{'FM'[i % 2]}\n" for i in range(45_000))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table that takes an engine a while to open."""
+    found = tmp_path_factory.mktemp("tables")
+    draw = np.random.default_rng(5)
+    columns = {f"c{place}": draw.integers(0, 900_000, 1_500_000) for place in range(12)}
+    pd.DataFrame(columns).to_parquet(found / "many.parquet")
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(chromium, folder, tmp_path_factory):
+    """A server of its own: its worker is killed, and it may open a table where it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KANON_TABLES", str(folder))
+        with by.serving(tmp_path_factory.mktemp("server")) as running:
+            yield running
+    by.write_measured(sys.modules[__name__])
+
+
+def hard_run(page, server):
+    """A run that takes minutes, ready to be begun."""
+    by.open_data(page, server)
+    by.upload(page, by.in_memory("hard.csv", HARD.encode()), "45\u202f000")
+    for column in ("age", "born", "sex"):
+        by.give_role(page, column, "quasi-identifier")
+        by.build(page, column, "Keep or lose")
+
+
+def begin(page):
+    by.go(page, "Anonymise")
+    by.button(page, "Anonymise").click()
+    expect(page.get_by_text(re.compile("classes left of 45.000"))).to_be_visible(timeout=60_000)
+
+
+def cancelled(page, server):
+    """Press Cancel; after how many seconds the page says so, and that no process is left."""
+    worker = server.children()
+    began = time.monotonic()
+    by.button(page, "Cancel").click()
+    expect(page.get_by_text("cancelled").first).to_be_visible(timeout=10_000)
+    seconds = time.monotonic() - began
+    server.wait_for_the_end_of(worker)
+    by.idle(page)
+    return round(seconds, 2)
+
+
+def test_cancel_on_every_page(server, page, folder):
+    hard_run(page, server)
+    took = {}
+    for title in CANCELS:
+        begin(page)
+        by.go(page, title)
+        took[title] = cancelled(page, server)
+    by.go(page, "Data")
+    page.get_by_role("tab", name="A path or a database").click()
+    page.get_by_role("textbox", name="Path of a table").fill(str(folder / "many.parquet"))
+    by.button(page, "Open the table").click()
+    expect(by.button(page, "Cancel")).to_be_enabled()
+    took["Data"] = cancelled(page, server)
+    MEASURED["cancel, s"] = took
+
+
+def test_a_user_clicks_while_another_ones_run_takes_the_worker(server, open_window):
+    """What the second user does needs no worker, but the server and the processors are the same."""
+    busy, other = open_window(), open_window()
+    by.open_start(other, server)
+    found = MEASURED["clicks, s"] = {}
+    for who in ("alone", "beside a run"):
+        if who == "beside a run":
+            hard_run(busy, server)
+            begin(busy)
+        slider = other.get_by_role("slider")
+        slider.focus()
+        found[who] = []
+        for step in range(16):
+            heading = other.get_by_role("heading", level=1)
+            before = heading.inner_text()
+            with by.answered(other):
+                began = time.monotonic()
+                slider.press("ArrowRight" if step % 4 else "ArrowLeft")
+                expect(heading).not_to_have_text(before, timeout=30_000)
+                found[who].append(round(time.monotonic() - began, 3))
+    by.button(busy, "Cancel").click()
+    expect(busy.get_by_text("The run was cancelled")).to_be_visible()
+
+
+def kill_worker(server):
+    (worker,) = server.children()
+    os.kill(worker, signal.SIGKILL)
+    server.wait_for_the_end_of({worker})
+
+
+def test_a_worker_that_is_killed_is_told_of_on_every_page_and_the_next_run_works(server, page):
+    draw = random.Random(1)
+    hard_run(page, server)
+    told = page.get_by_text("The worker process ended unexpectedly")
+    killed = 0
+    for title in CANCELS:
+        begin(page)
+        by.go(page, title)
+        expect(told).to_have_count(0)
+        page.wait_for_timeout(1000 * draw.random())
+        kill_worker(server)
+        expect(told.first).to_be_visible()
+        by.idle(page)
+        killed += 1
+    by.go(page, "Data")  # a reload would bring the hard table back: another one is chosen instead
+    page.get_by_role("tab", name="Samples").click()
+    with by.answered(page):
+        by.button(page, "Hospital, ten records").click()
+    by.go(page, "Anonymise")
+    by.anonymise(page)
+    MEASURED["kills"] = killed

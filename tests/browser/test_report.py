@@ -1,0 +1,62 @@
+"""The report in a real browser: made on its page, it asks nobody for anything, and draws."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from kanon.plan import Plan
+from kanon.report.gathering import gather
+from kanon.report.public import for_publication
+from kanon.report.rendering import rendered
+from support import browser as by
+from support.people_plans import PEOPLE, plan_with
+
+pytestmark = pytest.mark.browser
+
+
+def opens_offline(chrome, path):
+    """A report opens without a connection, draws, and hands out its numbers."""
+    context = chrome.new_context(viewport=by.VIEWPORT, offline=True)
+    try:
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        assert page.locator("figure .main-svg").first.is_visible()
+        assert page.locator(".js-plotly-plot").count() == 3
+        assert asked == [path.as_uri()] and said == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= by.VIEWPORT["width"]
+        with page.expect_download() as download:
+            page.get_by_role("link", name="All numbers as JSON").click()
+        assert download.value.suggested_filename == "report.json"
+        assert all(url.startswith("data:") for url in asked[1:])
+    finally:
+        context.close()
+
+
+def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_path):
+    report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
+    path = tmp_path / "report.html"
+    path.write_bytes(rendered(for_publication(report)))
+    opens_offline(chrome, path)
+
+
+@pytest.mark.nightly  # in every run: test_report_page.py, and one for publication above
+def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, tmp_path):
+    by.open_start(page, server)
+    by.go(page, "Report")
+    by.type_in(page, page.get_by_role("textbox", name="Recipient"), "Teaching <b>$x$</b>")
+    by.make_report(page)
+    page.get_by_text("Preview", exact=True).click()
+    shown = page.frame_locator("iframe")
+    shown.get_by_text("Teaching <b>$x$</b>").wait_for()
+    shown.locator("figure .main-svg").last.wait_for()
+    assert shown.locator(".js-plotly-plot").count() == 3
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth") <= by.VIEWPORT["width"]
+    path = tmp_path / "report.html"
+    by.download(page, "Report").save_as(path)
+    opens_offline(chrome, path)

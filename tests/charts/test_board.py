@@ -1,0 +1,568 @@
+"""The pictures of a comparison: looks, the board and its layout, the front, small multiples."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kanon.charts.board import draw_board, panel_table
+from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
+from kanon.charts.looks import look_of, looks_of
+from kanon.charts.measured import measures_of
+from kanon.charts.multiples import small_multiples
+from kanon.charts.panels import KINDS
+from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
+from kanon.charts.style import (
+    KEPT_COLOURS,
+    STRATEGY_COLOURS,
+    STRATEGY_DASHES,
+    STRATEGY_MARKERS,
+)
+from kanon.errors import PlanError
+from kanon.experiments.comparison import (
+    CRITERIA,
+    Comparison,
+    Line,
+    combined,
+    titles_of_configurations,
+)
+from kanon.experiments.sweep import Configuration
+from kanon.hierarchy.build import suppression
+from kanon.matrices import cut, matrix_of
+from kanon.measures import class_sizes
+from kanon.measures.along import Points
+from kanon.measures.pareto import pareto_front
+from kanon.metrics import METRICS, metric_named, potentials
+from kanon.plan import Plan
+from kanon.run import algorithm_named, prepare
+from kanon.strategies import STRATEGIES
+from support.random_tables import SEVEN, examples, problems
+
+KS = (2, 4, 6)
+BEST_L = {"disease": 2.0}
+
+
+def points(percent, diversity, distance, ks=KS):
+    """Criteria that all have the same percentages, and l and t of one sensitive column."""
+    percent = np.array(percent, dtype=float)
+    names = [f"alteration_{name}" for name in SEVEN]
+    names += [name for name in CRITERIA if name != "min_k"]
+    numbers = {**dict.fromkeys(names, percent), "classes": np.array([3, 2, 1])[: len(ks)]}
+    private = {
+        "entropy_l": np.array(diversity, dtype=float) / 50,  # of 2.0: in percent what is given
+        "t_norm1": np.array(distance, dtype=float) / 50,
+    }
+    return Points({"k": np.array(ks), "min_k": np.array(ks), **numbers, **private})
+
+
+def line(configuration, percent=(1, 5, 9), *ties, diversity=(20, 40, 60), distance=(50, 30, 10),
+         kept=False):  # fmt: skip
+    """A line with given percentages under tie seeds None, 7, 8, …"""
+    if isinstance(configuration, str):
+        configuration = Configuration(configuration)
+    seeds = [None, *range(7, 7 + len(ties))]
+    runs = {
+        seed: points(one, diversity, distance)
+        for seed, one in zip(seeds, (percent, *ties), strict=True)
+    }
+    guide = METRICS[configuration.metric]
+    return Line(configuration, guide, runs, kept=kept, best_l=BEST_L)
+
+
+def compared(*lines, sensitive="disease"):
+    titles = titles_of_configurations(
+        [one.configuration for one in lines], {m: METRICS[m].card.title for m in METRICS}
+    )
+    named = tuple(replace(one, title=title) for one, title in zip(lines, titles, strict=True))
+    return Comparison(named, tuple(METRICS[name] for name in SEVEN), 6, KS, sensitive)
+
+
+def lines_drawn(figure):
+    return [trace for trace in figure.data if trace.meta == "line"]
+
+
+# --- looks ------------------------------------------------------------------------------------
+
+
+def oklab(colours: list[str], seen: np.ndarray) -> np.ndarray:
+    """Colours in OKLab, as an eye sees them that mixes linear red, green and blue by ``seen``."""
+    given = np.array([[int(one[at : at + 2], 16) / 255 for at in (1, 3, 5)] for one in colours])
+    linear = np.where(given <= 0.04045, given / 12.92, ((given + 0.055) / 1.055) ** 2.4)
+    to_cones = np.array([
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ])  # fmt: skip
+    to_lab = np.array([
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ])  # fmt: skip
+    return np.cbrt(np.clip(linear @ seen.T, 0, 1) @ to_cones.T) @ to_lab.T
+
+
+# Machado, Oliveira, Fernandes 2009, severity 1.
+EYES = {
+    "normal": np.eye(3),
+    "protanope": np.array([
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]),
+    "deuteranope": np.array([
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]),
+    "tritanope": np.array([
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_colours_of_strategies_stay_apart_for_every_eye(eye):
+    seen = oklab(list(STRATEGY_COLOURS.values()), EYES[eye])
+    nearest = min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2))
+    assert nearest > 0.08, "about four times what can just be told apart"
+
+
+def test_every_strategy_has_a_look_of_its_own():
+    for looks in (STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS):
+        assert set(STRATEGIES) <= set(looks), "give the new strategy a look"
+        assert len(set(looks.values())) == len(looks)
+
+
+def test_colour_says_the_metric_and_dash_and_marker_the_strategy():
+    both = compared(*map(line, combined(["ncp", "llm"], ["s1", "s3"], ["table", "class"])))
+    looks = looks_of(both)
+    assert looks["ncp"].colour == looks["ncp · s3"].colour == looks["ncp · s3 · class"].colour
+    assert looks["ncp"].colour != looks["llm"].colour
+    for one in both.lines:
+        strategy = one.configuration.strategy
+        assert looks[one.name].dash == STRATEGY_DASHES[strategy]
+        assert looks[one.name].marker == STRATEGY_MARKERS[strategy]
+        assert looks[one.name].filled is (one.configuration.scope == "table")
+    assert looks["llm · s3 · class"].symbol == "triangle-up-open"
+
+
+def test_where_strategies_alone_vary_colour_says_the_strategy():
+    some = compared(*map(line, combined(["nllm"], ["s1", "s3", "l"])))
+    assert [look.colour for look in looks_of(some).values()] == [
+        STRATEGY_COLOURS[name] for name in ("s1", "s3", "l")
+    ]
+    alone = compared(line(Configuration("nllm", "s3")))
+    assert look_of(alone, alone.lines[0]).colour == looks_of(compared(line("nllm")))["nllm"].colour
+
+
+@given(st.data())
+def test_no_two_lines_look_alike(data):
+    several = st.lists(
+        st.builds(
+            Configuration,
+            st.sampled_from(SEVEN),
+            st.sampled_from(sorted(STRATEGIES)),
+            st.none(),
+            st.sampled_from(["table", "class"]),
+            st.sampled_from(["gaa", "gaa-small", "datafly"]),
+        ),
+        min_size=1, max_size=20, unique=True,
+    )  # fmt: skip
+    chosen = [line(one) for one in data.draw(several)]
+    names = [one.name for one in chosen]
+    chosen = [one for place, one in enumerate(chosen) if one.name not in names[:place]]
+    kept = [replace(one, name=f"kept {place}", kept=True) for place, one in enumerate(chosen[:3])]
+    looks = looks_of(compared(*chosen, *kept))
+    assert list(looks) == [one.name for one in (*chosen, *kept)]
+    assert len(set(looks.values())) == len(looks)
+    assert [looks[one.name].colour for one in kept] == list(KEPT_COLOURS[: len(kept)])
+
+
+# --- layouts ----------------------------------------------------------------------------------
+
+PANELS = st.builds(
+    Panel,
+    st.sampled_from(sorted(KINDS)),
+    st.sampled_from(["", "min_k", "l_percent"]),
+    st.text(max_size=5),
+    st.sampled_from(["", "ncp"]),
+    st.lists(st.text(max_size=5), max_size=3).map(tuple),
+)
+
+
+@given(st.lists(PANELS, min_size=2, max_size=6))
+def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
+    layout = Layout(tuple(panels))
+    assert layout_from_json(layout.to_json(), KINDS) == layout
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "This file is no layout: it is not JSON."),
+        ("[]", "This file is no layout: it has no panels."),
+        ('{"panels": []}', "Layout key version: field required."),
+        ('{"version": 2, "panels": []}', "Layout key version: input should be 1."),
+        ('{"version": 1, "panels": []}', "A board has 2 to 6 panels; this layout has 0."),
+        ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
+        (
+            '{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}',
+            "Panel 2 has the kind 'pie', which is unknown; known are curve,",
+        ),
+        (
+            '{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}',
+            "Layout key panels.1.colour: there is no such key; known are kind, measure, column,",
+        ),
+        ('{"version": 1, "panels": [{"measure": "min_k"}]}', "Layout key panels.1.kind: field req"),
+        ('{"version": 1, "panels": [{"kind": 3}]}', "Layout key panels.1.kind: input should be a"),
+        ('{"version": 1, "panels": [{"kind": "curve", "lines": "ncp"}]}', "panels.1.lines: input"),
+        ('{"version": 1, "panels": null}', "Layout key panels: input should be"),
+    ],
+)
+def test_what_is_no_layout_is_said_in_a_sentence(text, sentence):
+    with pytest.raises(PlanError) as caught:
+        layout_from_json(text, KINDS)
+    assert sentence in caught.value.sentence and "\n" not in caught.value.sentence
+
+
+@given(st.text(max_size=40) | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(
+    json.dumps))  # fmt: skip
+def test_no_text_breaks_the_reading_of_a_layout(text):
+    with pytest.raises(PlanError):
+        layout_from_json(text, KINDS)
+
+
+@given(st.lists(PANELS, min_size=2, max_size=6), st.integers(2, 6))
+def test_a_board_of_another_size_keeps_what_stood_first(panels, number):
+    layout = Layout(tuple(panels)).sized(number)
+    assert len(layout.panels) == number
+    assert layout.panels[: len(panels)] == tuple(panels)[:number]
+
+
+def test_without_a_choice_the_board_shows_l_and_t_where_there_are_any():
+    with_l = compared(line("ncp"))
+    assert [panel.measure for panel in starting_layout(with_l.criteria).panels] == [
+        "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
+    ]  # fmt: skip
+    without = compared(line("ncp"), sensitive="")
+    assert starting_layout(without.criteria) == PRESETS["Costs"]
+    assert [panel.measure for panel in PRESETS["Costs"].panels] == list(CRITERIA)
+
+
+# --- the board --------------------------------------------------------------------------------
+
+
+def test_the_board_and_its_cursor_speak_of_the_same_numbers():
+    comparison = compared(line("ncp", [1, 5, 9], [2, 6, 9]), line("llm", [3, 8, 9], [1.5, 9, 9]))
+    board = draw_board(comparison)
+    cursor = board.cursor
+    assert cursor["ks"] == [2, 4, 6]
+    assert [panel["title"] for panel in cursor["panels"]] == [
+        measures_of(comparison)[panel.measure].title
+        for panel in starting_layout(comparison.criteria).panels
+    ]
+    assert [list(trace.y) for trace in lines_drawn(board.figure)] == [
+        values for panel in cursor["panels"] for values in panel["values"]
+    ]
+    for place, panel in enumerate(cursor["panels"], 1):
+        axis = board.figure.layout["xaxis" if place == 1 else f"xaxis{place}"]
+        assert list(axis.domain) == panel["x"]
+        assert list(axis.range) == cursor["range"]
+        assert axis.fixedrange, "a zoomed axis would leave the cursor behind"
+        assert axis.automargin is False
+        height = board.figure.layout["yaxis" if place == 1 else f"yaxis{place}"]
+        assert list(height.range) == panel["range"] and height.fixedrange
+        assert (height.type == "log") is panel["log"]
+    percent = [panel["range"] for panel in cursor["panels"] if not panel["log"]]
+    assert len(percent) == 5
+    assert all(one == percent[0] for one in percent), "compared panels share one scale"
+    assert [trace.line.color for trace in lines_drawn(board.figure)[:2]] == [
+        told["colour"] for told in cursor["lines"]
+    ]
+
+
+def test_curves_are_stairs_only_where_every_k_is_known():
+    figure = draw_board(compared(line("ncp", [1, 5, 9]))).figure
+    assert {trace.line.shape for trace in lines_drawn(figure)} == {"linear"}
+    assert {trace.mode for trace in lines_drawn(figure)} == {"lines+markers"}
+
+
+def test_the_numbers_at_the_cursor_are_rounded_once_and_the_best_is_marked():
+    found = compared(
+        line("ncp", [1.24, 5, 9], diversity=(20, 40, 60)),
+        line("llm", [1.16, 5.04, 9], diversity=(30, 40, 60)),
+        line("total", [3, 4, 9], diversity=(10, 50, 60)),
+    )
+    columns = {one["title"]: one for one in draw_board(found).cursor["columns"]}
+    mean, diversity = columns["Mean alteration"], columns["Diversity (entropy l)"]
+    assert [row[0] for row in mean["shown"]] == ["1.2", "1.2", "3.0"]
+    assert mean["marks"] == [[1, 0, 0], [1, 0, 0], [0, 1, 0]], "equal is what looks equal"
+    assert (mean["arrow"], diversity["arrow"]) == ("↓", "↑")
+    assert diversity["marks"] == [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "of diversity, more is better"
+
+
+def test_where_ties_decide_the_numbers_say_so():
+    found = compared(
+        line("ncp", [1, 5, 9], [2, 5, 9]), line("llm", [3, 8, 9], [1.5, 8, 9]),
+        line("total", [7, 8, 9], [7, 8, 9]),
+    )  # fmt: skip
+    marks = draw_board(found).cursor["columns"][0]["marks"]
+    assert marks == [[3, 1, 0], [2, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("number", range(2, 7))
+def test_the_panels_stand_in_a_grid_and_the_numbers_beside_or_below(number):
+    layout = starting_layout(compared(line("ncp")).criteria).sized(number)
+    board = draw_board(compared(line("ncp"), line("llm")), layout)
+    panels = board.cursor["panels"]
+    assert len(panels) == number
+    columns = {round(panel["x"][0], 6) for panel in panels}
+    rows = {round(panel["y"][0], 6) for panel in panels}
+    assert (len(rows), len(columns)) == {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3)}[
+        number
+    ]
+    numbers, margin = board.cursor["numbers"], board.cursor["margin"]
+    if number == 5:
+        assert numbers["height"] == 0
+        taken = [(panel["x"], panel["y"]) for panel in panels]
+        assert (numbers["x"], numbers["y"]) not in taken
+        hidden = board.figure.layout.xaxis6
+        assert not hidden.visible and list(hidden.domain) == numbers["x"]
+    else:
+        assert margin["bottom"] - numbers["height"] == 58 and numbers["height"] > 80
+
+
+def test_with_many_lines_the_table_of_numbers_scrolls_instead_of_growing():
+    every = [line(one) for one in combined(SEVEN, ["s1", "s3"])]
+    few = draw_board(compared(*every[:9])).cursor["numbers"]["height"]
+    assert draw_board(compared(*every)).cursor["numbers"]["height"] == few
+
+
+def mixed_board(comparison, *panels):
+    tree = suppression(["a", "<b>", "c"])
+    depth = potentials(metric_named("ncp"), [tree])[0]
+
+    def costs(column, metric):
+        return matrix_of(tree, depth, cut(tree, tree.root)) if column == "sex" else None
+
+    layout = Layout(panels)
+    return draw_board(comparison, layout, costs), layout, costs
+
+
+def test_a_matrix_and_a_scatter_stand_beside_a_curve():
+    comparison = compared(
+        line("ncp", [1, 5, 9], diversity=(20, 40, 60)),
+        line("llm", [2, 4, 8], diversity=(30, 40, 50)),
+        line("total", [3, 6, 9], diversity=(25, 41, 60)),
+    )
+    board, layout, costs = mixed_board(
+        comparison, Panel("curve", "min_k", lines=("ncp", "gone")),
+        Panel("matrix", column="sex", metric="ncp"), Panel("scatter", "l_percent"),
+    )  # fmt: skip
+    curve, matrix, scatter = board.cursor["panels"]
+    assert curve["lines"] == [0] and len(curve["values"]) == 1
+    assert matrix["kind"] == "still"
+    (heat,) = [trace for trace in board.figure.data if trace.type == "heatmap"]
+    assert heat.z.max() == 100 and heat.z.min() == 0, "shares of losing a value"
+    assert "<b>" not in str(heat.customdata) and heat.customdata[0][1] == ["a", "&lt;b&gt;"]
+    assert scatter["xs"][1] == [2, 4, 8] and scatter["values"][1] == [30, 40, 50]
+    assert scatter["front"] == [[0, 1], [1, 2], [0, 1, 2]], "by hand; equal ones stay"
+    assert scatter["said"][0] == "Nobody beats NCP and LLM in both diversity and mean alteration."
+    assert [column["title"] for column in board.cursor["columns"]] == [
+        "Minimum k", "Mean alteration", "Diversity (entropy l)"
+    ]  # fmt: skip
+    tables = [panel_table(comparison, layout, place, costs) for place in range(3)]
+    assert set(tables[0]["configuration"]) == {"ncp"} and tables[0]["min_k"].tolist() == [2, 4, 6]
+    assert tables[1].shape[0] == len(heat.z)
+    at_two = tables[2][tables[2]["k"] == 2]
+    assert at_two["on_front"].tolist() == [True, True, False]
+
+
+def test_what_a_comparison_lacks_is_said_in_its_place():
+    comparison = compared(line("ncp"), sensitive="")
+    board, layout, costs = mixed_board(
+        comparison, Panel("curve", "l_percent"), Panel("scatter", "t_percent"),
+        Panel("matrix", column="gone"), Panel("curve", "min_k", lines=("gone",)),
+        Panel("curve", "no such"), Panel("matrix"),
+    )  # fmt: skip
+    texts = [one.text.replace("<br>", " ") for one in board.figure.layout.annotations]
+    assert sum("needs a sensitive column" in text for text in texts) == 2
+    assert "This table has no cost matrix of gone." in texts
+    assert "None of the configurations chosen for this panel is compared now." in texts
+    assert "This comparison has no measure no such." in texts
+    assert "Choose a column and a metric for this cost matrix." in texts
+    assert not lines_drawn(board.figure) and board.cursor["columns"] == []
+    assert all(panel_table(comparison, layout, place, costs).empty for place in range(6))
+
+
+def test_bands_stand_behind_the_lines_of_the_board():
+    bands = compared(line("ncp", [1, 5, 9], [2, 4, 9]), line("llm", [3, 8, 9], [3, 8, 9]))
+    figure = draw_board(bands, PRESETS["l and t"].sized(3)).figure
+    filled = [trace for trace in figure.data if trace.fill == "tonexty"]
+    assert len(filled) == 2 * 3
+    third = [trace for trace in filled if trace.xaxis == "x3"]
+    assert [list(trace.y) for trace in third] == [[2, 5, 9], [3, 8, 9]]
+    scatter = draw_board(bands, Layout((Panel("scatter", "l_percent"), Panel("scatter", "min_k"))))
+    assert scatter.cursor["panels"][0]["wide"] == [[[1, 4, 9], [3, 8, 9]], [[2, 5, 9], [3, 8, 9]]]
+
+
+def test_what_a_cursor_is_told_can_be_sent():
+    every = compared(*map(line, combined(["ncp", "llm"], sorted(STRATEGIES), ["table", "class"])))
+    layout = Layout(tuple(Panel(kind, "l_percent", "sex", "ncp") for kind in KINDS))
+    json.dumps(draw_board(every, layout).cursor, allow_nan=False)
+
+
+# --- the front --------------------------------------------------------------------------------
+
+COORDINATES = st.integers(-3, 3).map(float) | st.just(float("nan"))
+
+
+@examples(200)
+@given(
+    st.integers(1, 3).flatmap(
+        lambda width: st.tuples(
+            st.lists(st.tuples(*[COORDINATES] * width), min_size=1, max_size=9),
+            st.tuples(*[st.sampled_from(["lower", "higher"])] * width),
+        )
+    )
+)
+def test_the_front_is_what_its_definition_says(case):
+    points, directions = case
+    found = pareto_front(np.array(points), directions)
+
+    def beats(one, other):
+        pairs = list(zip(one, other, directions, strict=True))
+        as_good = all(a <= b if way == "lower" else a >= b for a, b, way in pairs)
+        return as_good and any(a < b if way == "lower" else a > b for a, b, way in pairs)
+
+    for place, point in enumerate(points):
+        known = not any(np.isnan(point))
+        expected = known and not any(beats(other, point) for other in points)
+        assert found[place] == expected
+    if any(not any(np.isnan(point)) for point in points):
+        assert found.any(), "somebody is always ahead"
+
+
+@pytest.mark.parametrize("directions", [["lower"], ["lower", "best"]])
+def test_a_front_needs_a_direction_per_coordinate(directions):
+    with pytest.raises(ValueError, match="direction"):
+        pareto_front(np.zeros((3, 2)), directions)
+
+
+def test_the_scatter_names_whom_nobody_beats():
+    found = compared(
+        line("ncp", [1, 5, 9], diversity=(20, 40, 60)),
+        line("llm", [2, 4, 8], diversity=(30, 40, 50)),
+        line("total", [3, 6, 9], diversity=(25, 41, 60)),
+    )
+    figure = privacy_against_alteration(found, 2)
+    assert figure.layout.title.text == (
+        "k = 2: nobody beats NCP and LLM in both diversity and mean alteration"
+    )
+    dots = lines_drawn(figure)
+    assert [(dot.x[0], dot.y[0]) for dot in dots] == [(1, 20), (2, 30), (3, 25)]
+    (front,) = [trace for trace in figure.data if trace.line.dash == "dot"]
+    assert (list(front.x), list(front.y)) == ([1, 2], [20, 30])
+    # Of t, less is better; and one number alone is no front.
+    figure = privacy_against_alteration(found, 2, "t_percent")
+    assert "nobody beats NCP" in figure.layout.title.text
+    assert not [trace for trace in figure.data if trace.line.dash == "dot"]
+    assert fronts(found, "t_percent").tolist() == [
+        [True, False, False], [False, True, False], [False, True, False]
+    ]  # fmt: skip
+
+
+def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
+    found = compared(line("ncp", [2, 5, 9], [1, 6, 9]), line("llm", [2, 5, 9], [2, 5, 10]))
+    figure = privacy_against_alteration(found, 4, "min_k")
+    assert "none beats another" in figure.layout.title.text
+    bars = [trace.error_x for trace in lines_drawn(figure)]
+    assert [(bar.array[0], bar.arrayminus[0]) for bar in bars] == [(1, 0), (0, 0)]
+    assert figure.layout.yaxis.type == "log"
+    table = scatter_table(found, "min_k")
+    assert table["on_front"].all() and len(table) == 6
+    assert table["mean_alteration_high"].tolist()[:3] == [2, 6, 9]
+
+
+# --- small multiples --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 14])
+def test_each_small_panel_shows_one_against_all_others(number):
+    every = [
+        line(one, [1 + place, 5, 9]) for place, one in enumerate(combined(SEVEN, ["s1", "s3"]))
+    ]
+    found = compared(*every[:number])
+    figure = small_multiples(found, "mean_alteration", k=4)
+    own = lines_drawn(figure)
+    assert [trace.name for trace in own] == [one.title for one in found.lines]
+    assert len({trace.xaxis for trace in own}) == number
+    assert [trace.y[0] for trace in own] == [1 + place for place in range(number)]
+    behind = [trace for trace in figure.data if trace.hoverinfo == "skip" and trace.fill is None]
+    assert len(behind) == number
+    for trace in behind:
+        assert [y for y in trace.y if not np.isnan(y)][::3] == [1 + i for i in range(number)]
+    scales = {
+        tuple(figure.layout[f"yaxis{'' if place == 0 else place + 1}"].range)
+        for place in range(number)
+    }
+    assert scales == {(0, 103)}
+
+
+def test_small_multiples_of_what_was_not_measured_are_an_error():
+    with pytest.raises(KeyError):
+        small_multiples(compared(line("ncp"), sensitive=""), "l_percent")
+
+
+# --- class sizes ------------------------------------------------------------------------------
+
+
+@examples(40)
+@given(problems())
+def test_class_sizes_along_a_path_are_those_of_each_release(problem):
+    assume(len(problem.rows) > 1)  # one record alone is never hidden
+    plan = Plan.from_content(problem.plan())
+    task = prepare(plan, problem.frame()).task()
+    n = task.classes.n_records
+    path = algorithm_named("gaa").merge_path(replace(task, k=n), lambda part, text: None)
+    found = class_sizes.class_sizes_along(path)
+    assert found.shape == (len(path.distinct_k), class_sizes.bins(n))
+    for k, row in zip(path.distinct_k, found, strict=True):
+        release = path.at(int(k))
+        assert row.tolist() == class_sizes.class_sizes_of(release).tolist()
+        for place, records in enumerate(row):
+            sizes = [size for size in release.counts if 2**place <= size < 2 ** (place + 1)]
+            assert records == sum(sizes)
+        assert row.sum() == n
+
+
+def test_the_panel_of_class_sizes_follows_the_cursor():
+    def sized(one, *rows):
+        (points_,) = one.runs.values()
+        return replace(one, runs={None: replace(points_, class_sizes=np.array(rows))})
+
+    found = compared(
+        sized(line("ncp"), [0, 4, 2], [0, 0, 6], [0, 0, 6]),
+        sized(line("llm"), [0, 6, 0], [0, 2, 4], [0, 0, 6]),
+    )
+    layout = Layout((Panel("classes"), Panel("curve", "classes")))
+    board = draw_board(found, layout)
+    told, count = board.cursor["panels"]
+    assert told["kind"] == "profile" and count["kind"] == "curves"
+    assert told["grid"] == pytest.approx(np.log10([1, 3, 6]))
+    assert told["profiles"][0] == [[0, 66.67, 100], [0, 0, 100], [0, 0, 100]]
+    assert [column["title"] for column in board.cursor["columns"]] == ["Number of classes"]
+    table = panel_table(found, layout, 0)
+    at_two = table[(table["k"] == 2) & (table["configuration"] == "llm")]
+    assert at_two["records_percent"].tolist() == [0, 100, 100]
+    # Where nobody counted them, their number is shown.
+    told = draw_board(compared(line("ncp")), layout).cursor["panels"][0]
+    assert told["kind"] == "curves" and told["title"] == "Number of classes"

@@ -1,0 +1,248 @@
+"""The picture of a lattice: what is drawn is what was counted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from kanon.algorithms.task import Task, no_progress
+from kanon.charts.lattice import (
+    COLOURINGS,
+    WALK_LOOKS,
+    edges_between,
+    heights_chart,
+    heights_table,
+    lattice_chart,
+    lattice_table,
+    neighbourhood_chart,
+)
+from kanon.experiments.exploration import assessed, explore, neighbourhood, outline
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import metric_named
+from kanon.run import prepare
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import plan_of
+from support.random_tables import PlainTree, Problem, examples
+
+
+def task_named(sample: str) -> Task:
+    work = sample_work(sample)
+    return prepare(plan_of(work), work.table).task()
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    return explore(no_progress, task_named("hospital"))
+
+
+@pytest.fixture(scope="module")
+def census():
+    return explore(no_progress, task_named("census"))
+
+
+def traces(figure, name):
+    return [trace for trace in figure.data if trace.name == name]
+
+
+def trace(figure, name):
+    (found,) = traces(figure, name)
+    return found
+
+
+def keys(one):
+    return [tuple(map(int, key.split())) for key in one.customdata]
+
+
+# --- nodes and edges --------------------------------------------------------------------------
+@given(tops=some.lists(some.integers(0, 3), min_size=1, max_size=4))
+@examples(60)
+def test_a_lattice_has_as_many_edges_as_the_formula_says(tops):
+    nodes = list(itertools.product(*(range(top + 1) for top in tops)))
+    heights = [top + 1 for top in tops]
+    expected = sum(
+        (h - 1) * math.prod(heights[:j] + heights[j + 1 :]) for j, h in enumerate(heights)
+    )
+    pairs = edges_between(nodes)
+    assert len(pairs) == len(set(pairs)) == expected
+    assert all(sum(high) - sum(low) == 1 for low, high in pairs)
+
+
+@pytest.mark.parametrize("colouring", COLOURINGS)
+def test_every_node_is_drawn_at_its_height_by_whether_it_satisfies(census, colouring):
+    figure = lattice_chart(census, colouring)
+    found = census.assessed
+    drawn = {}
+    for name, wanted, symbol in (
+        ("satisfies", True, "circle"),
+        ("does not satisfy", False, "x"),
+    ):
+        one = trace(figure, name)
+        assert one.marker.symbol == symbol
+        assert [found.satisfying[found.places[node]] for node in keys(one)] == [wanted] * len(one.x)
+        drawn |= dict(zip(keys(one), zip(one.x, one.y, strict=True), strict=True))
+    assert len(drawn) == 1080
+    assert all(y == sum(node) for node, (_, y) in drawn.items())
+    for height, count in enumerate(census.per_height):  # side by side in canonical order
+        row = [drawn[node][0] for node in sorted(drawn) if sum(node) == height]
+        assert row == [place - (count - 1) / 2 for place in range(count)]
+
+
+def test_colours_are_the_numbers(hospital):
+    found = hospital.assessed
+    for colouring, values in (("loss", found.loss), ("reached", np.log10(found.reached))):
+        figure = lattice_chart(hospital, colouring)
+        for name in ("satisfies", "does not satisfy"):
+            one = trace(figure, name)
+            expected = [values[found.places[node]] for node in keys(one)]
+            assert np.allclose(one.marker.color, expected)
+    assert figure.layout.coloraxis.cmax == 1.0  # ten records: k up to 10
+    plain = lattice_chart(hospital, "satisfying")
+    assert trace(plain, "satisfies").marker.color != trace(plain, "does not satisfy").marker.color
+
+
+def test_edges_join_the_places_of_their_nodes(hospital):
+    figure = lattice_chart(hospital)
+    (path,) = [shape.path for shape in figure.layout.shapes]
+    ends = np.array(re.findall(r"M(.+?),(.+?)L(.+?),(.+?)(?=M|$)", path), float).reshape(-1, 2, 2)
+    assert len(ends) == path.count("M") == 4 * 4 * 1 + 2 * (3 * 4 * 2)  # sex; age and zip
+    assert (ends[:, 1, 1] - ends[:, 0, 1] == 1).all()
+    places = {
+        (x, y)
+        for name in ("satisfies", "does not satisfy")
+        for x, y in zip(trace(figure, name).x, trace(figure, name).y, strict=True)
+    }
+    assert {tuple(end) for end in ends.reshape(-1, 2).tolist()} == places
+
+
+def test_minimal_least_and_chosen_nodes_are_marked(hospital):
+    figure = lattice_chart(hospital, chosen=(1, 0, 1))
+    places = {}
+    for name in ("satisfies", "does not satisfy"):
+        one = trace(figure, name)
+        places |= dict(zip(keys(one), zip(one.x, one.y, strict=True), strict=True))
+    ring = trace(figure, "minimal")
+    assert list(zip(ring.x, ring.y, strict=True)) == [places[node] for node in hospital.minimal]
+    star, square = trace(figure, "least loss"), trace(figure, "chosen")
+    assert (star.x[0], star.y[0]) == places[hospital.least]
+    assert (square.x[0], square.y[0]) == places[1, 0, 1]
+    edges = trace(figure, "edges of the chosen")
+    beside = {end for end in zip(edges.x, edges.y, strict=True) if None not in end}
+    beside -= {places[1, 0, 1]}
+    near = [(0, 0, 1), (2, 0, 1), (1, 1, 1), (1, 0, 0)]
+    assert beside == {places[node] for node in near}
+    assert not traces(lattice_chart(hospital), "chosen")
+
+
+def test_the_title_is_what_was_found(hospital):
+    title = lattice_chart(hospital).layout.title.text
+    assert title == "10 of 32 combinations of levels satisfy k = 2; 2 are minimal"
+    counts = trace(lattice_chart(hospital), "counts").text
+    assert counts[0] == "0 of 1" and counts[-1] == "1 of 1"
+    assert sum(int(said.split(" of ")[0]) for said in counts) == 10
+
+
+# --- walks ------------------------------------------------------------------------------------
+def test_walks_are_drawn_up_to_a_step(census):
+    whole = lattice_chart(census)
+    for name in WALK_LOOKS:
+        title = {"datafly": "Datafly", "samarati": "Samarati"}.get(name, "Improved greedy")
+        walk = census.walk(name)
+        line, numbers = trace(whole, title), trace(whole, f"steps of {title}")
+        assert list(line.y) == [sum(step.node) for step in walk.steps]
+        assert line.line.color == WALK_LOOKS[name].colour
+        said = [part for text in numbers.text for part in text.split(", ") if part]
+        assert said == [str(step) for step in range(walk.first, walk.last + 1)]
+        part = lattice_chart(census, step=3)
+        assert list(trace(part, title).y) == list(line.y)[: 4 - walk.first]
+    assert not traces(lattice_chart(census, step=0), "Samarati"), "it has not begun"
+    only = lattice_chart(census, walks=["samarati"])
+    assert traces(only, "Samarati") and not traces(only, "Datafly")
+
+
+def test_each_walk_has_a_look_of_its_own():
+    for field in ("colour", "dash", "side"):
+        assert len({getattr(look, field) for look in WALK_LOOKS.values()}) == len(WALK_LOOKS)
+
+
+# --- large lattices ---------------------------------------------------------------------------
+def test_bars_are_as_wide_as_heights_have_nodes(census):
+    figure = heights_chart(census, chosen=census.least)
+    bars = figure.data[0]
+    assert tuple(bars.x) == census.per_height
+    assert [2 * base for base in bars.base] == [-count for count in census.per_height]
+    shares = [
+        100 * a / b for a, b in zip(census.satisfying_per_height, census.per_height, strict=True)
+    ]
+    assert np.allclose(bars.marker.color, shares)
+    drawn = trace(lattice_chart(census), "Datafly")
+    assert list(trace(figure, "Datafly").x) == list(drawn.x), "walks stand where nodes would"
+    table = heights_table(census)
+    assert table["nodes"].sum() == 1080
+    assert table["satisfying"].sum() == census.assessed.satisfying.sum()
+
+
+def test_an_outline_is_drawn_without_numbers_that_nobody_counted():
+    shape = outline(task_named("census"))
+    figure = heights_chart(shape, chosen=(0,) * 6)
+    assert figure.layout.title.text.endswith("none of them counted yet")
+    assert isinstance(figure.data[0].marker.color, str)
+    assert not traces(figure, "Datafly") and traces(figure, "chosen")
+    assert list(heights_table(shape)) == ["height", "nodes"]
+
+
+def test_a_neighbourhood_names_what_moves(census):
+    task = task_named("census")
+    near = neighbourhood(census.tops, census.least)
+    figure = neighbourhood_chart(census, assessed(task, near), census.least)
+    nodes = keys(trace(figure, "satisfies")) + keys(trace(figure, "does not satisfy"))
+    assert sorted(nodes) == near
+    labels = next(one for one in figure.data if one.mode == "markers+text").text
+    beside = [node for node in near if abs(sum(node) - sum(census.least)) == 1]
+    assert sorted(labels) == sorted(
+        f"{name} {level}"
+        for node in beside
+        for name, level, chosen in zip(census.attributes, node, census.least, strict=True)
+        if level != chosen
+    )
+
+
+# --- data -------------------------------------------------------------------------------------
+def test_the_data_are_the_numbers_of_the_picture(census):
+    table, found = lattice_table(census), census.assessed
+    assert len(table) == 1080
+    levels = table[[f"level_{name}" for name in census.attributes]].to_numpy()
+    assert np.array_equal(levels, found.nodes)
+    assert (table["height"] == levels.sum(axis=1)).all()
+    assert (table["loss_percent"] == found.loss).all()
+    assert (table["k_reached"] == found.reached).all()
+    assert table["minimal"].sum() == len(census.minimal)
+    assert table["least_loss"].sum() == 1
+    for walk in census.walks:
+        column = table[f"step_{walk.algorithm}"]
+        assert column.notna().sum() == len({step.node for step in walk.steps})
+        assert column.max() == walk.last
+    part = lattice_table(census, found.only([census.least]))
+    assert part["least_loss"].tolist() == [True]
+
+
+def test_names_of_columns_are_no_markup():
+    tree = PlainTree({"*": None, "<b>": "*", "x": "*"})
+    problem = Problem((tree, tree), (("x", "<b>"), ("x", "x"), ("<b>", "x")))
+    classes = problem.classes()
+    classes = type(classes)(("<b>q</b>", "q1"), classes.hierarchies, classes.nodes, classes.counts)
+    task = Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+    explored = explore(no_progress, task)
+    for figure in (
+        lattice_chart(explored, chosen=(0, 0)),
+        heights_chart(explored),
+        neighbourhood_chart(explored, explored.assessed, (0, 0)),
+    ):
+        assert "<b>q" not in figure.to_json()
+        assert "\\u003cb\\u003eq" not in figure.to_json()
+    assert "&lt;b&gt;q" in lattice_chart(explored).to_json()

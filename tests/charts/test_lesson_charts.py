@@ -1,0 +1,267 @@
+"""The pictures of a lesson say what its steps say, and can be read from the last row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
+from kanon.algorithms.task import Task
+from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson_lattice import lattice_so_far
+from kanon.charts.lesson_numbers import running_chart
+from kanon.charts.lesson_regions import regions_chart
+from kanon.charts.lesson_trees import meeting_chart, merge_chart, standing, standing_chart
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.ranges import flat
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import metric_named
+from kanon.run import algorithms
+from kanon.teaching.building import lesson_of
+from kanon.teaching.growing import Growing
+from kanon.teaching.lesson import Candidate, Term
+from kanon.teaching.presets import PRESETS, preset_for, preset_table
+from kanon.teaching.tables import arithmetic
+from teaching.test_lessons import animals, eight_points, hospital
+
+
+def named(figure: Any, name: str) -> list[Any]:
+    """The traces of that name."""
+    return [trace for trace in figure.data if trace.name == name]
+
+
+def sizes(part: Any, inside: bool = False) -> list[float]:
+    """Every size of a letter in a figure."""
+    if isinstance(part, dict):
+        own = [part["size"]] if inside and "size" in part else []
+        return own + [
+            size
+            for key, each in part.items()
+            for size in sizes(each, key in ("font", "tickfont", "textfont"))
+        ]
+    if isinstance(part, list | tuple):
+        return [size for each in part for size in sizes(each)]
+    return []
+
+
+def test_mondrian_s_regions_are_nested_rectangles_with_records_as_dots():
+    """The cut of ages 20-26 on ward: its rim, two parts in it, the other half beside."""
+    lesson = lesson_of(mondrian, eight_points(), metric_named("ncp"))
+    figure = regions_chart(lesson.steps[3], axes=(0, 1))
+    beside, rim, one, other = figure.layout.shapes
+    for box, (low, high) in [
+        (beside, ((28, 1), (40, 5))),
+        (rim, ((20, 1), (26, 5))),
+        (one, ((20, 1), (24, 2))),
+        (other, ((22, 4), (26, 5))),
+    ]:
+        # Every rectangle holds its values, and is less than half a gap wider.
+        assert low[0] - 1 < box.x0 < low[0] and high[0] < box.x1 < high[0] + 1
+        assert low[1] - 1 < box.y0 < low[1] and high[1] < box.y1 < high[1] + 1
+    assert rim.x0 < one.x0 and rim.y0 < one.y0 and other.x1 < rim.x1 and other.y1 < rim.y1
+    assert one.line.color != other.line.color and one.line.dash != other.line.dash
+    (dots,) = named(figure, "records")
+    assert list(zip(dots.x, dots.y, strict=True)) == [
+        (20, 1), (22, 5), (24, 2), (26, 4), (28, 1), (30, 1), (34, 1), (40, 5)
+    ]  # fmt: skip
+    dark = [colour == dots.marker.color[0] for colour in dots.marker.color]
+    assert dark == [True] * 4 + [False] * 4
+    assert figure.layout.title.text == "Cut 4 records on ward"
+    # By default the axis of the cut goes across.
+    turned = regions_chart(lesson.steps[3])
+    assert turned.layout.xaxis.title.text == "ward" and turned.layout.yaxis.title.text == "age"
+    # A region that stays has its rim alone.
+    assert len(regions_chart(lesson.steps[4]).layout.shapes) == 4
+    with pytest.raises(ValueError, match="two different axes"):
+        regions_chart(lesson.steps[3], axes=(1, 1))
+    with pytest.raises(ValueError, match="no regions"):
+        regions_chart(lesson.steps[0])
+
+
+def test_one_attribute_is_a_strip_and_a_dot_says_how_many_records_it_is():
+    tree = flat(["1", "2", "<b>9</b>"])
+    classes = EquivalenceClasses(
+        ("<i>age</i>",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([2, 1, 2])
+    )
+    task = Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+    lesson = lesson_of(mondrian, task, metric_named("ncp"))
+    figure = regions_chart(lesson.steps[2])
+    (dots,) = named(figure, "records")
+    assert list(dots.y) == [0, 0, 0] and list(dots.text) == ["2", "", "2"]
+    assert figure.layout.yaxis.visible is False
+    assert figure.layout.xaxis.title.text == "&lt;i&gt;age&lt;/i&gt;"
+    assert "<b>9" not in figure.to_json() and "<i>age" not in figure.to_json()
+
+
+def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
+    """[F, Lion] and [F, Dog] meet at F, where nothing is climbed, and at Mammal."""
+    lesson = lesson_of(gaa, animals(), metric_named("custom"))
+    figure = merge_chart(lesson, lesson.steps[1])
+    assert [each.text for each in figure.layout.annotations] == ["q0", "q1"]
+    gender, race = named(figure, "cost of an edge")
+    assert list(gender.text) == []
+    # Lion climbs 1 to Felid and 3 to Mammal, Dog 4.
+    assert sorted(text.strip() for text in race.text) == ["1", "3", "4"]
+    _, values = named(figure, "values")
+    symbol = dict(zip(values.text, values.marker.symbol, strict=True))
+    assert symbol["Lion"] == "circle" and symbol["Dog"] == "square"
+    assert symbol["Mammal"] == "diamond" and symbol["Cat"] == symbol["Felid"] == "circle-open"
+    assert figure.layout.title.text == "Where do “F, Lion” and “F, Dog” meet?"
+    with pytest.raises(ValueError, match="nobody meets"):
+        merge_chart(lesson, lesson.steps[0])
+
+
+def test_a_cluster_and_what_joins_it_stand_in_the_trees_too():
+    """k-member: [F, Dog] is furthest from [M, Lion], and takes [F, Lion] in."""
+    lesson = lesson_of(k_member, animals(), metric_named("custom"))
+    begins, joins = lesson.steps[1:3]
+    assert merge_chart(lesson, begins).layout.title.text == (
+        "Where do “M, Lion” and “F, Dog” meet?"
+    )
+    assert merge_chart(lesson, joins).layout.title.text == "Where do “F, Dog” and “F, Lion” meet?"
+
+
+def test_of_a_large_tree_only_the_way_of_both_values_is_drawn():
+    lesson = lesson_of(gaa, hospital(), metric_named("total"))
+    one, other = lesson.steps[1].detail.picked, lesson.steps[1].detail.partner
+    (ages, *_) = named(meeting_chart(lesson, one, other), "values")
+    tree = lesson.task.classes.hierarchies[0]
+    ways = {*tree.path(one.nodes[0]), *tree.path(other.nodes[0])}
+    assert sorted(ages.hovertext) == sorted(tree.labels[node] for node in ways)
+    assert tree.n_leaves == 40
+
+
+def test_the_lattice_shows_what_is_known_so_far():
+    """Flash looks at (0, 1), which fails, so (0, 0) does: one looked at, two known, of six."""
+    lesson = lesson_of(flash, replace(animals(), k=4), metric_named("custom"))
+    figure = lattice_so_far(lesson, 1)
+    assert figure.layout.title.text == "1 of 6 nodes looked at, 2 known"
+    assert [list(trace.text) for trace in named(figure, "does not satisfy")] == [["0, 1"]]
+    assert [list(trace.text) for trace in named(figure, "so does not either")] == [["0, 0"]]
+    (unknown,) = named(figure, "not known yet")
+    assert sorted(unknown.text) == ["0, 2", "1, 0", "1, 1", "1, 2"]
+    end = lattice_so_far(lesson, len(lesson.steps) - 1)
+    (star,) = named(end, "released")
+    (good,) = named(end, "satisfies")
+    assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
+    with pytest.raises(ValueError, match="no node was looked at"):
+        lattice_so_far(lesson, 0)
+
+
+def test_the_walk_so_far_is_a_line_with_numbers():
+    lesson = lesson_of(datafly, hospital(), metric_named("total"))
+    (walk,) = named(lattice_so_far(lesson, 3), "walk")
+    assert [text.strip() for text in walk.text] == ["0", "1", "2"]
+    assert list(walk.y) == [0, 1, 2]
+
+
+def test_the_running_numbers_are_those_of_the_steps():
+    lesson = lesson_of(gaa, animals(), metric_named("custom"))
+    figure = running_chart(lesson, 2)
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    assert [trace.line.shape for trace in lines] == ["hv"] * 4
+    found = {trace.name: list(trace.y) for trace in lines}
+    numbers = [step.numbers for step in lesson.steps[:3]]
+    assert found == {
+        "minimum k ↑": [each.min_k for each in numbers],
+        "alteration, % ↓": [each.alteration for each in numbers],
+        "entropy l ↑": [each.l for each in numbers],
+        "t, norm 1 ↓": [each.t for each in numbers],
+    }
+    assert figure.layout.title.text == "After step 2: minimum k 4, alteration 27.8 %"
+    bare = lesson_of(datafly, hospital(), metric_named("total"))
+    assert len(running_chart(bare).data) == 4  # k and alteration: a line and a mark each
+
+
+def test_before_anybody_meets_the_trees_show_where_the_values_stand():
+    """Four of each sex; two dogs, two cats and four lions, and then the dogs and two lions met."""
+    lesson = lesson_of(gaa, animals(), metric_named("custom"))
+    gender, race = standing(lesson.steps[0])
+    labels = lesson.task.classes.hierarchies[1].labels
+    assert sorted(gender.values()) == [4, 4]
+    assert {labels[node]: n for node, n in race.items()} == {"Cat": 2, "Lion": 4, "Dog": 2}
+    later = standing(lesson.steps[1])[1]
+    assert {labels[node]: n for node, n in later.items()} == {"Mammal": 4, "Cat": 2, "Lion": 2}
+    figure = standing_chart(lesson, lesson.steps[0])
+    _, values = named(figure, "values")
+    size = dict(zip(values.text, values.marker.size, strict=True))
+    assert size["Lion"] > size["Dog"] == size["Cat"] > size["Felid"]
+    _, costs = named(figure, "cost of an edge")
+    assert sorted(costs.text) == ["1", "1", "3", "4"]
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
+    """The numbers are those of the step: costs add up, records are all there, nodes are counted."""
+    module = algorithms()[name]
+    table = preset_table(preset_for(module))
+    preset = PRESETS[preset_for(module)]
+    trees = table.classes.hierarchies
+    metric = metric_named(preset.metric)
+    node = tuple(preset.levels[column] for column in table.classes.attributes)
+    task = Task(table.classes, whole_potentials(table.classes, metric), preset.k, node=node)
+    lesson = lesson_of(module, task, metric)
+    kinds = Counter()
+    for place, step in enumerate(lesson.steps):
+        title = picture_of(lesson, place).layout.title.text
+        found = picture_table(lesson, place)
+        if "nodes looked at" in title:
+            kinds["lattice"] += 1
+            assert title.startswith(f"{found['looked at'].sum()} of ")
+            assert title.endswith(f"{len(found)} known")
+        elif "meet?" in title:
+            kinds["merge"] += 1
+            size = {held.label: held.records for held in step.detail.met}
+            if module.FAMILY == "merging":
+                paid = [row["cost per record"] * size[row["class"]] for _, row in found.iterrows()]
+                assert step.choices[-1].chosen.cost == pytest.approx(sum(paid))
+        elif "values of the table stand" in title:
+            kinds["trees"] += 1
+            kept = table.classes.n_records - step.numbers.suppressed
+            assert found.groupby("column")["records"].sum().tolist() == [kept] * len(trees)
+        else:
+            kinds["regions"] += 1
+            grouped = table.classes.n_records
+            if isinstance(step.detail, Growing):
+                grouped -= sum(table.classes.counts[list(step.detail.open)])
+            assert found["records"].sum() == grouped
+    shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
+    expected = {"mdav": "regions", "lattice-sweep": "trees"}.get(name, shown[module.FAMILY])
+    without = 3 if name == "oka" else 2  # the table, the release; how clusters begin
+    assert kinds[expected] >= len(lesson.steps) - without
+
+
+def test_a_sum_of_many_products_is_written_with_equal_ones_together():
+    """Ten patients at (2, 2, 0), each 2/3 in age and in zip: two lines for twenty products."""
+    terms = tuple(
+        Term(f"{place}", column, "a", "b", 2 / 3, 1, 1)
+        for place in range(10)
+        for column in ("age", "zip")
+    )
+    assert arithmetic(Candidate("all", (20,), True, 40 / 3, terms)) == (
+        "age: 0.6667 × 10 = 6.667",
+        "zip: 0.6667 × 10 = 6.667",
+        "sum 13.33",
+    )
+    assert arithmetic(Candidate("age", (1,), True)) == ()
+    far = Candidate("5", (25,), True, 5.0, (Term("x", "age", "1", "4", 9.0, 1, 0),
+                                            Term("x", "zip", "1", "5", 16.0, 1, 0)))  # fmt: skip
+    assert arithmetic(far)[-1] == "√ of the sum 25 = 5"
+
+
+def test_projected_no_letter_is_smaller_than_eighteen_pixels():
+    merging = lesson_of(gaa, animals(), metric_named("custom"))
+    cutting = lesson_of(mondrian, eight_points(), metric_named("ncp"))
+    searching = lesson_of(flash, animals(), metric_named("custom"))
+    for figure in (
+        merge_chart(merging, merging.steps[1], large=True),
+        running_chart(merging, large=True),
+        regions_chart(cutting.steps[3], large=True),
+        lattice_so_far(searching, 2, large=True),
+    ):
+        found = sizes(figure.to_plotly_json())
+        assert found and min(found) >= 18

@@ -1,0 +1,891 @@
+"""The command line: exit statuses, one line on standard error, and nothing written on failure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+from kanon.algorithms import gaa
+from kanon.experiments.simulated.columns import COLUMNS
+from kanon.experiments.simulated.files import made_with, written_study
+from kanon.experiments.simulated.study import RUNS, lacking, study_of
+from kanon.plan import Plan
+from kanon.run import prepare
+from support.paths import ROOT
+
+TABLE = """name;age;sex;disease
+Ana;31;F;flu
+Bea;34;F;flu
+Cyd;38;F;cold
+Dan;52;M;cold
+Eve;57;F;flu
+Zoe;31;F;cold
+"""
+PLAN = {
+    "version": 2,
+    "columns": {
+        "name": {"role": "identifier"},
+        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
+        "sex": {"role": "quasi-identifier", "hierarchy": "sex.csv"},
+        "disease": {"role": "sensitive"},
+    },
+    "algorithm": {"name": "gaa", "metric": "ncp"},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+RELEASED = [
+    ["31", "F", "flu"],
+    ["30-39", "F", "flu"],
+    ["30-39", "F", "cold"],
+    ["50-59", "*", "cold"],
+    ["50-59", "*", "flu"],
+    ["31", "F", "cold"],
+]
+
+
+class Said(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a table, a plan and a hierarchy."""
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
+    write_plan(tmp_path)
+    return tmp_path
+
+
+def write_plan(folder: Path, **changes: Any) -> Path:
+    path = folder / "plan.json"
+    path.write_text(json.dumps({**PLAN, **changes}), "utf-8")
+    return path
+
+
+@pytest.fixture
+def kanon(folder, monkeypatch, capsys):
+    """The command line, run within the folder."""
+    monkeypatch.chdir(folder)
+
+    def call(*arguments: str) -> Said:
+        capsys.readouterr()
+        status = main(arguments)
+        said = capsys.readouterr()
+        return Said(status, said.out, said.err)
+
+    return call
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_failure(said: Said, status: int, parts: list[str]) -> None:
+    """The status, and one line that names the problem."""
+    assert said.status == status
+    assert said.out == ""
+    assert said.err.startswith("kanon: ")
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    for part in parts:
+        assert part in said.err
+
+
+def test_a_mistake_of_its_own_is_told_without_its_text(kanon, monkeypatch):
+    """The text of an exception can hold a cell."""
+    monkeypatch.delenv("KANON_TRACEBACK", raising=False)
+    monkeypatch.setattr("kanon.__main__.run", lambda *_: int("SECRET"))
+    said = kanon(*RUN)
+    check_failure(said, 1, ["ValueError at ", "test_command_line.py:", "report this line"])
+    assert "SECRET" not in said.err
+    monkeypatch.setenv("KANON_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="SECRET"):
+        kanon(*RUN)
+
+
+RUN = ("run", "plan.json", "--table", "people.csv", "--out", "released.csv")
+
+
+# run
+
+
+def test_run_writes_the_release_and_says_what_it_did(kanon, folder):
+    said = kanon(*RUN)
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith("6 records; 3 classes, the smallest of 2 records; alteration ")
+    assert said.out.endswith("% of all that could be lost, as NCP counts\n")
+    assert said.out.count("\n") == 1
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows == [["age", "sex", "disease"], *RELEASED]
+    assert (folder / "people.csv").read_text("utf-8") == TABLE
+
+
+@pytest.mark.parametrize("more", [(), ("--seed", "3")])
+def test_a_plan_of_version_1_runs_and_one_line_names_what_changed(kanon, folder, more):
+    write_plan(folder, version=1)
+    said = kanon(*RUN, *more)
+    assert said.status == 0 and (folder / "released.csv").exists()
+    assert said.err.startswith("kanon: warning: The plan is of version 1, ")
+    assert "nl(leaf) = 0" in said.err and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("r.csv", pd.read_csv),
+        ("r.tsv", lambda path, dtype: pd.read_csv(path, sep="\t", dtype=dtype)),
+        ("r.parquet", lambda path, dtype: pd.read_parquet(path)),
+        ("r.feather", lambda path, dtype: pd.read_feather(path)),
+        ("r.xlsx", lambda path, dtype: pd.read_excel(path, dtype=dtype, engine="calamine")),
+        ("R.CSV", pd.read_csv),
+    ],
+)
+def test_run_writes_every_kind_of_table(kanon, folder, name, read):
+    assert kanon(*RUN[:-1], name).status == 0
+    assert read(folder / name, dtype=str).to_numpy().tolist() == RELEASED
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.xlsx", "t.tsv"])
+def test_run_reads_every_kind_of_table(kanon, folder, name):
+    table = pd.read_csv(io.StringIO(TABLE), sep=";")
+    write = {
+        "t.parquet": table.to_parquet,
+        "t.feather": table.to_feather,
+        "t.xlsx": lambda path: table.to_excel(path, index=False, engine="xlsxwriter"),
+        "t.tsv": lambda path: table.to_csv(path, index=False, sep="\t"),
+    }[name]
+    write(folder / name)
+    assert kanon("run", "plan.json", "--table", name, "--out", "released.csv").status == 0
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows[1:] == RELEASED
+
+
+def test_measures_have_the_keys_of_the_contract(kanon, folder):
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    found = json.loads((folder / "m.json").read_text("utf-8"))
+    assert {
+        *("records", "classes", "min_k", "suppressed", "alteration", "mean_alteration"),
+        *("generalised_percent", "root_percent", "deleted_among_modified_percent", "seconds"),
+    } <= set(found)
+    assert set(found["alteration"]) == {
+        *("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
+    }
+    assert (found["records"], found["classes"], found["min_k"], found["suppressed"]) == (6, 3, 2, 0)
+    assert found["generalised_percent"] == pytest.approx(100 * 6 / 12)
+    assert found["root_percent"] == pytest.approx(100 * 2 / 12)
+    assert found["deleted_among_modified_percent"] == pytest.approx(100 * 2 / 6)
+    mean = sum(found["alteration"].values()) / 7
+    assert found["mean_alteration"] == pytest.approx(mean)
+    # NCP: of five ages three are in the thirties and two in the fifties; two sexes
+    lost = 2 * 3 / 5 + 2 * 2 / 5 + 2 * 2 / 2
+    assert found["alteration"]["ncp"] == pytest.approx(100 * lost / (6 * (5 / 5 + 2 / 2)))
+
+
+def test_progress_shows_a_bar_and_ends_its_line(kanon):
+    said = kanon(*RUN, "--progress")
+    assert said.status == 0
+    assert "█" in said.err
+    assert "100%" in said.err
+    assert said.err.endswith("\n")
+
+
+def test_the_seed_is_taken_from_the_command_line(kanon, folder):
+    assert kanon(*RUN, "--seed", "5").status == 0
+    first = (folder / "released.csv").read_bytes()
+    assert kanon(*RUN).status == 0
+    assert (folder / "released.csv").read_bytes() == first, "ties have a seed of their own"
+    check_failure(kanon(*RUN, "--seed", "-1"), 2, ["algorithm.seed", "'-1'"])
+
+
+def test_paths_in_a_plan_start_at_the_plan(folder, monkeypatch, capsys):
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["run", "../plan.json", "--table", "../people.csv", "--out", "r.csv"]) == 0
+    assert (elsewhere / "r.csv").is_file()
+
+
+def test_a_separator_may_be_given(kanon, folder):
+    (folder / "people.csv").write_text(TABLE.replace(";", "#"), "utf-8")
+    assert kanon(*RUN, "--sep", "#").status == 0
+    write_plan(folder, read={"separator": "#"})
+    assert kanon(*RUN).status == 0
+    check_failure(kanon(*RUN, "--sep", "##"), 2, ["Separator '##'"])
+
+
+def test_dropped_records_are_told(kanon, folder):
+    (folder / "people.csv").write_text(TABLE + "Max;?;M;flu\n", "utf-8")
+    check_failure(kanon(*RUN), 2, ["1 record", "read.missing", "'drop-records' or 'as-value'"])
+    write_plan(folder, read={"missing": "drop-records"})
+    said = kanon(*RUN, "--measures", "m.json")
+    assert said.out.startswith("6 records, 1 dropped for missing values; 3 classes")
+    assert json.loads((folder / "m.json").read_text("utf-8"))["dropped"] == 1
+    write_plan(folder, read={"missing": "as-value"})
+    assert kanon(*RUN).out.startswith("7 records; ")
+
+
+def test_gaa_small_and_a_composed_metric(kanon, folder):
+    write_plan(
+        folder,
+        metrics={"mine": {"intermediate": "leaves-normalised", "multiplier": "w1"}},
+        algorithm={"name": "gaa-small", "metric": "mine"},
+    )
+    said = kanon(*RUN, "--measures", "m.json")
+    assert said.status == 0
+    assert "as mine counts" in said.out
+    assert "mine" in json.loads((folder / "m.json").read_text("utf-8"))["alteration"]
+    table = pd.read_csv(folder / "released.csv", dtype=str)
+    assert table.groupby(["age", "sex"]).size().min() >= 2
+
+
+K_BAD = [{"model": "k-anonymity", "k": 1}]
+BAD_COLUMNS = {"sex": {"role": "quasi-identifier", "hierarchy": "absent.csv"}}
+TWO_ROOTS = {"nodes": [{"name": "F"}, {"name": "M"}]}
+ONLY_MEN = {"nodes": [{"name": "*"}, {"name": "M", "parent": "*"}]}
+
+BAD_PLANS = {
+    "bad k": ({"privacy": K_BAD}, 2, ["privacy.0.k", "'1'"]),
+    "unknown key": ({"extra": 1}, 2, ["'extra'"]),
+    "no quasi-identifier": ({"columns": {}}, 2, ["quasi-identifier"]),
+    "absent hierarchy": ({"columns": BAD_COLUMNS}, 2, ["'sex'", "'absent.csv'"]),
+    "bad hierarchy": (
+        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": TWO_ROOTS}}},
+        2,
+        ["'sex'", "2 roots"],
+    ),
+    "value missing": (
+        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": ONLY_MEN}}},
+        2,
+        ["'sex'", "'F'", "5 records"],
+    ),
+    "absent column": (
+        {"columns": {**PLAN["columns"], "zip": {"role": "sensitive"}}},
+        2,
+        ["'zip'", "'age'"],
+    ),
+    "custom without weights": (
+        {"algorithm": {"name": "gaa", "metric": "custom"}},
+        2,
+        ["'custom'"],
+    ),
+    "k above n": ({"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, ["k = 7", "6 records"]),
+}
+
+
+@pytest.mark.parametrize(("changes", "status", "parts"), BAD_PLANS.values(), ids=BAD_PLANS)
+def test_a_plan_that_fails_leaves_nothing(kanon, folder, changes, status, parts):
+    write_plan(folder, **changes)
+    before = files(folder)
+    check_failure(kanon(*RUN, "--measures", "m.json", "--progress"), status, parts)
+    assert files(folder) == before
+
+
+def test_a_failure_leaves_an_older_release_as_it_was(kanon, folder):
+    (folder / "released.csv").write_text("older", "utf-8")
+    write_plan(folder, privacy=[{"model": "k-anonymity", "k": 7}])
+    assert kanon(*RUN).status == 3
+    assert (folder / "released.csv").read_text("utf-8") == "older"
+
+
+BAD_CALLS = {
+    "plan absent": (["run", "no.json", *RUN[2:]], ["'no.json' cannot be read"]),
+    "plan no JSON": (["run", "people.csv", *RUN[2:]], ["not valid JSON"]),
+    "plan is a folder": (["run", ".", *RUN[2:]], ["cannot be read"]),
+    "table absent": (
+        ["run", "plan.json", "--table", "no.csv", "--out", "r.csv"],
+        ["'no.csv' does not exist"],
+    ),
+    "table of no kind": (
+        ["run", "plan.json", "--table", "plan.txt.json", "--out", "r.csv"],
+        ["'plan.txt.json' does not end like a table", ".csv"],
+    ),
+    "table ragged": (
+        ["run", "plan.json", "--table", "ragged.csv", "--out", "r.csv"],
+        ["Line 3 of 'ragged.csv' has 1 cell"],
+    ),
+    "release of no kind": (
+        ["run", "plan.json", "--table", "people.csv", "--out", "r.docx"],
+        ["'r.docx' does not end like a table", ".xlsx"],
+    ),
+    "release nowhere": (
+        ["run", "plan.json", "--table", "people.csv", "--out", "no/r.csv"],
+        ["r.csv' cannot be written"],
+    ),
+    "measures nowhere": ([*RUN, "--measures", "no/m.json"], ["'m.json' cannot be written"]),
+    "measures are a folder": ([*RUN, "--measures", "."], ["cannot be written"]),
+    "measure an absent column": (
+        ["measure", "--table", "people.csv", "--qi", "age,zip"],
+        ["no column 'zip'", "'name', 'age', 'sex', 'disease'"],
+    ),
+    "measure nothing": (
+        ["measure", "--table", "people.csv", "--qi", " , "],
+        ["at least one column"],
+    ),
+    "measure a column twice": (
+        ["measure", "--table", "people.csv", "--qi", "age,age"],
+        ["--qi", "twice"],
+    ),
+    "measure a sensitive column twice": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "sex,sex"],
+        ["--sensitive names a column twice"],
+    ),
+    "measure a column as both": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "age"],
+        ["both name 'age'"],
+    ),
+    "measure an absent sensitive column": (
+        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "zip"],
+        ["no column 'zip'"],
+    ),
+    "measure no table": (["measure", "--table", "no.csv", "--qi", "a"], ["does not exist"]),
+    "check an absent file": (["hierarchy", "check", "no.csv"], ["'no.csv' cannot be opened"]),
+    "check a bad file": (["hierarchy", "check", "ragged.csv"], ["one column"]),
+    "check without a column": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv"],
+        ["--table and --column"],
+    ),
+    "check without a table": (
+        ["hierarchy", "check", "sex.csv", "--column", "sex"],
+        ["--table and --column"],
+    ),
+    "check an absent column": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "zip"],
+        ["no column 'zip'"],
+    ),
+    "check a column with other values": (
+        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "disease"],
+        ["'disease'", "2 distinct values ('flu', 'cold')", "6 records"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "parts"), BAD_CALLS.values(), ids=BAD_CALLS)
+def test_a_call_that_fails_leaves_nothing(kanon, folder, arguments, parts):
+    (folder / "plan.txt.json").write_text("{}", "utf-8")
+    (folder / "ragged.csv").write_text("a;b\n1;2\n3\n", "utf-8")
+    if "check" in arguments:
+        (folder / "ragged.csv").write_text("a\nb\n", "utf-8")
+    before = files(folder)
+    said = kanon(*arguments)
+    check_failure(said._replace(out=""), 2, parts)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fly"], ["run"], ["run", "plan.json"], ["run", *RUN[1:], "--fast"], ["hierarchy"]],
+    ids=["nothing", "unknown", "no plan", "no table", "unknown option", "half"],
+)
+def test_a_wrong_call_shows_how_it_is_meant(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "usage: python -m kanon" in said.err
+
+
+# measure
+
+
+def test_measure_counts_a_table(kanon):
+    said = kanon("measure", "--table", "people.csv", "--qi", "age,sex", "--json")
+    assert (said.status, said.err) == (0, "")
+    rows = [line.split(";") for line in TABLE.splitlines()[1:]]
+    sizes = Counter((row[1], row[2]) for row in rows)
+    assert json.loads(said.out) == {
+        "records": 6,
+        "classes": len(sizes),
+        "min_k": min(sizes.values()),
+        "unique_records": sum(size == 1 for size in sizes.values()),
+    }
+    plain = kanon("measure", "--table", "people.csv", "--qi", " age , sex ")
+    assert plain.out == "records: 6\nclasses: 5\nmin_k: 1\nunique_records: 4\n"
+
+
+def test_measure_sees_the_k_of_a_release(kanon):
+    assert kanon(*RUN).status == 0
+    said = kanon("measure", "--table", "released.csv", "--qi", "age,sex", "--json")
+    assert json.loads(said.out) == {"records": 6, "classes": 3, "min_k": 2, "unique_records": 0}
+
+
+def test_measure_counts_missing_as_a_value(kanon, folder):
+    (folder / "t.csv").write_text("a,b\nx,1\nx,1\n,1\n?,1\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json")
+    assert json.loads(said.out)["classes"] == 2
+
+
+SENSITIVE_KEYS = {
+    *("entropy_l", "distinct_l", "t_norm1", "t_variational", "t_emd_equal", "alpha"),
+    *("recursive_c", "delta", "delta_present", "basic_beta", "enhanced_beta"),
+}
+FOUR = ("records", "classes", "min_k", "unique_records")
+
+
+def test_measure_looks_at_a_sensitive_column(kanon):
+    assert kanon(*RUN).status == 0
+    call = ("measure", "--table", "released.csv", "--qi", "age,sex", "--sensitive", "disease")
+    found = json.loads(kanon(*call, "--json").out)
+    assert set(found) == {*FOUR, *SENSITIVE_KEYS}
+    # Three classes of two, each with a flu and a cold, as the table.
+    assert (found["distinct_l"], found["t_norm1"], found["alpha"]) == (2, 0, 0.5)
+    assert found["entropy_l"] == pytest.approx(2)
+    assert "\nentropy_l: 2\ndistinct_l: 2\nt_norm1: 0\n" in kanon(*call).out
+
+
+def test_measure_looks_at_several_sensitive_columns(kanon):
+    call = ("measure", "--table", "people.csv", "--qi", "sex", "--json")
+    one = json.loads(kanon(*call, "--sensitive", "disease").out)
+    for several in (
+        ("--sensitive", "disease,age"),
+        ("--sensitive", "disease", "--sensitive", "age"),
+    ):
+        found = json.loads(kanon(*call, *several).out)
+        assert set(found) == {*FOUR, "sensitive"}
+        assert {name: one[name] for name in SENSITIVE_KEYS} == found["sensitive"]["disease"]
+        assert set(found["sensitive"]["age"]) == {*SENSITIVE_KEYS, "t_emd_ordered"}, "numbers"
+    said = kanon(*call[:-1], "--sensitive", "disease,age")
+    assert "\nsensitive age delta: ∞\n" in said.out
+
+
+def test_measure_holds_a_table_against_a_population(kanon, folder):
+    (folder / "t.csv").write_text("a,b\nx,1\nx,1\ny,1\n", "utf-8")
+    (folder / "p.csv").write_text("b,a\n1,x\n1,x\n1,x\n1,x\n1,y\n2,y\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a,b", "--json", "--population")
+    found = json.loads(kanon(*call, "p.csv").out)
+    assert set(found) == {*FOUR, "prosecutor", "journalist", "marketer"}
+    assert found["journalist"]["highest"] == 1
+    assert found["marketer"] == pytest.approx((1 / 4 + 1 / 4 + 1) / 3)
+    (folder / "p.csv").write_text("b,a\n1,x\n1,y\n", "utf-8")
+    check_failure(kanon(*call, "p.csv"), 2, ["1 class of the table has fewer people"])
+    (folder / "p.csv").write_text("b,c\n1,x\n", "utf-8")
+    check_failure(kanon(*call, "p.csv"), 2, ["no column 'a'"])
+
+
+def test_the_measures_of_a_run_hold_the_sensitive_column(kanon, folder):
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    found = json.loads((folder / "m.json").read_text("utf-8"))
+    assert set(found) >= SENSITIVE_KEYS
+    assert found["prosecutor"]["highest"] == 0.5
+    table = ("measure", "--table", "released.csv", "--qi", "age,sex", "--sensitive", "disease")
+    measured = json.loads(kanon(*table, "--json").out)
+    assert {name: found[name] for name in SENSITIVE_KEYS} == {
+        name: measured[name] for name in SENSITIVE_KEYS
+    }
+
+
+# hierarchy check
+
+
+def test_check_describes_a_tree(kanon, folder):
+    (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\nDog;Dog;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv")
+    assert said == (0, "5 nodes, 3 leaves, height 3\n", "")
+
+
+def test_check_tells_of_a_level_that_vanishes(kanon, folder):
+    (folder / "race.csv").write_text("a;a;A;*\nb;b;A;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv")
+    assert said.status == 0
+    assert said.out.splitlines()[1:] == ["Level 1 repeats level 0 in every line and was left out."]
+
+
+def test_check_says_whether_a_column_is_covered(kanon, folder):
+    (folder / "sex.csv").write_text("F;*\nM;*\nX;*\n", "utf-8")
+    said = kanon("hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "sex")
+    assert (said.status, said.err) == (0, "")
+    assert "1 leaf not in the table" in said.out
+
+
+def test_check_does_not_take_a_group_for_a_value(kanon, folder):
+    """A table may hold inner nodes; they are no leaves that occur."""
+    (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\n", "utf-8")
+    (folder / "t.csv").write_text("race;n\nFelid;1\nCat;2\n", "utf-8")
+    said = kanon("hierarchy", "check", "race.csv", "--table", "t.csv", "--column", "race")
+    assert "1 leaf not in the table" in said.out
+
+
+def test_every_bundled_hierarchy_is_checked(capsys):
+    found = sorted((ROOT / "hierarchies").rglob("*.csv"))
+    found += sorted((ROOT / "hierarchies").rglob("*.json"))
+    assert len(found) > 20
+    for path in found:
+        assert main(["hierarchy", "check", str(path)]) == 0, path
+    assert capsys.readouterr().err == ""
+
+
+# As a process of its own
+
+
+def process(*arguments: str, cwd: Path) -> Said:
+    done = subprocess.run(
+        [sys.executable, "-m", "kanon", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env={"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "PATH": ""},
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_statuses_reach_the_shell(folder):
+    said = process(*RUN, "--progress", cwd=folder)
+    assert said.status == 0
+    assert "Warning" not in said.err
+    rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
+    assert rows[1:] == RELEASED
+    write_plan(folder, privacy=[{"model": "k-anonymity", "k": 7}])
+    check_failure(process(*RUN, cwd=folder), 3, ["k = 7"])
+
+
+def test_who_stops_reading_is_no_mistake(folder, monkeypatch, capsys):
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as stdout, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        patched.chdir(folder)
+        assert main(["measure", "--table", "people.csv", "--qi", "sex,age"]) == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_help_needs_no_plan(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.err) == (0, "")
+    for command in ("run", "measure", "hierarchy"):
+        assert command in said.out
+
+
+# sweep
+
+
+SWEEP = ("sweep", "plan.json", "--table", "people.csv", "--out", "curves.csv")
+
+
+def test_reverse_writes_a_row_per_way_and_k(kanon, folder):
+    write_plan(folder, privacy=[{"model": "distinct-l-diversity", "l": 2}])
+    said = kanon("reverse", "plan.json", "--table", "people.csv", "--out", "curve.csv")
+    assert (said.status, said.err) == (0, "")
+    curve = pd.read_csv(folder / "curve.csv")
+    assert curve.columns.tolist() == [
+        *("way", "alteration", "k", "classes", "entropy_l", "t_norm1", "greatest")
+    ]
+    assert set(curve["way"]) == {"k", "s1", "k-first"}
+    assert curve.groupby("way")["k"].max().tolist() == [6, 6, 6]
+    first = curve[curve["greatest"] == 1].sort_values("k").iloc[0]
+    assert said.out.startswith(
+        f"{len(curve)} rows; the models are met from {first['alteration']:.1f} % alteration on, as "
+        f"NCP counts, with k = {first['k']}\n"
+    )
+
+
+def test_sweep_writes_a_row_per_metric_and_k(kanon, folder):
+    said = kanon(*SWEEP, "--k", "2, 3,6", "--metrics", "all", "--strategies", "s1")
+    assert said == (0, "21 rows: 7 metrics, 1 strategy, 3 k\n", "")
+    curves = pd.read_csv(folder / "curves.csv")
+    assert curves.columns[:5].tolist() == ["metric", "strategy", "k", "min_k", "classes"]
+    assert curves["k"].tolist() == [2, 3, 6] * 7
+    alone = json.loads(measures(kanon, folder, 3, "llm"))
+    row = curves[(curves["metric"] == "llm") & (curves["k"] == 3)].iloc[0]
+    assert row["alteration_total"] == pytest.approx(alone["alteration"]["total"])
+    assert row["min_k"] == alone["min_k"]
+    assert row["deleted_among_modified_percent"] == pytest.approx(
+        alone["deleted_among_modified_percent"]
+    )
+
+
+def measures(kanon, folder: Path, k: int, metric: str) -> str:
+    """What a single run says."""
+    write_plan(
+        folder,
+        algorithm={"name": "gaa", "metric": metric},
+        privacy=[{"model": "k-anonymity", "k": k}],
+    )
+    assert kanon(*RUN, "--measures", "m.json").status == 0
+    return (folder / "m.json").read_text("utf-8")
+
+
+def test_sweep_shows_its_progress_on_request(kanon):
+    assert "100%" in kanon(*SWEEP, "--k", "2", "--progress", "--seed", "3").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "parts"),
+    [
+        (("--k", "2,x"), 2, ["--k", "'x'", "whole number"]),
+        (("--k", "2.5"), 2, ["--k", "'2.5'", "whole number"]),
+        (("--k", "2,,3"), 2, ["--k", "''", "whole number"]),
+        (("--k", "3,2,3"), 2, ["k = 3", "twice"]),
+        (("--k", "1"), 2, ["k = 1", "at least 2"]),
+        (("--k", "2,7"), 3, ["k = 7", "6 records"]),
+        (("--k", "2", "--metrics", "nlm"), 2, ["'nlm'", "nllm"]),
+        (("--k", "2", "--metrics", "ncp,ncp"), 2, ["'ncp'", "twice"]),
+        (("--k", "2", "--metrics", ""), 2, ["at least one metric"]),
+        (("--k", "2", "--strategies", "s8"), 2, ["'s8'", "known are s1"]),
+        (("--k", "2", "--seed", "-1"), 2, ["algorithm.seed"]),
+        (("--k", "2", "--out", "people.csv"), 2, ["different files"]),
+        (("--k", "2", "--out", "nowhere/curves.csv"), 2, ["curves.csv", "cannot be written"]),
+    ],
+)
+def test_sweep_refuses_bad_input(kanon, folder, arguments, status, parts):
+    before = files(folder)
+    check_failure(kanon(*SWEEP, *arguments), status, parts)
+    assert files(folder) == before
+
+
+NEGATIVE = {
+    "role": "quasi-identifier",
+    "hierarchy": {"nodes": [{"name": "*"}, {"name": "F", "parent": "*", "weight": -1}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": -1}}}, ["'-1'", "'w1'"]),
+        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": "w1", "weight": -2}}},
+         ["'weight'", "unknown"]),
+        ({"algorithm": {"name": "gaa", "attribute_weights": {"age": -2}}}, ["age", "at least 0"]),
+        ({"columns": {**PLAN["columns"], "sex": NEGATIVE}}, ["'sex'", "'F'", "-1"]),
+    ],
+)  # fmt: skip
+def test_sweep_refuses_negative_weights(kanon, folder, changes, parts):
+    write_plan(folder, **changes)
+    check_failure(kanon(*SWEEP, "--k", "2", "--metrics", "all"), 2, parts)
+
+
+def test_sweep_takes_a_composed_metric_of_the_plan(kanon, folder):
+    write_plan(folder, metrics={"mine": {"intermediate": "levels", "multiplier": "w2"}})
+    assert kanon(*SWEEP, "--k", "2", "--metrics", "mine,ncp").status == 0
+    curves = pd.read_csv(folder / "curves.csv")
+    assert curves["metric"].tolist() == ["mine", "ncp"] and "alteration_mine" in curves
+
+
+def test_what_is_written_appears_whole_or_not_at_all(kanon, folder, monkeypatch):
+    (folder / "curves.csv").write_text("old", "utf-8")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kanon.sources.writing.os.replace", full)
+    check_failure(kanon(*SWEEP, "--k", "2"), 2, ["curves.csv", "cannot be written"])
+    assert (folder / "curves.csv").read_text("utf-8") == "old"
+    assert not list(folder.glob(".*.part"))
+
+
+SIMULATE = ("simulate", "plan.json", "--table", "people.csv", "--out", "results.csv")
+
+
+def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folder, monkeypatch):
+    """Four of the columns, as all of them take their time."""
+    few = [run for run in RUNS if run.column in COLUMNS[::6]]
+    monkeypatch.setattr(
+        "kanon.__main__.lacking", lambda found: [run for run in lacking(found) if run in few]
+    )
+    said = kanon(*SIMULATE)
+    assert said.status == 0 and said.err == ""
+    first, second = said.out.splitlines()
+    assert first == "84 rows: 21 columns, 7 strategies, areas on k from 3 to 6"
+    assert second.startswith("Mean rank, 1 the best: s")
+    found = pd.read_csv(folder / "results.csv")
+    assert found.columns.tolist() == [
+        *("distribution", "values", "strategy", "criterion", "k_from", "k_to"),
+        *("nauc_percent", "rank"),
+    ]
+    assert len(found) == 84 and found["rank"].between(1, 7).all()
+    assert found.groupby(["distribution", "values", "criterion"])["rank"].min().eq(1).all()
+    whole = (folder / "results.csv").read_bytes()
+    (folder / "results.csv").unlink()
+    real, asked = gaa.merge_path, []
+
+    def impatient(task, progress):
+        asked.append(task.strategy)
+        if len(asked) == 15:
+            raise KeyboardInterrupt
+        return real(task, progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kanon.experiments.simulated.study.gaa.merge_path", impatient)
+        said = kanon(*SIMULATE, "--state", "study.json")
+    assert said == (130, "", "Interrupted; what was found so far is in 'study.json', and the same "
+                    "command goes on.\n")  # fmt: skip
+    assert not (folder / "results.csv").exists()
+    kept = len(json.loads((folder / "study.json").read_text("utf-8"))["found"])
+    assert 4 < kept < 28
+    assert kanon(*SIMULATE, "--state", "study.json").status == 0
+    assert (folder / "results.csv").read_bytes() == whole
+    monkeypatch.setattr(
+        "kanon.experiments.simulated.study.gaa.merge_path", None
+    )  # nothing is left to do
+    assert kanon(*SIMULATE, "--state", "study.json", "--seed", "0", "--progress").status == 0
+    assert (folder / "results.csv").read_bytes() == whole
+
+
+def test_simulate_without_a_state_keeps_nothing(kanon, folder, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = files(folder)
+    monkeypatch.setattr("kanon.experiments.simulated.study.gaa.merge_path", stop)
+    assert kanon(*SIMULATE) == (130, "", "Interrupted; nothing was written.\n")
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes", "status", "parts"),
+    [
+        (("--state", "people.csv"), {}, 2, ["'people.csv'", "different files"]),
+        (("--state", "results.csv"), {}, 2, ["'results.csv'", "different files"]),
+        (("--state", "no/study.json"), {}, 2, ["study.json", "cannot be written"]),
+        (("--state", "damaged.json"), {}, 2, ["The study file is not valid JSON"]),
+        (("--state", "study.json", "--seed", "4"), {}, 2, ["made with another seed"]),
+        (("--state", "study.json"), {"algorithm": {"name": "gaa", "metric": "total"}}, 2,
+         ["made with another metric"]),
+        ((), {"algorithm": {"name": "datafly"}}, 2, ["'datafly' has none; choose 'gaa'"]),
+    ],
+)  # fmt: skip
+def test_simulate_refuses_bad_input(kanon, folder, arguments, changes, status, parts):
+    plan = Plan.load(write_plan(folder))
+    study = study_of(prepare(plan, pd.read_csv(folder / "people.csv", sep=";"), folder))
+    (folder / "study.json").write_bytes(written_study(made_with(study), []))
+    (folder / "damaged.json").write_text('{"format": "kanon-simul', "utf-8")
+    write_plan(folder, **changes)
+    before = files(folder)
+    check_failure(kanon(*SIMULATE, *arguments), status, parts)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("command", [("run",), ("sweep", "--k", "2")])
+def test_a_hierarchy_of_the_plan_is_not_overwritten(kanon, folder, command):
+    (folder / "trees").mkdir()
+    tree = folder / "trees" / "sex.csv"
+    tree.write_text("F;*\nM;*\n", "utf-8")
+    column = {"role": "quasi-identifier", "hierarchy": "trees/sex.csv"}
+    write_plan(folder, columns={**PLAN["columns"], "sex": column})
+    name, *rest = command
+    said = kanon(name, "plan.json", "--table", "people.csv", *rest, "--out", "trees/sex.csv")
+    check_failure(said, 2, ["different files"])
+    assert tree.read_text("utf-8") == "F;*\nM;*\n"
+
+
+@pytest.mark.parametrize("name", ["linked.csv", "x" * 300, "circle.csv"])
+def test_no_name_of_an_output_is_a_traceback(kanon, folder, name):
+    (folder / "linked.csv").hardlink_to(folder / "people.csv")
+    (folder / "circle.csv").symlink_to("circle.csv")
+    said = kanon("sweep", "plan.json", "--table", "people.csv", "--k", "2", "--out", name)
+    check_failure(said, 2, ["different files" if name == "linked.csv" else "cannot be written"])
+    assert (folder / "people.csv").read_text("utf-8") == TABLE
+
+
+@pytest.mark.parametrize("option", ["--out", "--measures", "--pin"])
+def test_a_pipe_is_no_place_for_a_file(kanon, folder, option):
+    os.mkfifo(folder / "pipe.csv")
+    said = kanon(*RUN, option, "pipe.csv")
+    check_failure(said, 2, ["'pipe.csv' is a pipe or a device, not a file"])
+    assert (folder / "pipe.csv").is_fifo()
+
+
+# remarks, and next month's table
+
+
+def test_run_warns_of_what_no_model_looks_at(kanon, folder):
+    """Without two colds in a class, everybody there has the same: 4 of 6 records."""
+    table = TABLE.replace("cold", "flu").replace("52;M;flu", "52;M;cold")
+    (folder / "people.csv").write_text(table, "utf-8")
+    said = kanon(*RUN)
+    assert said.status == 0
+    (line,) = said.err.splitlines()
+    assert line.startswith("kanon: warning: 4 records, 66.7 %, are in 2 classes whose records all")
+    assert line.endswith("require l-diversity of the column too.")
+    assert "flu" not in said.err and "cold" not in said.err
+
+
+def test_run_warns_of_pseudonyms_that_link_records(kanon, folder):
+    """Zoe is Ana once more: three classes of two, and one person in two of them."""
+    (folder / "people.csv").write_text(TABLE.replace("Zoe;31;F", "Ana;52;M"), "utf-8")
+    columns = {**PLAN["columns"], "name": {"role": "identifier", "pseudonym": True}}
+    write_plan(folder, columns=columns)
+    said = kanon(*RUN)
+    assert said.status == 0
+    (line,) = [line for line in said.err.splitlines() if "pseudonyms" in line]
+    assert line.startswith("kanon: warning: 'name' keeps pseudonyms, which link records: 1 person")
+    assert line.endswith("drop the pseudonym, or let one record stand for a person.")
+    assert "Ana" not in said.err
+
+
+NEXT = TABLE.replace("\n", "\nx;", 6).replace("name;", "note;name;").replace("F;cold", "D;gout", 1)
+CHECK = ("check", "plan.json", "--table", "next.csv")
+
+
+def test_check_says_what_is_new_in_a_table(kanon, folder):
+    (folder / "next.csv").write_text(NEXT, "utf-8")
+    before = files(folder)
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said.status == 2
+    assert said.out.splitlines() == [
+        "note: The column 'note' is new: the plan does not name it, so it passes into the release "
+        "unchanged.",
+        "stops: 'sex' has 1 value that its hierarchy lacks, in 1 record, 16.7 % of all: add what "
+        "is missing on the page Hierarchies, or to its file.",
+        "note: The sensitive column 'disease' has 1 new category, in 1 record, 16.7 % of all: l "
+        "and t count differently from before.",
+    ]
+    assert said.err == "kanon: The plan cannot be run on this table: 1 thing to mend.\n"
+    assert files(folder) == before
+
+
+def test_check_of_a_table_that_fits(kanon, folder):
+    (folder / "next.csv").write_text(TABLE, "utf-8")
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said == Said(0, "The plan can be run on this table.\n", "")
+
+
+def test_check_of_what_no_release_can_meet(kanon, folder):
+    (folder / "next.csv").write_text("\n".join(TABLE.splitlines()[:2]), "utf-8")
+    said = kanon(*CHECK)
+    assert said.status == 3 and said.out.startswith("stops: ") and "1 thing" in said.err
+
+
+def test_levels_are_pinned_for_the_next_table(kanon, folder):
+    """The pinned plan names the hierarchy from where it lies, and releases the same again."""
+    (folder / "pins").mkdir()
+    write_plan(folder, algorithm={"name": "optimal"})
+    assert kanon(*RUN, "--pin", "pins/next.json").status == 0
+    first = (folder / "released.csv").read_bytes()
+    pinned = json.loads((folder / "pins" / "next.json").read_text("utf-8"))
+    chosen = pinned["algorithm"]
+    assert (chosen["name"], chosen["node"]) == ("levels", {"age": 1, "sex": 1})
+    assert pinned["columns"]["sex"]["hierarchy"] == "../sex.csv"
+    assert kanon("run", "pins/next.json", *RUN[2:]).status == 0
+    assert (folder / "released.csv").read_bytes() == first
+    shifted = TABLE.replace("Eve;57;F", "Eve;77;F").replace("Dan;52;M", "Dan;12;F")
+    (folder / "next.csv").write_text(shifted, "utf-8")
+    said = kanon("check", "pins/next.json", "--table", "next.csv")
+    assert said.status == 3 and "2 records would have to be suppressed" in said.out
+    said = kanon(*CHECK, "--before", "people.csv")
+    assert said.status == 0 and said.out.startswith("note: The counts have shifted: ")
+
+
+def test_an_algorithm_without_levels_pins_none(kanon, folder):
+    check_failure(kanon(*RUN, "--pin", "next.json"), 2, ["--pin", "'gaa'", "each table anew"])
+    assert not (folder / "released.csv").exists() and not (folder / "next.json").exists()
+    write_plan(folder, algorithm={"name": "datafly"})
+    check_failure(kanon(*RUN, "--pin", "people.csv"), 2, ["different files"])

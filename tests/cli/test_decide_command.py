@@ -1,0 +1,110 @@
+"""The command that says whether a release has what its purpose asks for, and the report of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+from kanon.release.context import Context, Own, with_own
+
+TABLE = "sex;ill\n" + "F;cold\n" * 3 + "F;flu\n" * 3 + "M;cold\n" * 4 + "M;flu\n" * 2
+CALL = ["decide", "plan.json", "--table", "people.csv", "--context", "context.json"]
+ASKED = Context(release="internal")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A table of six women and six men, a plan for it, and what its release is for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = {
+        "version": 2,
+        "columns": {"sex": tree, "ill": {"role": "sensitive"}},
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    ask(tmp_path, ASKED)
+    return tmp_path
+
+
+def ask(folder, context):
+    (folder / "context.json").write_text(context.to_json(), "utf-8")
+
+
+def test_what_is_met_ends_with_0(folder, capsys):
+    assert main(CALL) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.startswith(
+        "Checked on 12 released records, for a release only inside the organisation, against "
+        "somebody who looks for a person and knows all their quasi-identifiers and that they are "
+        "in the table: 3 of 3 thresholds are met. Met: at least 6 records look alike (asked for: 3)"
+    )
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "context.json", "people.csv", "plan.json",
+    ]  # fmt: skip
+
+
+def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
+    context = ASKED
+    for name in ("k", "highest_risk", "mean_risk"):
+        context = with_own(context, name, Own(wanted=None))
+    ask(folder, context)
+    assert main(CALL) == 2
+    said = capsys.readouterr()
+    assert said.out == ("Nothing is asked for that can be counted here, so nothing was checked.\n")
+    assert "nothing was checked; ask for k or a risk" in said.err
+
+
+def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):
+    ask(folder, Context(release="public"))
+    assert main([*CALL, "--json"]) == 3
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert said.err == (
+        "kanon: The release does not have all that is asked of it in this context.\n"
+    )
+    assert not found["holds"] and found["records"] == 12
+    by_name = {one["threshold"]: one for one in found["thresholds"]}
+    assert [by_name[name]["met"] for name in ("k", "highest_risk", "mean_risk", "l", "t")] == [
+        False, False, False, False, True,
+    ]  # fmt: skip
+    assert by_name["t"]["reached"] == pytest.approx(1 / 12) and by_name["t"]["column"] == "ill"
+    assert "EMA/90915/2016" in by_name["highest_risk"]["source"]
+    assert (by_name["k"]["unit"], by_name["t"]["direction"]) == ("records", "lower")
+
+
+def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(folder, capsys):
+    pd.DataFrame({"sex": ["F"] * 40 + ["M"] * 50}).to_csv("everybody.csv", index=False)
+    content = Context(release="public", attacker="journalist")
+    for name in ("l", "t"):
+        content = with_own(content, name, Own(wanted=None))
+    ask(folder, content)
+    assert main(CALL) == 3
+    assert "nor was a population" in capsys.readouterr().out
+    assert main([*CALL, "--population", "everybody.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["reached"] for one in found["thresholds"]] == pytest.approx([40, 12 / 0.27])
+
+
+def report(*more):
+    assert main(["report", *CALL[1:4], "--out", "report.html", *more]) == 0
+    return " ".join(Path("report.html").read_text("utf-8").split())
+
+
+def test_a_report_says_it_where_somebody_asked(folder):
+    heading = "What is asked of a release for this purpose"
+    asked = with_own(ASKED, "k", Own(wanted=7, source="<b>Board</b>, May"))
+    ask(folder, asked)
+    page = report("--context", "context.json", "--public")
+    assert heading in page and "2 of 3 thresholds are met" in page
+    assert "Set by hand: &lt;b&gt;Board&lt;/b&gt;, May" in page, "as it was typed"
+    assert page.count("<td>not met</td>") == 1
+    assert heading not in report()

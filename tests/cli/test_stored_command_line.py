@@ -1,0 +1,160 @@
+"""The command line with tables that stay where they are."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+
+import pandas as pd
+import pytest
+
+from cli.test_command_line import RELEASED, check_failure, files, folder, kanon
+from kanon.sources.stored import StoredTable
+
+__all__ = ["folder", "kanon"]
+
+OUT = ("--out", "released.parquet")
+ASKED = ("--qi", "age,sex", "--sensitive", "disease", "--json")
+
+
+@pytest.fixture
+def people(folder) -> pd.DataFrame:
+    """The table of the folder as a file of each kind that an engine reads."""
+    table = pd.read_csv(folder / "people.csv", sep=";", dtype=str)
+    (folder / "parts").mkdir()
+    table.head(2).to_parquet(folder / "parts" / "one.parquet")
+    table.tail(4).to_parquet(folder / "parts" / "two.parquet")
+    with sqlite3.connect(folder / "data.sqlite") as connection:
+        table.to_sql("people", connection, index=False)
+    connection.close()
+    return table
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["parts"],
+        ["people.csv", "--engine", "duckdb"],
+        ["data.sqlite#people"],
+        ["data.sqlite"],
+    ],
+    ids=" ".join,
+)
+def test_a_table_is_anonymised_where_it_is(kanon, folder, people, given):
+    before = files(folder)
+    said = kanon("run", "plan.json", "--table", *given, *OUT, "--measures", "m.json")
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith("6 records; 3 classes, the smallest of 2 records; alteration ")
+    released = pd.read_parquet(folder / "released.parquet")
+    assert list(released.columns) == ["age", "sex", "disease"]
+    assert sorted(released.to_numpy().tolist()) == sorted(RELEASED)
+    assert json.loads((folder / "m.json").read_text("utf-8"))["min_k"] == 2
+    assert {name: files(folder)[name] for name in before} == before, "the input is untouched"
+    again = kanon("measure", "--table", "released.parquet", "--engine", "duckdb", *ASKED)
+    assert again == kanon("measure", "--table", "released.parquet", *ASKED)
+    assert json.loads(again.out)["min_k"] == 2
+
+
+def test_a_sweep_of_a_stored_table_is_that_of_the_table(kanon, folder, people):
+    ways = (("people.csv", "mine.csv"), ("parts", "theirs.csv"))
+    for table, out in ways:
+        assert kanon("sweep", "plan.json", "--table", table, "--k", "2,3", "--out", out).err == ""
+    assert (folder / "mine.csv").read_bytes() == (folder / "theirs.csv").read_bytes()
+
+
+def test_suppressed_rows_of_a_stored_release_are_no_class(kanon, folder):
+    marked = pd.DataFrame({"age": ["1", "1", "*", "*", "*"], "suppressed": [0, 0, 1, 1, 1]})
+    marked.to_parquet(folder / "marked.parquet")
+    asked = ("measure", "--table", "marked.parquet", "--qi", "age", "--json")
+    assert kanon(*asked) == kanon(*asked, "--engine", "duckdb")
+    found = json.loads(kanon(*asked, "--engine", "duckdb").out)
+    assert (found["records"], found["suppressed"], found["min_k"]) == (2, 3, 2)
+
+
+def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):
+    asked = ("hierarchy", "check", "sex.csv", "--column", "sex", "--table")
+    assert kanon(*asked, "parts") == kanon(*asked, "people.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["run", "plan.json", "--table", "nowhere", *OUT], ["'nowhere' does not exist"]),
+        (["run", "plan.json", "--table", "data.sqlite#nobody", *OUT], ["no such table", "people"]),
+        (
+            ["run", "plan.json", "--table", "parts", "--out", "released.xlsx"],
+            ["cannot be written by an engine", ".parquet", "folder"],
+        ),
+        (
+            ["run", "plan.json", "--table", "data.sqlite", "--engine", "memory", *OUT],
+            ["is not read into memory"],
+        ),
+        (
+            ["measure", "--table", "parts", "--qi", "age", "--population", "people.csv"],
+            ["--population needs a table in memory"],
+        ),
+        (
+            ["run", "plan.json", "--table", "people.csv", "--out", "parts"],
+            ["'parts' cannot be written there", "has to be empty"],
+        ),
+        (
+            ["run", "plan.json", "--table", "people.csv", "--out", "deep/released.csv"],
+            ["cannot be written there", "has to exist"],
+        ),
+        (["run", "plan.json", "--table", "people.csv#x", *OUT], ["'people.csv' is one table"]),
+        (["run", "plan.json", "--table", "parts#x", *OUT], ["'parts' is one table"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "new"], ["--engine duckdb"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "a.ddb#b"], ["--engine duckdb"]),
+        (["run", "plan.json", "--table", "people.csv", "--out", "a.docx"], [".csv"]),
+        (["run", "plan.json", "--table", "parts", "--out", "a.ddb"], ["'a.ddb#released'"]),
+    ],
+    ids=[
+        "nowhere",
+        "no such table",
+        "xlsx",
+        "database in memory",
+        "population",
+        "full folder",
+        "no folder",
+        "table of a file",
+        "table of a folder",
+        "new folder",
+        "new table",
+        "docx",
+        "database without a table",
+    ],
+)
+def test_what_cannot_be_done_is_said(kanon, folder, people, arguments, parts):
+    check_failure(kanon(*arguments), 2, parts)
+
+
+@pytest.mark.parametrize(
+    ("engine", "module", "part"),
+    [
+        ("duckdb", "ibis", "pip install -r requirements.txt"),
+        ("spark", "pyspark", "pip install -r requirements-spark.txt"),
+    ],
+)
+def test_without_an_engine_all_else_works(kanon, folder, monkeypatch, engine, module, part):
+    for name in [*sys.modules]:
+        if name.startswith((module, f"kanon.sources.engines.{engine}")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    given = ("run", "plan.json", "--table", "people.csv", *OUT)
+    check_failure(kanon(*given, "--engine", engine), 2, ["not installed", part])
+    assert kanon(*given).status == 0
+
+
+def test_an_engine_that_nobody_knows_is_refused(kanon, folder, capsys):
+    with pytest.raises(SystemExit):
+        kanon("run", "plan.json", "--table", "people.csv", "--engine", "abacus", *OUT)
+
+
+def test_no_cell_is_kept_with_a_table_that_stays(people, folder):
+    from kanon.sources.addresses import Address
+    from kanon.sources.stored import open_stored
+
+    table = open_stored(Address(str(folder / "parts")))
+    assert isinstance(table, StoredTable)
+    assert "Ana" not in repr(table.__getstate__())

@@ -1,0 +1,400 @@
+"""Builders that need an order or the records of the values, and what is proposed."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.base.formatting import thin
+from kanon.base.values import canonical_text
+from kanon.errors import HierarchyError
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.build import (
+    by_frequency,
+    dates,
+    intervals,
+    mask,
+    mask_steps,
+    ordered,
+    quantile_intervals,
+    suppression,
+)
+from kanon.hierarchy.files import parse_csv, parse_nodes
+from kanon.hierarchy.suggest import propose
+from support.random_tables import examples
+
+BUILDERS = {
+    "suppression": lambda counts: suppression(list(counts)),
+    "quantiles": lambda counts, parts: quantile_intervals(counts, parts),
+    "frequency": lambda counts, least: by_frequency(counts, least),
+    "dates": lambda counts, levels: dates(list(counts), levels),
+    "mask": lambda counts, keep: mask(list(counts), keep),
+}
+
+
+def leaves(tree: Hierarchy) -> list[str]:
+    return list(tree.labels[: tree.n_leaves])
+
+
+def members(tree: Hierarchy, label: str) -> list[str]:
+    node = tree.node_of[label]
+    return list(tree.labels[tree.first[node] : tree.last[node]])
+
+
+def refused(build, *arguments) -> str:
+    with pytest.raises(HierarchyError) as caught:
+        build(*arguments)
+    error = caught.value
+    assert error.sentence.endswith(".") and "\n" not in error.sentence
+    if error.cells:
+        assert "(value withheld)" in str(error)
+    return error.sentence
+
+
+# Ordered groups
+
+WORDS = st.lists(st.text("abcdé –7", min_size=1).map(str.strip).filter(bool), min_size=1,
+                 max_size=20, unique=True)  # fmt: skip
+
+
+def test_ordered_groups_by_hand():
+    tree = ordered(["xs", "s", "m", "l", "xl", "xxl", "huge"], sizes=[2, 2])
+    paths = [[tree.labels[v] for v in tree.path(leaf)] for leaf in range(tree.n_leaves)]
+    assert paths == [
+        ["xs", "xs – s", "xs – l", "*"],
+        ["s", "xs – s", "xs – l", "*"],
+        ["m", "m – l", "xs – l", "*"],
+        ["l", "m – l", "xs – l", "*"],
+        ["xl", "xl – xxl", "xl – huge", "*"],
+        ["xxl", "xl – xxl", "xl – huge", "*"],
+        ["huge", "xl – huge", "*"],
+    ]
+
+
+def test_a_level_of_one_group_is_the_root():
+    assert ordered(["a", "b", "c", "d"], [2, 2, 9]).labels == ("a", "b", "c", "d",
+                                                              "a – b", "c – d", "*")  # fmt: skip
+    assert ordered(["a"], [2]).labels == ("a", "*")
+    assert ordered(["a", "b"], [10**30]).labels == ("a", "b", "*")
+
+
+@examples(200)
+@given(WORDS, st.lists(st.integers(2, 4), min_size=1, max_size=3))
+def test_ordered_groups_are_runs_of_the_given_order(values, sizes):
+    try:
+        tree = ordered(values, sizes)
+    except HierarchyError:
+        assert any("–" in value for value in values), "only such values can clash with names"
+        return
+    texts = leaves(tree)
+    assert texts == list(dict.fromkeys(suppression(values).labels))[:-1]
+    lengths = list(itertools.accumulate(sizes, lambda one, other: one * other))
+    for label in tree.labels[tree.n_leaves : tree.root]:
+        run = members(tree, label)
+        assert label == f"{run[0]} – {run[-1]}"
+        first = texts.index(run[0])
+        assert any(first % n == 0 and run == texts[first : first + n] for n in lengths)
+
+
+def test_groups_that_would_get_one_name_are_refused():
+    said = refused(ordered, ["a", "b – c", "a – b", "c", "z"], [2])
+    assert said == "Two groups would be called 'a – b – c'; change a size."
+    assert "called like a group" in refused(ordered, ["a", "b", "a – b"], [2])
+    assert "blank" in refused(ordered, ["a", ""], [2])
+    assert "no lines" in refused(ordered, [], [2]) or "value" in refused(ordered, [], [2])
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [2, 0], [2.5], [True], ["2"], [math.inf]])
+def test_bad_sizes_are_refused(sizes):
+    assert "whole numbers of at least 2" in refused(ordered, ["a", "b"], sizes)
+
+
+# Rare values
+
+COUNTS = st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(0, 30), min_size=1)
+
+
+def test_rare_values_by_hand():
+    tree = by_frequency({"yak": 1, "cat": 90, "okapi": 2, "dog": 5}, least=5)
+    assert tree.labels == ("cat", "dog", "yak", "okapi", "Other (fewer than 5 records)", "*")
+    assert members(tree, "Other (fewer than 5 records)") == ["yak", "okapi"]
+    assert by_frequency({"a": 5, "b": 7}, 5) == suppression(["a", "b"])
+    assert "Other (fewer than 1 record)" in by_frequency({"a": 5, "b": 0}, 1).labels
+    assert by_frequency({"39": 3, "39.0": 3}, 5).labels == ("39", "*"), "one value, two writings"
+
+
+@examples(200)
+@given(COUNTS, st.integers(1, 20))
+def test_frequent_values_are_alone_and_rare_ones_together(counts, least):
+    rare = [value for value, count in counts.items() if count < least]
+    if len(rare) == len(counts):
+        assert f"fewer than {thin(least)} records" in refused(by_frequency, counts, least)
+        return
+    tree = by_frequency(counts, least)
+    assert sorted(leaves(tree)) == sorted(counts)
+    groups = tree.labels[tree.n_leaves : tree.root]
+    assert [members(tree, label) for label in groups] == ([rare] if rare else [])
+
+
+def test_bad_numbers_of_records_are_refused():
+    for least in (0, -1, 2.5, True, "5"):
+        assert "whole number of at least 1" in refused(by_frequency, {"a": 1}, least)
+    name = "Other (fewer than 5 records)"
+    assert "called like a group" in refused(by_frequency, {"a": 1, "b": 9, name: 9}, 5)
+
+
+# Intervals by records
+
+
+def test_intervals_by_records_by_hand():
+    counts = {"17": 10, "18": 10, "20": 10, "21": 10, "35": 20, "40": 5, "41": 5, "90": 10}
+    tree = quantile_intervals(counts, [4, 2])
+    paths = {leaf: [tree.labels[v] for v in tree.path(tree.node_of[leaf])][1:-1] for leaf in counts}
+    assert paths == {
+        "17": ["17 to 18", "17 to 21"],
+        "18": ["17 to 18", "17 to 21"],
+        "20": ["20 to 21", "17 to 21"],
+        "21": ["20 to 21", "17 to 21"],
+        "35": ["35 to 90"],
+        "40": ["40 to 90", "35 to 90"],
+        "41": ["40 to 90", "35 to 90"],
+        "90": ["40 to 90", "35 to 90"],
+    }
+
+
+def test_a_number_with_most_records_is_never_split():
+    tree = quantile_intervals({"0": 900, "1": 1, "2": 1, "5.5": 1, "7": 97}, [4, 2])
+    assert members(tree, "1 to 7") == ["1", "2", "5.5", "7"]
+    assert tree.labels[tree.n_leaves :] == ("1 to 7", "*")
+
+
+def test_negative_numbers_decimals_and_writings():
+    tree = quantile_intervals({"-1.5": 2, "-7": 2, "1e1": 2, "10": 2, "3.0": 2}, [2])
+    assert leaves(tree) == ["-7", "-1.5", "3", "10", "1e1"]
+    assert members(tree, "3 to 1e1") == ["3", "10", "1e1"]
+
+
+@examples(300)
+@given(
+    st.dictionaries(st.integers(-60, 60), st.integers(0, 40), min_size=1, max_size=30).filter(
+        lambda counts: sum(counts.values())
+    ),
+    st.integers(2, 3),
+    st.lists(st.integers(2, 3), max_size=3),
+)
+def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, factors):
+    parts = [coarsest]
+    for factor in factors:
+        parts.insert(0, parts[0] * factor)
+    tree = quantile_intervals({str(value): count for value, count in counts.items()}, parts)
+    ascending = sorted(counts)
+    assert leaves(tree) == [str(value) for value in ascending]
+    records = sum(counts.values())
+    for label in tree.labels[tree.n_leaves : tree.root]:
+        inside = [int(text) for text in members(tree, label)]
+        assert label == f"{inside[0]} to {inside[-1]}"
+        assert inside == [v for v in ascending if inside[0] <= v <= inside[-1]]
+    # Per level at most so many groups, none larger than its share and half of each number
+    # at its ends: the bounds are the nearest to the quantiles.
+    total = tree.sum_below(
+        np.array([counts.get(int(x), 0) if x in set(leaves(tree)) else 0 for x in tree.labels])
+    )
+    top = tree.children[tree.root]
+    assert len(top) <= parts[-1] or len(top) == tree.n_leaves
+    for v in top:
+        ends = (tree.labels[tree.first[v]], tree.labels[tree.last[v] - 1])
+        extra = sum(counts[int(end)] for end in ends) / 2
+        assert total[v] <= records / parts[-1] + extra or len(top) == tree.n_leaves
+
+
+@pytest.mark.parametrize(
+    ("counts", "parts", "said"),
+    [
+        ({"1": 1, "x": 2, "02": 1}, [2], "2 distinct values are not ('x', '02')"),
+        ({}, [2], "numbers"),
+        ({"1": 0}, [2], "at least one record"),
+        ({"1": 1}, [], "at least 2"),
+        ({"1": 1}, [1], "at least 2"),
+        ({"1": 1}, [4, 2.0], "at least 2"),
+        ({"1": 1}, [True], "at least 2"),
+        ({"1": 1}, [6, 4], "6 is not a multiple of the number 4"),
+        ({"1": 1}, [2, 4], "2 is not a multiple"),
+        ({"1": 1}, [4, 4], "4 is not a multiple"),
+    ],
+)
+def test_bad_intervals_by_records_are_refused(counts, parts, said):
+    assert said in refused(quantile_intervals, counts, parts)
+
+
+# Numbers beyond what numbers reach; levels beyond what anybody draws
+
+
+@examples(200)
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4),
+    st.lists(
+        st.floats(min_value=0, exclude_min=True, allow_infinity=False), min_size=1, max_size=3
+    ),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin):
+    with contextlib.suppress(HierarchyError):
+        tree = intervals([canonical_text(value) for value in values], sorted(widths), origin)
+        assert tree.height <= len(widths) + 2
+
+
+@pytest.mark.parametrize("widths", [[1e-320, 1], [5e-324, 1e308]])
+def test_widths_further_apart_than_numbers_reach_are_no_multiples(widths):
+    assert "is not a multiple of the width" in refused(intervals, ["1", "2"], widths)
+
+
+def test_intervals_that_end_beyond_all_numbers_are_refused():
+    assert "too wide for numbers as large" in refused(
+        intervals, ["1e308", "-1e308"], [1e307, 1e308]
+    )
+
+
+def test_a_hierarchy_has_no_more_levels_than_the_settings_allow(limits):
+    limits(hierarchy_levels=5)
+    widths = [5, 10, 20, 40]
+    assert intervals(["1", "50"], widths[:3]).height <= 5
+    too_many = "levels or more; the most allowed is 5 (hierarchy_levels, see docs/limits.md)."
+    assert too_many in refused(intervals, ["1", "50"], widths)
+    chain = [{"name": str(i), "parent": str(i + 1)} for i in range(5)] + [{"name": "5"}]
+    assert too_many in refused(parse_nodes, chain)
+    assert too_many in refused(parse_csv, "a;b;c;d;e;f\n")
+
+
+# Fixed steps of a mask, open ends of intervals
+
+
+@examples(100)
+@given(st.integers(1, 30), st.integers(1, 30))
+def test_the_steps_of_a_mask(longest, step):
+    if step >= longest:
+        assert "choose a smaller step" in refused(mask_steps, longest, step)
+        return
+    keep = mask_steps(longest, step)
+    assert [longest - sum([step] * n) for n in range(1, len(keep) + 1)] == keep
+    assert 1 <= keep[-1] <= step
+    code = "".join(chr(97 + i % 26) for i in range(longest))
+    assert mask([code], keep).height == len(keep) + 2
+
+
+def test_a_step_masks_at_least_one_character():
+    for step in (0, -1, 1.5, True):
+        assert "at least 1" in refused(mask_steps, 5, step)
+
+
+def test_open_ends_read_well():
+    tree = intervals([str(age) for age in range(17, 91)], [10, 20], lowest=20, highest=80)
+    top = [tree.labels[v] for v in tree.children[tree.root]]
+    assert top == ["<20", "20-39", "40-59", "60-79", "80", ">80"]
+    assert members(tree, "<20") == ["17", "18", "19"]
+    assert members(tree, ">80") == [str(age) for age in range(81, 91)]
+
+
+# Proposals
+
+OCCUPATIONS = {f"occupation {chr(97 + i) * (i + 1)}": 2 ** (i // 2) for i in range(20)}
+PROPOSED = {
+    "ages": (
+        {str(age): 30162 // 74 + (age < 17 + 30162 % 74) for age in range(17, 91)},
+        "quantiles",
+        {"parts": [16, 8, 4, 2]},
+        "It holds 74 numbers: 16 intervals with about 1\u202f885 records each.",
+    ),
+    "few ages": (
+        {str(age): 3 for age in range(20)},
+        "quantiles",
+        {"parts": [8, 4, 2]},
+        "It holds 20 numbers: 8 intervals with about 8 records each.",
+    ),
+    "mostly zero": (
+        {"0": 27_624, **{str(1000 + 50 * i): 22 for i in range(118)}},
+        "quantiles",
+        {"parts": [16, 8, 4, 2]},
+        "It holds 119 numbers: up to 16 intervals with about 1\u202f889 records each; its most "
+        "frequent number alone has 27\u202f624.",
+    ),
+    "three numbers": ({"1": 5, "2": 5, "3": 5}, "suppression", {}, "It holds 3 values: each is "
+                      "kept or lost."),
+    "dates": (
+        {f"2021-{month:02}-{day:02}": 1 for month in (1, 2) for day in range(1, 20)},
+        "dates",
+        {"levels": ["month", "quarter", "year", "decade"]},
+        "It holds 38 dates: they are joined by month, quarter, year, decade.",
+    ),
+    "zip": (
+        {f"{47000 + i}": 2 for i in range(40)},
+        "mask",
+        {"keep": [4, 3, 2]},
+        "It holds 40 codes of 5 characters: they are masked from the right.",
+    ),
+    "zip with zeros": ({f"0{7000 + i}": 2 for i in range(40)}, "mask", {"keep": [4, 3, 2]}, "40"),
+    "sex": ({"F": 10, "M": 20}, "suppression", {}, "It holds 2 values: each is kept or lost."),
+    "countries": (
+        OCCUPATIONS,
+        "frequency",
+        {"least": 20},
+        "It holds 20 texts, 10 of them with fewer than 20 records: these share a group first.",
+    ),
+    "all frequent": (dict.fromkeys(OCCUPATIONS, 50), "suppression", {}, "20 values"),
+    "all rare": (dict.fromkeys(OCCUPATIONS, 2), "suppression", {}, "20 values"),
+    "years among dates": (
+        {"1999": 3, "2001-04-05": 2},
+        "dates",
+        {"levels": ["year", "decade"]},
+        "It holds 2 dates: they are joined by year, decade.",
+    ),
+    "codes that are masked in part": (
+        {**{f"{47000 + i}": 2 for i in range(40)}, "470**": 1},
+        "suppression",
+        {},
+        "It holds 41 values: each is kept or lost.",
+    ),
+    "nothing": ({}, "suppression", {}, "0 values"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("counts", "builder", "given", "said"), PROPOSED.values(), ids=PROPOSED)
+def test_what_is_proposed_fits_the_values(counts, builder, given, said):
+    proposal = propose(counts)
+    assert proposal.builder == builder
+    assert dict(proposal.parameters) == given
+    assert said in proposal.reason and proposal.reason.endswith(".")
+
+
+@examples(200)
+@given(
+    st.dictionaries(
+        st.integers(0, 99_999).map(str) | st.dates().map(str) | st.text("ab <é", min_size=1),
+        st.integers(1, 500),
+        max_size=40,
+    )
+)
+def test_what_is_proposed_can_be_built_of_the_values(counts):
+    counts = {value.strip(): count for value, count in counts.items() if value.strip()}
+    proposal = propose(counts)
+    assert proposal.reason.endswith(".")
+    if counts:
+        tree = BUILDERS[proposal.builder](counts, *proposal.parameters.values())
+        assert set(leaves(tree)) == set(counts)
+
+
+def test_intervals_end_where_other_groups_begin():
+    tree = intervals([str(n) for n in range(18, 91)], [5, 10, 20], lowest=33, highest=77)
+    parent = {label: above for label, above, _ in tree.entries()}
+    assert parent["33"] == "33-34" and parent["33-34"] == "33-39" and parent["33-39"] == "*"
+    assert parent["77"] == "75-77" and parent["75-77"] == "70-77" and parent["70-77"] == "60-77"
+    assert parent["32"] == "<33" and parent["78"] == ">77" and parent["50"] == "50-54"
+    halves = intervals(["0.5", "1.5", "2.5", "4"], [1], lowest=0.75, highest=3.5)
+    assert {"<0.75", "1 to <2", "2 to <3", ">3.5"} < set(halves.labels)
+    assert "0.75 to <1" in intervals(["0.8", "1.5"], [1], lowest=0.75).labels
+    assert "3 to 3.5" in intervals(["3.2", "1.5"], [1], highest=3.5).labels

@@ -1,0 +1,686 @@
+"""Hierarchies: laws of the tree, its files, its builders."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import date, timedelta
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from kanon.base.values import canonical_text
+from kanon.errors import HierarchyError
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.build import dates, from_graph, groups, intervals, mask, suppression
+from kanon.hierarchy.edit import add_leaf
+from kanon.hierarchy.files import (
+    parse_csv,
+    parse_json,
+    parse_nodes,
+    read_hierarchy,
+    to_csv,
+    to_json,
+    to_nodes,
+)
+from support.paths import ROOT
+from support.random_tables import PlainTree, examples, trees
+
+AGE = ROOT / "hierarchies" / "adult" / "age.csv"
+
+LABELS = st.text(st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6).map(
+    canonical_text
+)
+
+
+def edges(tree: Hierarchy) -> dict[str, str | None]:
+    """The tree as a dict from label to the label of the parent."""
+    return {
+        label: None if above < 0 else tree.labels[above]
+        for label, above in zip(tree.labels, tree.parent, strict=True)
+    }
+
+
+@st.composite
+def labelled_trees(draw, **kwargs) -> PlainTree:
+    """A random tree with unpleasant labels."""
+    tree = draw(trees(**kwargs))
+    size = len(tree.parents)
+    names = draw(st.lists(LABELS.filter(bool), min_size=size, max_size=size, unique=True))
+    name = dict(zip(tree.parents, names, strict=True))
+    parents = {name[x]: None if up is None else name[up] for x, up in tree.parents.items()}
+    weights = tree.weights and {name[x]: weight for x, weight in tree.weights.items()}
+    return PlainTree(parents, weights)
+
+
+# Laws of the tree
+
+
+@examples(200)
+@given(trees(max_nodes=14))
+def test_nodes_are_numbered_and_levelled_as_defined(plain):
+    tree = plain.build()
+    assert list(tree.labels) == plain.order
+    assert edges(tree) == dict(plain.parents)
+    assert [tree.level[v] for v in range(tree.n_nodes)] == [plain.level[x] for x in tree.labels]
+    assert tree.leaves_below.tolist() == [plain.leaves_below[x] for x in tree.labels]
+    assert tree.leaves_covered.tolist() == [plain.leaves_covered[x] for x in tree.labels]
+    assert (tree.n_leaves, tree.height) == (len(plain.leaves), plain.height)
+    assert tree.labels[tree.root] == plain.root
+    assert tree.node_of == plain.number
+    assert all(tree.parent[v] > v for v in range(tree.root)), "a parent has the larger number"
+    for v, label in enumerate(tree.labels):
+        below = [plain.number[x] for x in plain.leaves if label in plain.paths[x]]
+        assert sorted(below) == list(range(tree.first[v], tree.last[v]))
+        assert [tree.labels[u] for u in tree.children[v]] == plain.children(label)
+        assert [tree.labels[u] for u in tree.path(v)] == plain.paths[label]
+
+
+@examples(200)
+@given(trees(max_nodes=12))
+def test_ancestors_and_lca_agree_with_the_sets_of_ancestors(plain):
+    tree = plain.build()
+    above = {label: set(path) for label, path in plain.paths.items()}
+    for u, one in enumerate(tree.labels):
+        for v, other in enumerate(tree.labels):
+            assert tree.is_ancestor(u, v) == (one in above[other])
+            common = above[one] & above[other]
+            lowest = next(x for x in common if common <= above[x])
+            assert tree.labels[tree.lca(u, v)] == lowest
+
+
+def test_a_chain_of_single_children_shares_a_range_and_keeps_its_order():
+    tree = parse_csv("17;15-19;10-19;0-19;*\n30;30-34;30-39;20-39;*").hierarchy
+    chain = [tree.node_of[label] for label in ("17", "15-19", "10-19", "0-19")]
+    assert len({(tree.first[v], tree.last[v]) for v in chain}) == 1
+    for low, lower in enumerate(chain):
+        for high, higher in enumerate(chain):
+            assert tree.is_ancestor(higher, lower) == (low <= high)
+            assert tree.lca(lower, higher) == chain[max(low, high)]
+
+
+def test_the_tree_cannot_be_changed():
+    tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
+    for array in (tree.parent, tree.first, tree.last, tree.level, tree.weight):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_deep_chain_needs_no_recursion():
+    deep = 5000
+    entries = [(str(v), None if v == 0 else str(v - 1), None) for v in range(deep)]
+    tree = Hierarchy.from_entries(entries)
+    assert (tree.height, tree.n_leaves) == (deep, 1)
+    assert tree.lca(0, tree.root) == tree.root
+
+
+@examples(100)
+@given(trees(max_nodes=8, weighted=True), st.data())
+def test_a_leaf_is_added_last_and_weighs_as_its_heaviest_sibling(plain, data):
+    assume(len(plain.parents) > 1)
+    inner = [node for node in plain.parents if node not in plain.leaves]
+    above = data.draw(st.sampled_from(inner))
+    grown = add_leaf(plain.build(), "new", above)
+    weights = {**plain.weights, "new": max(plain.weights[x] for x in plain.children(above))}
+    # parents before children, siblings in their old order
+    parents = {x: plain.parents[x] for x in reversed(plain.order)}
+    assert edges(grown) == {**parents, "new": above}
+    assert [grown.labels[v] for v in grown.children[grown.node_of[above]]] == [
+        *plain.children(above),
+        "new",
+    ]
+    assert {x: grown.weight[v] for x, v in grown.node_of.items() if v != grown.root} == weights
+
+
+@pytest.mark.parametrize("parent", ["Cat", "nobody"])
+def test_a_leaf_is_added_to_groups_only(parent):
+    with pytest.raises(HierarchyError, match="not a group"):
+        add_leaf(groups([{"Felid": ["Cat"]}]), "new", parent)
+
+
+# Files
+
+
+@examples(300)
+@given(labelled_trees(max_nodes=10, weighted=True))
+def test_json_keeps_everything(plain):
+    tree = plain.build()
+    again = parse_json(to_json(tree))
+    assert again == tree
+    assert edges(again) == {x: plain.parents[x] for x in again.labels}
+    if tree.n_nodes > 1:
+        found = dict(zip(again.labels, again.weight.tolist(), strict=True))
+        assert {x: found[x] for x in plain.weights} == plain.weights
+
+
+@examples(300)
+@given(labelled_trees(max_nodes=10))
+def test_csv_to_json_to_csv_keeps_the_tree(plain):
+    assume(len(plain.parents) > 1)
+    tree = plain.build()
+    text = to_csv(tree)
+    imported = parse_csv(text)
+    assert imported.hierarchy == tree
+    assert imported.notes == ()
+    assert to_csv(parse_json(to_json(imported.hierarchy))) == text
+
+
+def test_a_tree_of_one_node_survives_its_csv():
+    """``a;a`` says that a value is never generalised; what is written can be read again."""
+    tree = parse_csv("a;a").hierarchy
+    assert tree.labels == ("a",)
+    assert parse_csv(to_csv(tree)).hierarchy == tree
+
+
+def test_a_carriage_return_in_a_label_survives_its_csv():
+    tree = suppression(["a\rb", "c"])
+    assert parse_csv(to_csv(tree)).hierarchy == tree
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
+def test_the_separator_is_found(separator):
+    lines = ["Cat;Felid;*", "Lion;Felid;*", "Dog;Dog;*"]
+    tree = parse_csv("\n".join(lines).replace(";", separator)).hierarchy
+    assert tree.labels == ("Cat", "Lion", "Dog", "Felid", "*")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfa;A;*\nb;A;*\n",
+        b"a;A;*\r\nb;A;*\r\n",
+        b"\n\na;A;*\n\n\nb;A;*\n\n",
+        b" a ; A;*\nb;A ;* \n",
+        b"leaf;level 1;level 2\na;A;*\nb;A;*\n",
+        b"LEAF;group;all\na;A;*\nb;A;*\n",
+        b"value;Level_1;level-2\na;A;*\nb;A;*\n",
+        b"\xef\xbb\xbfleaf;level 1;level 2\r\na;A;*\r\nb;A;*\r\n",
+        b'"a";"A";"*"\n"b";"A";"*"\n',
+        b"a;A;*\nb;A;*",
+    ],
+    ids=["bom", "crlf", "empty-lines", "blanks", "leaf", "LEAF", "level", "all", "quotes", "end"],
+)
+def test_ways_to_write_one_tree(data):
+    tree = read_hierarchy(data, "t.csv").hierarchy
+    assert edges(tree) == {"a": "A", "b": "A", "A": "*", "*": None}
+
+
+def test_a_header_alone_is_no_tree():
+    with pytest.raises(HierarchyError, match="no lines"):
+        parse_csv("leaf;level 1;level 2\n")
+
+
+def test_a_group_that_is_called_level_is_no_header():
+    tree = parse_csv("porter;Level 1;*\nnurse;Level 1;*\ndoctor;Level 2;*\n").hierarchy
+    assert set(tree.labels[: tree.n_leaves]) == {"porter", "nurse", "doctor"}
+
+
+def test_separators_quotes_and_html_in_labels():
+    text = '"a;b";"<b>A</b> & ""co""";*\n"c,d|e";"<b>A</b> & ""co""";*\n'
+    tree = parse_csv(text).hierarchy
+    assert tree.labels == ("a;b", "c,d|e", '<b>A</b> & "co"', "*")
+    assert to_csv(tree) == '"a;b";"<b>A</b> & ""co""";*\nc,d|e;"<b>A</b> & ""co""";*\n'
+
+
+def test_a_leaf_may_hang_directly_under_the_root():
+    imported = parse_csv("a;A;*\nb;A;*\nc;A;*\nd;B;*\ne;B;*\nf;f;*\n")
+    tree = imported.hierarchy
+    assert edges(tree)["f"] == "*"
+    assert tree.level.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 2]
+    assert imported.notes == ()
+
+
+def test_a_level_that_every_line_skips_vanishes_and_is_told():
+    imported = parse_csv("a;a;A;*\nb;b;B;*\n")
+    assert imported.hierarchy == parse_csv("a;A;*\nb;B;*\n").hierarchy
+    assert imported.notes == ("Level 1 repeats level 0 in every line and was left out.",)
+    assert parse_csv("a;a;*\nb;B;*\n").notes == (), "one line that does not skip it keeps it"
+
+
+def test_leaves_of_a_group_need_not_stand_together():
+    tree = parse_csv("a;A;*\nb;B;*\nc;A;*\n").hierarchy
+    assert tree.labels == ("a", "c", "b", "A", "B", "*")
+
+
+BAD_CSV = {
+    "two roots": ("a;A;*\nb;B;all\n", ["Line 2", "two roots", "'*', 'all'"]),
+    "value twice": ("a;A;*\na;B;*\n", ["Line 2", "'a' is listed a second time", "Line 1"]),
+    "value twice as numbers": ("39;A;*\n39.0;A;*\n", ["Line 2", "'39' is listed a second time"]),
+    "group named like its member": (
+        "Other;Other;*\nX;Other;*\n",
+        ["Line 1", "'Other'", "name of a value and of a group", "' (group)'"],
+    ),
+    "group named like another value": (
+        "a;b;B;*\nb;B;B;*\n",
+        ["'b' is the name of a value and of a"],
+    ),
+    "two parents": ("a;A;B;*\nb;A;C;*\n", ["Line 2", "two parents", "'A', 'B', 'C'"]),
+    "two groups above each other": ("a;A;B;*\nb;B;A;*\n", ["Line 2", "two parents"]),
+    "cycle in a line": ("a;A;B;A;*\n", ["Line 1", "'A' stands above itself"]),
+    "root below": ("a;*;A;*\n", ["Line 1", "'*' stands above itself"]),
+    "empty cell": ("a;A;*\nb;;*\n", ["Line 2", "a cell is empty", "repeat"]),
+    "blank cell": ("a;A;*\n  ;A;*\n", ["Line 2", "a cell is empty"]),
+    "ragged": ("a;A;*\nb;A;X;*\n", ["Line 2 has 4 cells and line 1 has 3"]),
+    "ragged below empty lines": ("a;A;*\n\n\nb;*\n", ["Line 4 has 2 cells and line 1 has 3"]),
+    "one column": ("a\nb\n", ["one column", "leaf;level 1"]),
+    "empty": (" \n \n", ["is empty"]),
+    "separators alone": (";;\n;;\n", ["empty"]),
+    "quotes alone": ('""\n', ["empty"]),
+    "binary": ("a;\0;*\n", ["not text"]),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BAD_CSV.values(), ids=BAD_CSV)
+def test_a_bad_csv_is_refused_in_one_sentence(text, said):
+    with pytest.raises(HierarchyError) as caught:
+        parse_csv(text)
+    check_sentence(caught.value, said)
+
+
+def node(name, parent=None, weight=None):
+    entry = {"name": name} if parent is None else {"name": name, "parent": parent}
+    return entry if weight is None else {**entry, "weight": weight}
+
+
+def with_weight(weight):
+    return [node("*"), node("a", "*", 1), node("b", "*") | {"weight": weight}]
+
+
+BAD_NODES = {
+    "no nodes": ([], ["no nodes"]),
+    "two roots": ([node("a"), node("b")], ["2 roots ('a', 'b')"]),
+    "no root": ([node("a", "b"), node("b", "a")], ["'a', 'b' form a cycle"]),
+    "cycle beside a root": (
+        [node("*"), node("a", "*"), node("b", "c"), node("c", "b")],
+        ["'b', 'c' form a cycle"],
+    ),
+    "own parent": ([node("*"), node("a", "a")], ["'a' form a cycle"]),
+    "listed twice": ([node("*"), node("a", "*"), node("a", "*")], ["'a' is listed twice"]),
+    "listed twice as numbers": ([node("*"), node(39, "*"), node("39.0", "*")], ["'39' is listed"]),
+    "two parents": (
+        [node("*"), node("A", "*"), node("B", "*"), node("a", "A"), node("a", "B")],
+        ["'a' is listed twice"],
+    ),
+    "unknown parent": ([node("*"), node("a", "A")], ["parent 'A' is not a node"]),
+    "empty name": ([node("*"), node(" ", "*")], ["empty name"]),
+    "no name at all": ([node("*"), {"name": None, "parent": "*"}], ["name"]),
+    "name is a list": ([node("*"), {"name": ["a"], "parent": "*"}], ["name"]),
+    "missing name": ([{"parent": "*"}], ['Node 1 has no "name"']),
+    "not an object": ([node("*"), "a"], ['Node 2 has no "name"']),
+    "unknown key": ([node("*") | {"colour": 1}], ["Node 1", "'colour'", "name, parent and weight"]),
+    "missing weight": (
+        [node("*"), node("a", "*", 1), node("b", "*")],
+        ["edge above 'b' has no weight", "at least 0, or none"],
+    ),
+    "negative weight": (with_weight(-1), ["weight '-1' above 'b'", "at least 0"]),
+    "weight as text": (with_weight("2"), ["What stands as weight above 'b'"]),
+    "weight yes": (with_weight(True), ["weight 'True' above 'b'"]),
+    "weight NaN": (with_weight(math.nan), ["weight 'nan' above 'b'"]),
+    "weight infinite": (with_weight(math.inf), ["weight 'inf' above 'b'"]),
+    "weight too long for a number": (with_weight(10**400), ["weight", "above 'b'"]),
+    "weight is a list": (with_weight([1]), ["What stands as weight above 'b'"]),
+}
+
+
+@pytest.mark.parametrize(("nodes", "said"), BAD_NODES.values(), ids=BAD_NODES)
+def test_bad_nodes_are_refused_in_one_sentence(nodes, said):
+    for read in (lambda: parse_nodes(nodes), lambda: parse_json(json.dumps({"nodes": nodes}))):
+        with pytest.raises(HierarchyError) as caught:
+            read()
+        check_sentence(caught.value, said)
+
+
+BAD_FILES = {
+    "not UTF-8": ("müde;*\nwach;*\n".encode("latin-1"), "t.csv", ["'t.csv' is not UTF-8 text"]),
+    "UTF-16": ("a;A;*\n".encode("utf-16"), "t.csv", ["'t.csv' is not UTF-8 text"]),
+    "binary": (b"\x89PNG\r\n\x1a\n\0\0", "t.csv", ["'t.csv' is not UTF-8 text"]),
+    "binary in UTF-8": (b"PK\x03\x04\0\0;a", "t.csv", ["not text"]),
+    "bad JSON": (b'{"nodes": [', "t.json", ["not valid JSON"]),
+    "JSON of another kind": (b"[1, 2]", "t.json", ['object with a list "nodes"']),
+    "nodes are no list": (b'{"nodes": {"a": 1}}', "t.json", ['object with a list "nodes"']),
+    "deep JSON": (b"[" * 100_000, "t.json", ["JSON"]),
+    "CSV called JSON": (b"a;A;*\n", "t.json", ["not valid JSON"]),
+    "JSON called CSV": (b'{"nodes": []}', "t.csv", ["one column"]),
+    "empty": (b"", "t.csv", ["is empty"]),
+}
+
+
+@pytest.mark.parametrize(("data", "name", "said"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_bad_file_is_refused_in_one_sentence(data, name, said, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    for source, title in ((data, name), (tmp_path / name, None)):
+        with pytest.raises(HierarchyError) as caught:
+            read_hierarchy(source, title)
+        check_sentence(caught.value, said)
+
+
+@pytest.mark.parametrize("name", ["absent.csv", ".", "a\0b.csv"], ids=["absent", "folder", "nul"])
+def test_a_file_that_cannot_be_opened_is_named(name, tmp_path):
+    with pytest.raises(HierarchyError) as caught:
+        read_hierarchy(tmp_path / name)
+    check_sentence(caught.value, ["cannot be opened"])
+
+
+def check_sentence(error: HierarchyError, said: list[str]) -> None:
+    """One line that says what it should, and keeps what the cells hold out of ``str``."""
+    for part in said:
+        assert part in error.sentence
+    assert "\n" not in error.sentence
+    assert error.sentence.endswith(".")
+    assert "{" not in str(error).replace("{cells}", "{")
+    if error.cells:
+        assert "(value withheld)" in str(error)
+
+
+def test_cells_stay_out_of_the_text_of_an_error():
+    with pytest.raises(HierarchyError) as caught:
+        parse_csv("Zebedee;A;*\nZebedee;B;*\n")
+    assert "Zebedee" not in str(caught.value)
+    assert "'Zebedee'" in caught.value.sentence
+
+
+# Values are canonical
+
+
+@pytest.mark.parametrize("value", [39, 39.0, "39", " 39.0 ", np.int8(39), np.float32(39), "39.00"])
+def test_one_value_in_many_writings(value):
+    assert suppression([value]).labels == ("39", "*")
+    entries = [("*", None, None), (value, "*", None)]
+    assert Hierarchy.from_entries(entries).labels == ("39", "*")
+    assert "39" in parse_csv(f"{value};A;*\n40;A;*").hierarchy.node_of
+
+
+def test_codes_keep_their_zeros():
+    assert suppression(["007", "7"]).labels == ("007", "7", "*")
+    assert suppression(["-0", "0", "+0"]).labels == ("0", "*")
+
+
+# Graphs
+
+
+@examples(100)
+@given(trees(max_nodes=10, weighted=True))
+def test_a_graph_becomes_the_same_tree(plain):
+    graph = nx.DiGraph()
+    graph.add_node(plain.root)
+    for label in plain.parents:
+        if label != plain.root:
+            graph.add_edge(plain.parents[label], label, weight=plain.weights[label])
+    assert from_graph(graph) == plain.build()
+
+
+@pytest.mark.parametrize(
+    "links",
+    [[], [("a", "b"), ("b", "a")], [("a", "c"), ("b", "c")], [("a", "b"), ("c", "d")]],
+    ids=["empty", "cycle", "two parents", "two roots"],
+)
+def test_other_graphs_are_refused(links):
+    with pytest.raises(HierarchyError, match="arborescence"):
+        from_graph(nx.DiGraph(links))
+
+
+# Builders
+
+
+def test_intervals_of_adult_are_the_bundled_file():
+    built = intervals([str(age) for age in range(17, 91)], widths=[5, 10, 20])
+    assert built.n_nodes == 105
+    assert built == read_hierarchy(AGE).hierarchy
+    assert to_csv(built) == AGE.read_text("utf-8")
+
+
+def test_intervals_come_in_the_order_of_the_numbers():
+    assert intervals(["100", "9", "-3"], [10]).labels[:3] == ("-3", "9", "100")
+
+
+def test_intervals_of_negative_numbers():
+    tree = intervals(["-7", "-1", "0", "3"], widths=[5, 10])
+    assert to_csv(tree).splitlines() == [
+        "-7;-10 to -6;-10 to -1;*",
+        "-1;-5 to -1;-10 to -1;*",
+        "0;0-4;0-9;*",
+        "3;0-4;0-9;*",
+    ]
+
+
+def test_intervals_of_decimals():
+    tree = intervals(["0.1", "0.3", "0.25", "1"], widths=[0.1, 0.5])
+    assert to_csv(tree).splitlines() == [
+        "0.1;0.1 to <0.2;0 to <0.5;*",
+        "0.25;0.2 to <0.3;0 to <0.5;*",
+        "0.3;0.3 to <0.4;0 to <0.5;*",
+        "1;1 to <1.1;1 to <1.5;*",
+    ]
+
+
+def test_intervals_with_open_ends_and_an_origin():
+    tree = intervals(["1", "18", "22", "99"], widths=[5, 10], origin=3, lowest=18, highest=90)
+    assert tree.labels[: tree.n_leaves] == ("1", "18", "22", "99")
+    assert edges(tree) == {
+        "1": "<18",
+        "<18": "*",
+        "18": "18-22",
+        "22": "18-22",
+        "18-22": "*",  # 13 to 17 stand elsewhere
+        "99": ">90",
+        ">90": "*",
+        "*": None,
+    }
+
+
+@pytest.mark.parametrize("bound", [1_234_567, 0.1234567, -10_000_001])
+def test_open_ends_name_the_bound_exactly(bound):
+    tree = intervals([str(bound - 1), str(bound), str(bound + 1)], [1], lowest=bound)
+    group = next(label for label in tree.labels if label.startswith("<"))
+    assert float(group[1:]) == bound
+
+
+@examples(200)
+@given(
+    st.lists(st.integers(-500, 500), min_size=1, max_size=12, unique=True),
+    st.integers(1, 7),
+    st.lists(st.integers(2, 4), max_size=3),
+    st.integers(-9, 9),
+)
+def test_every_number_lies_in_its_intervals(values, narrowest, factors, origin):
+    widths = [narrowest]
+    for factor in factors:
+        widths.append(widths[-1] * factor)
+    tree = intervals([str(value) for value in values], widths, origin=origin)
+    for value in values:
+        path = [tree.labels[v] for v in tree.path(tree.node_of[str(value)])]
+        above = path[1:-1] if narrowest > 1 else path[-1 - len(widths) : -1]
+        spans = [re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)", label) for label in above]
+        found = [(int(s[1]), int(s[2])) if s else (value, value) for s in spans]
+        assert [high - low + 1 for low, high in found] == widths[len(widths) - len(found) :]
+        assert all(low <= value <= high and (low - origin) % (high - low + 1) == 0
+                   for low, high in found)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "arguments", "said"),
+    [
+        (["1", "x", "02"], {"widths": [5]}, ["need numbers", "2 distinct values", "'x', '02'"]),
+        (["1", "nan", "inf"], {"widths": [5]}, ["need numbers", "'nan', 'inf'"]),
+        (["1"], {"widths": []}, ["at least one width"]),
+        (["1"], {"widths": [0]}, ["above 0"]),
+        (["1"], {"widths": [-5]}, ["above 0"]),
+        (["1"], {"widths": [math.nan]}, ["above 0"]),
+        (["1"], {"widths": [math.inf]}, ["above 0"]),
+        (["1"], {"widths": [5, 12]}, ["12 is not a multiple of the width 5"]),
+        (["1"], {"widths": [10, 5]}, ["5 has to be larger than the width 10"]),
+        (["1"], {"widths": [5, 5]}, ["5 has to be larger than the width 5"]),
+        (["1"], {"widths": [5], "origin": math.nan}, ["origin"]),
+        (["1"], {"widths": [5], "lowest": 9, "highest": 9}, ["lowest bound 9", "highest bound 9"]),
+        ([], {"widths": [5]}, ["."]),
+    ],
+)
+def test_bad_intervals_are_refused(values, arguments, said):
+    with pytest.raises(HierarchyError) as caught:
+        intervals(values, **arguments)
+    check_sentence(caught.value, said)
+
+
+def test_masks_on_the_left_and_on_the_right():
+    assert to_csv(mask(["4711", "4712", "4811"], [3, 2, 1])).splitlines() == [
+        "4711;471*;47**;4***;*",
+        "4712;471*;47**;4***;*",
+        "4811;481*;48**;4***;*",
+    ]
+    assert to_csv(mask(["4711", "3711", "4712"], [2], side="right")).splitlines() == [
+        "3711;**11;*",
+        "4711;**11;*",
+        "4712;**12;*",
+    ]
+
+
+def test_masks_of_codes_of_different_lengths():
+    tree = mask(["A", "AB", "ABC"], [2, 1])
+    up = {"A": "*", "AB": "A*", "ABC": "AB*", "A*": "*", "AB*": "A**", "A**": "*", "*": None}
+    assert edges(tree) == up
+
+
+@examples(100)
+@given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=8, unique=True),
+       st.sets(st.integers(1, 5), min_size=1), st.sampled_from(["left", "right"]))  # fmt: skip
+def test_a_mask_keeps_the_characters_it_says(values, keeps, side):
+    keep = sorted(keeps, reverse=True)
+    tree = mask(values, keep, side)
+    for value in values:
+        expected = [value]
+        for count in keep:
+            kept = value[:count] if side == "left" else value[-count:]
+            hidden = "*" * (len(value) - len(kept))
+            masked = kept + hidden if side == "left" else hidden + kept
+            if masked != expected[-1]:
+                expected.append(masked)
+        assert [tree.labels[v] for v in tree.path(tree.node_of[value])] == [*expected, "*"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"keep": []}, "at least 1 character"),
+        ({"keep": [0]}, "at least 1 character"),
+        ({"keep": [2, -1]}, "at least 1 character"),
+        ({"keep": [1.5]}, "at least 1 character"),
+        ({"keep": [True]}, "at least 1 character"),
+        ({"keep": [2, 2]}, "fewer characters"),
+        ({"keep": [1, 2]}, "fewer characters"),
+        ({"keep": [1], "side": "middle"}, "'left' or 'right', not 'middle'"),
+    ],
+)
+def test_bad_masks_are_refused(arguments, said):
+    with pytest.raises(HierarchyError) as caught:
+        mask(["4711"], **arguments)
+    check_sentence(caught.value, [said])
+
+
+@examples(100)
+@given(st.lists(st.dates(date(1000, 1, 1)), min_size=1, max_size=8, unique=True))
+def test_dates_stand_under_their_periods(days):
+    tree = dates([day.isoformat() for day in days], ["month", "quarter", "year", "decade"])
+    for day in days:
+        quarter = next(q for q in (1, 2, 3, 4) if day.month <= 3 * q)
+        assert [tree.labels[v] for v in tree.path(tree.node_of[day.isoformat()])] == [
+            day.isoformat(),
+            f"{day.year}-{day.month:02}",
+            f"{day.year}-Q{quarter}",
+            str(day.year),
+            f"{str(day.year)[:3]}0s",
+            "*",
+        ]
+
+
+def test_dates_are_sorted_and_may_have_a_time():
+    tree = dates(["2021-03-05", "2021-03-04T23:59", "2020-12-31"], ["day", "year"])
+    assert tree.labels[: tree.n_leaves] == ("2020-12-31", "2021-03-04T23:59", "2021-03-05")
+    assert edges(tree) == {
+        "2020-12-31": "2020",
+        "2021-03-04T23:59": "2021-03-04",
+        "2021-03-04": "2021",
+        "2021-03-05": "2021",
+        "2020": "*",
+        "2021": "*",
+        "*": None,
+    }
+
+
+def test_years_and_months_count_as_dates():
+    tree = dates(["2021", "2022-03"], ["decade"])
+    assert edges(tree) == {"2021": "2020s", "2022-03": "2020s", "2020s": "*", "*": None}
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "said"),
+    [
+        (["2021-02-29", "x"], ["year"], ["2 distinct values", "'2021-02-29', 'x'"]),
+        (["2021-02-28"], [], ["day, month, quarter, year, decade"]),
+        (["2021-02-28"], ["week"], ["day, month, quarter, year, decade", "week"]),
+        (["2021-02-28"], ["year", "month"], ["from fine to coarse"]),
+        (["2021-02-28"], ["year", "year"], ["from fine to coarse"]),
+    ],
+)
+def test_bad_dates_are_refused(values, levels, said):
+    with pytest.raises(HierarchyError) as caught:
+        dates(values, levels)
+    check_sentence(caught.value, said)
+
+
+def test_dates_over_a_year_have_the_nodes_that_they_should():
+    days = [(date(2023, 1, 1) + timedelta(n)).isoformat() for n in range(365)]
+    tree = dates(days, ["month", "quarter", "year", "decade"])
+    assert (tree.n_leaves, tree.n_nodes, tree.height) == (365, 365 + 12 + 4 + 1 + 1 + 1, 6)
+
+
+def test_groups_by_hand():
+    tree = groups([{"Felid": ["Cat", "Lion"]}, {"Mammal": ["Felid", "Dog"]}, {"Fish": ["Cod"]}])
+    up = {"Cat": "Felid", "Lion": "Felid", "Dog": "Mammal", "Cod": "Fish"}
+    assert edges(tree) == {**up, "Felid": "Mammal", "Mammal": "*", "Fish": "*", "*": None}
+    assert groups([{"A": [39.0]}, {"*": ["A", "b"]}]).labels == ("39", "b", "A", "*")
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ([{"A": ["x"], "B": ["x"]}], ["'x' stands in two groups"]),
+        ([{"A": ["x", "x"]}], ["'x' stands in two groups"]),
+        ([{"Other": ["Other", "x"]}], ["'Other'", "same name", "' (group)'"]),
+        ([{"A": ["B"]}, {"B": ["A"]}], ["cycle"]),
+        ([{"A": ["*"]}], ["'*'"]),
+        ([{"A": [" "]}], ["empty name"]),
+    ],
+)
+def test_bad_groups_are_refused(levels, said):
+    with pytest.raises(HierarchyError) as caught:
+        groups(levels)
+    check_sentence(caught.value, said)
+
+
+def test_suppression_keeps_or_loses():
+    tree = suppression(["M", "F", "M", "39.0", "39"])
+    assert tree.labels == ("M", "F", "39", "*")
+    assert tree.height == 2
+    with pytest.raises(HierarchyError):
+        suppression([])
+
+
+def test_a_value_that_is_the_root_itself_is_refused():
+    with pytest.raises(HierarchyError, match="called like a group"):
+        suppression(["*", "a"])
+
+
+@example(["a", "b"])
+@given(st.lists(LABELS.filter(bool), min_size=1, max_size=6, unique=True))
+@examples(50)
+def test_nodes_of_a_tree_can_be_written_out(values):
+    assume("*" not in values)
+    tree = suppression(values)
+    assert to_nodes(tree) == [
+        {"name": "*", "parent": None},
+        *({"name": value, "parent": "*"} for value in values),
+    ]

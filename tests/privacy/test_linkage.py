@@ -1,0 +1,329 @@
+"""Linkage attacks against what an attacker with pencil and paper finds, row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.errors import CoverageError, PlanError, TableError
+from kanon.measures.linkage import linkage, matching, people_below, projected
+from kanon.privacy.reidentification import journalist, marketer
+from kanon.recoding import Recoding
+from kanon.run import prepare, run
+from kanon.sensitive import Sensitive
+from kanon.sources.population import population_of
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import plan_of
+from support.random_tables import Problem, examples, problems
+
+
+# The worked table of Mauger et al. 2023: at k = 4 GAA releases [F, Mammal] and [M, Felid].
+@pytest.fixture(scope="module")
+def animals():
+    work = sample_work("animals-m23")
+    done = run(plan_of(work), work.table)
+    released = done.recoding.released
+    labels = [
+        [tree.labels[node] for tree, node in zip(released.hierarchies, row, strict=True)]
+        for row in released.nodes
+    ]
+    assert labels == [["F", "Mammal"], ["M", "Felid"]], "what the rest is worked out on"
+    return done.prepared.classes, done.recoding
+
+
+def counts(match):
+    return {value: int(n) for value, n in zip(match.values, match.counts, strict=True) if n}
+
+
+def test_a_known_person_by_hand(animals):
+    table, recoding = animals
+    carole = {"gender": "F", "race": "Lion"}
+    before = matching(table, carole, "disease")
+    assert (before.records, before.sureness, before.guesses) == (2, 1.0, ("Cold",))
+    after = matching(recoding.released, carole, "disease")
+    assert counts(after) == {"Cold": 2, "Bronchitis": 1, "Conjunctivitis": 1}
+    assert (after.records, after.sureness, after.guesses) == (4, 0.5, ("Cold",))
+    assert after.classes.tolist() == [0]
+
+
+def test_who_knows_less_finds_more_by_hand(animals):
+    table, recoding = animals
+    assert counts(matching(table, {"race": "Lion"}, "disease")) == {
+        "Cold": 2, "Angina": 1, "Bronchitis": 1
+    }  # fmt: skip
+    assert matching(recoding.released, {"race": "Lion"}, "disease").classes.tolist() == [0, 1]
+    dog = matching(recoding.released, {"race": "Dog"}, "disease")
+    assert dog.records == 4, "no felid is a dog"
+    assert matching(table, {}).records == matching(recoding.released, {}).records == 8
+
+
+def test_several_best_guesses_and_none(animals):
+    table, _ = animals
+    herve = matching(table, {"gender": "M", "race": "Lion"}, "disease")
+    assert herve.guesses == ("Angina", "Bronchitis") and herve.sureness == 0.5
+    nobody = matching(table, {"gender": "F", "race": "Cat"}, "disease")
+    assert (nobody.records, nobody.sureness, nobody.guesses) == (0, None, ())
+    assert matching(table, {"race": "Cat"}).sureness is None, "nothing was to be guessed"
+
+
+def test_everybody_attacked_by_hand(animals):
+    """F Lion, F Dog, M Cat, M Lion, two each: 2 + 1 + 2 + 1 right; then 2 and 2."""
+    table, recoding = animals
+    both = ["gender", "race"]
+    before = linkage(table, table, both, "disease")
+    assert (before.singled_out, before.matches, before.right) == (0.0, 2.0, 0.75)
+    after = linkage(table, recoding.released, both, "disease")
+    assert (after.singled_out, after.matches, after.right) == (0.0, 4.0, 0.5)
+    # By the gender alone a release that keeps it gives away as much as the table.
+    assert linkage(table, table, ["gender"], "disease") == linkage(
+        table, recoding.released, ["gender"], "disease"
+    )
+
+
+def test_a_suppressed_person_is_not_found(animals):
+    table, _ = animals
+    gone = np.array([True] + [False] * (table.n_classes - 1))
+    recoding = Recoding.from_targets(table, table.nodes, gone)
+    node = table.nodes[0]
+    known = {
+        name: tree.labels[node[j]]
+        for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True))
+    }
+    assert matching(table, known).records == 2
+    assert matching(recoding.released, known).records == 0
+    found = linkage(table, recoding.released, list(known), "disease")
+    assert found.matches == 1.5, "six persons find two records each, two find none"
+
+
+def test_what_cannot_be_known_is_refused(animals):
+    table, _ = animals
+    with pytest.raises(PlanError, match="'age' is no quasi-identifier; known are 'gender', 'race'"):
+        matching(table, {"age": "39"})
+    with pytest.raises(PlanError, match="'age' is no quasi-identifier"):
+        linkage(table, table, ["age"])
+    with pytest.raises(PlanError, match="not sensitive"):
+        linkage(table, table, ["race"], "name")
+    with pytest.raises(CoverageError) as caught:
+        matching(table, {"race": "Unicorn"})
+    assert "Unicorn" in caught.value.sentence and "Unicorn" not in str(caught.value)
+
+
+# Any table, row by row
+@st.composite
+def attacks(draw):
+    """A table with a sensitive column, a recoding of it with suppressed classes, what is known."""
+    problem = draw(problems(max_records=14))
+    secrets = draw(
+        st.lists(st.sampled_from("uvw"), min_size=len(problem.rows), max_size=len(problem.rows))
+    )
+    values = sorted(set(secrets))
+    of_row = [list(problem.sizes).index(row) for row in problem.rows]
+    sensitive = Sensitive.from_records(
+        "secret", values, False, of_row, [values.index(x) for x in secrets], len(problem.sizes)
+    )
+    classes = replace(problem.classes(), sensitive=(sensitive,))
+    targets = [
+        problem.numbers([draw(st.sampled_from(t.paths[x])) for t, x in zip(problem.trees, row)])  # noqa: B905
+        for row in problem.sizes
+    ]
+    gone = [draw(st.integers(0, 5)) == 0 for _ in targets]
+    recoding = Recoding.from_targets(classes, np.array(targets), np.array(gone, dtype=bool))
+    known = draw(st.lists(st.sampled_from(problem.columns), unique=True))
+    return problem, secrets, of_row, recoding, known
+
+
+def rows_of(problem: Problem, secrets, of_row, recoding) -> pd.DataFrame:
+    """The release as a table of labels; suppressed rows left out."""
+    found = []
+    for row, secret in zip(of_row, secrets, strict=True):
+        if recoding.assigned[row] >= 0:
+            labels = [
+                tree.labels[node]
+                for tree, node in zip(
+                    problem.hierarchies, recoding.nodes[recoding.assigned[row]], strict=True
+                )
+            ]
+            found.append((*labels, secret))
+    return pd.DataFrame(found, columns=[*problem.columns, "secret"])
+
+
+def could_be(problem: Problem, table: pd.DataFrame, known) -> pd.DataFrame:
+    """The rows of which every known column is the known value or a node above it."""
+    fits = pd.Series(True, index=table.index)
+    for tree, column in zip(problem.trees, problem.columns, strict=True):
+        if column in known:
+            fits &= table[column].isin(tree.paths[known[column]])
+    return table[fits]
+
+
+@examples(150)
+@given(attacks())
+def test_attacks_equal_looking_through_the_rows(drawn):
+    problem, secrets, of_row, recoding, known = drawn
+    persons = recoding.classes
+    original = problem.frame().assign(secret=secrets)
+    for table, classes in (
+        (original, persons),
+        (rows_of(problem, secrets, of_row, recoding), recoding.released),
+    ):
+        alone, matches, right = 0, Fraction(0), Fraction(0)
+        for person, secret in zip(problem.rows, secrets, strict=True):
+            facts = {c: x for c, x in zip(problem.columns, person, strict=True) if c in known}
+            rows = could_be(problem, table, facts)
+            tally = Counter(rows["secret"])
+            found = matching(classes, facts, "secret")
+            assert found.records == len(rows) and counts(found) == dict(tally)
+            best = [value for value, n in tally.items() if n == max(tally.values())]
+            assert sorted(found.guesses) == sorted(best)
+            alone += len(rows) == 1
+            matches += len(rows)
+            right += Fraction(secret in best, max(1, len(best)))
+        n = len(problem.rows)
+        whole = linkage(persons, classes, known, "secret")
+        assert whole.singled_out == alone / n
+        assert whole.matches == pytest.approx(float(matches / n), rel=1e-12)
+        assert whole.right == pytest.approx(float(right / n), rel=1e-12)
+        bare = linkage(persons, classes, known)
+        assert bare.right is None and bare.singled_out == whole.singled_out
+
+
+@examples(100)
+@given(attacks())
+def test_laws_of_linkage(drawn):
+    problem, _, _, recoding, known = drawn
+    persons, released = recoding.classes, recoding.released
+    for place, labels in enumerate(problem.sizes):
+        facts = {c: x for c, x in zip(problem.columns, labels, strict=True) if c in known}
+        before, after = matching(persons, facts), matching(released, facts)
+        assert place in before.classes, "a person always matches"
+        if recoding.assigned[place] >= 0:
+            assert recoding.assigned[place] in after.classes
+        kept = {int(recoding.assigned[c]) for c in before.classes} - {-1}
+        assert kept <= set(after.classes.tolist()), "who matched before still matches after"
+        fewer = dict(list(facts.items())[1:])
+        assert set(before.classes) <= set(matching(persons, fewer).classes)
+    before = linkage(persons, persons, known, "secret")
+    after = linkage(persons, released, known, "secret")
+    baseline = persons.sensitive[0].total.max() / persons.n_records
+    if all(tree.leaves_covered[x] == 1 for row in problem.rows
+           for tree, x in zip(problem.trees, row, strict=True)):  # fmt: skip
+        assert after.right <= before.right + 1e-12
+        assert before.right >= baseline - 1e-12
+    if not recoding.suppressed_records:
+        assert after.matches >= before.matches - 1e-9
+        assert after.singled_out <= before.singled_out
+    nothing = linkage(persons, released, [], "secret")
+    assert nothing.matches == pytest.approx(released.n_records)
+
+
+@examples(60)
+@given(attacks())
+def test_the_order_in_which_facts_are_named_changes_nothing(drawn):
+    *_, recoding, known = drawn
+    pair = recoding.classes, recoding.released
+    assert linkage(*pair, known, "secret") == linkage(*pair, known[::-1], "secret")
+
+
+def test_classes_by_some_attributes(animals):
+    table, _ = animals
+    by_race = projected(table, [1])
+    labels = [by_race.hierarchies[0].labels[node] for node in by_race.nodes[:, 0]]
+    assert dict(zip(labels, by_race.counts.tolist(), strict=True)) == {
+        "Cat": 2,
+        "Lion": 4,
+        "Dog": 2,
+    }
+    assert by_race.sensitive[0].sizes.tolist() == by_race.counts.tolist()
+
+
+def test_an_empty_table_has_no_linkage(animals):
+    table, _ = animals
+    nobody = replace(
+        table, nodes=table.nodes[:0], counts=table.counts[:0],
+        sensitive=tuple(each.only(np.zeros(0, dtype=int)) for each in table.sensitive),
+    )  # fmt: skip
+    assert linkage(nobody, nobody, ["race"], "disease") is None
+
+
+# The population
+def test_people_of_a_population_by_hand(animals):
+    table, recoding = animals
+    people = pd.DataFrame(
+        {
+            "race": ["Lion", "Dog", "Cat", "Lion", "Cow", None],
+            "gender": ["F", "F", "M", "M", "F", "M"],
+            "name": list("abcdef"),
+        }
+    )
+    found = population_of(table, people)
+    assert found.unplaced == 2, "a cow, and one without a race"
+    # [F, Mammal]: the lion, the dog, and the cow, as Mammal is the root. [M, Felid]: cat and lion.
+    assert people_below(recoding.released, found.classes).tolist() == [3, 2]
+
+
+def test_a_population_that_is_the_table_adds_no_doubt(animals):
+    table, recoding = animals
+    people = population_of(table, sample_work("animals-m23").table.frame).classes
+    size = people_below(recoding.released, people)
+    assert size.tolist() == recoding.released.counts.tolist() == [4, 4]
+    assert journalist(recoding.released, size).highest == 0.25
+    assert marketer(recoding.released, size) == 0.25
+
+
+def test_a_population_without_a_column_or_rows_is_refused(animals):
+    table, _ = animals
+    with pytest.raises(TableError, match="lacks 'race'; it needs every quasi-identifier"):
+        population_of(table, pd.DataFrame({"gender": ["F"]}))
+    with pytest.raises(TableError, match="no records"):
+        population_of(table, pd.DataFrame({"gender": [], "race": []}))
+
+
+@examples(80)
+@given(attacks(), st.data())
+def test_people_below_equals_looking_through_the_rows(drawn, data):
+    problem, _, _, recoding, _ = drawn
+    people = data.draw(st.lists(st.sampled_from(problem.rows), min_size=1, max_size=12))
+    frame = pd.DataFrame([*problem.rows, *people], columns=problem.columns)
+    found = population_of(recoding.classes, frame)
+    assert found.unplaced == 0 and found.classes.n_records == len(frame)
+    sizes = people_below(recoding.released, found.classes)
+    for node, size in zip(recoding.nodes, sizes, strict=True):
+        labels = [tree.order[x] for tree, x in zip(problem.trees, node, strict=True)]
+        inside = [
+            row for row in frame.itertuples(index=False)
+            if all(high in tree.paths[x] for tree, x, high
+                   in zip(problem.trees, row, labels, strict=True))
+        ]  # fmt: skip
+        assert size == len(inside)
+    assert (sizes >= recoding.counts).all(), "everybody of the table is one of the people"
+
+
+@pytest.mark.adult
+def test_adult_is_attacked_within_a_blink(adult_path):
+    """Every person, every attribute, before any release: under a second, and on average exact."""
+    import time
+
+    from kanon.schema import Role
+    from kanon.sources.reading import read_table
+    from kanon.studio.session.table_loading import uploaded_work
+    from kanon.studio.session.work import with_role
+
+    work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
+    assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162
+    for column in work.roles:
+        work = with_role(work, column, Role.QUASI_IDENTIFIER)
+    work = with_role(work, "marital-status", Role.SENSITIVE)
+    classes = prepare(plan_of(work), work.table).classes
+    linkage(classes, classes, classes.attributes, "marital-status")  # compiled
+    started = time.perf_counter()
+    found = linkage(classes, classes, classes.attributes, "marital-status")
+    assert time.perf_counter() - started < 1
+    assert found.singled_out == classes.unique_records / classes.n_records
+    assert found.matches == pytest.approx((classes.counts**2).sum() / classes.n_records)

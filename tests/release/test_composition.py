@@ -1,0 +1,541 @@
+"""What several releases say together, against the definitions written out over rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+
+from kanon.errors import KanonError, PlanError
+from kanon.plan import Plan
+from kanon.release.check import check_release
+from kanon.release.common_classes import Release, needs_table
+from kanon.release.composition import Combined, combine
+from kanon.run import Run, run
+from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_address
+from kanon.sources.reading import ReadSettings
+from support.random_tables import examples
+
+TREES: dict[str, list[Any]] = {
+    "a": [
+        {"build": "suppression"},
+        {"build": "intervals", "widths": [2]},
+        {"build": "intervals", "widths": [3]},
+    ],
+    "b": [
+        {"build": "suppression"},
+        {
+            "nodes": [
+                {"name": "*", "parent": None},
+                *({"name": name, "parent": "*"} for name in ("xy", "z")),
+                *({"name": name, "parent": "xy"} for name in "xy"),
+            ]
+        },
+    ],
+    "c": [{"build": "suppression"}],
+}
+
+
+def plan(roles: dict[str, Any], algorithm: dict[str, Any], **more: Any) -> Plan:
+    columns = {
+        name: {"role": role} if isinstance(role, str) else role for name, role in roles.items()
+    }
+    privacy = more.pop("privacy", [{"model": "k-anonymity", "k": 2}])
+    content = {"version": 2, "columns": columns, "algorithm": algorithm, "privacy": privacy}
+    return Plan.from_content({**content, **more})
+
+
+def quasi(tree: Any = None) -> dict[str, Any]:
+    return {"role": "quasi-identifier", "hierarchy": tree or {"build": "suppression"}}
+
+
+# --- the definitions, row by row ----------------------------------------------------------------
+class Rows:
+    """Several released tables, looked at row by row; the index of a row says whose it is."""
+
+    def __init__(self, runs: list[Run]) -> None:
+        self.plans = [done.prepared.plan for done in runs]
+        frames = [done.released() for done in runs]
+        self.frames = [
+            frame[frame["suppressed"] != 1] if "suppressed" in frame else frame for frame in frames
+        ]
+        roles = [each.roles for each in self.plans]
+        self.quasi = sorted({name for one in roles for name in one.quasi_identifiers})
+        self.sensitive = sorted({name for one in roles for name in one.columns(Role.SENSITIVE)})
+        self.rows = sorted({row for frame in self.frames for row in frame.index})
+
+    def shows(self, release: int, column: str) -> bool:
+        role = self.plans[release].roles.roles[column]
+        return role in (Role.SENSITIVE, Role.INSENSITIVE)
+
+    def seen(self, release: int, row: int, columns: list[str]) -> tuple[Any, ...] | None:
+        """The cells of a row in a release; None if it is not there."""
+        frame = self.frames[release]
+        if row not in frame.index:
+            return None
+        return tuple(str(frame.at[row, name]) for name in columns if name in frame)
+
+    def groups(self, column: str | None = None) -> dict[Any, list[int]]:
+        """The rows that look alike in all releases."""
+        known = [name for name in self.quasi if name != column]
+        found: dict[Any, list[int]] = {}
+        for row in self.rows:
+            if column is None or self.value(row, column) is not None:
+                seen = tuple(self.seen(i, row, known) for i in range(len(self.frames)))
+                found.setdefault(seen, []).append(row)
+        return found
+
+    def value(self, row: int, column: str | None) -> str | None:
+        """The sensitive value of a row, if any release shows it."""
+        for release, frame in enumerate(self.frames):
+            if column and row in frame.index and self.shows(release, column):
+                return str(frame.at[row, column])
+        return None
+
+    def classes(self, release: int, row: int, column: str, columns: list[str]) -> Counter[str]:
+        """The values in the class of a row in a release."""
+        frame = self.frames[release]
+        mine = self.seen(release, row, columns)
+        return Counter(
+            str(frame.at[other, column])
+            for other in frame.index
+            if self.seen(release, other, columns) == mine
+        )
+
+    def possible(self, row: int, column: str) -> tuple[int, int, int]:
+        """The values and the most rows that remain, and the fewest values by a single release."""
+        known = [name for name in self.quasi if name != column]
+        of = [
+            i for i, frame in enumerate(self.frames) if row in frame.index and self.shows(i, column)
+        ]
+        counts = [self.classes(i, row, column, known) for i in of]
+        remain = set.intersection(*map(set, counts))
+        alone = [
+            len(self.classes(i, row, column, list(self.plans[i].roles.quasi_identifiers)))
+            for i in of
+        ]
+        return len(remain), sum(min(one[v] for one in counts) for v in remain), min(alone)
+
+    def check(self, found: Combined) -> None:
+        """That what was found is what the definitions say."""
+        sizes = sorted(map(len, self.groups().values()))
+        assert sorted(found.together.counts.tolist()) == sizes
+        for asked in found.asked:
+            column = getattr(asked.model, "column", None)
+            groups = self.groups(column)
+            verdict = self.verdict(asked.model, groups, column)
+            levels = [one for one in (verdict.level, asked.alone) if one is not None]
+            worst = min if asked.model.card.direction == "higher" else max
+            assert asked.level == pytest.approx(worst(levels, default=None))
+            assert asked.holds == verdict.holds  # alone each release meets its plan
+            everybody = Counter(self.value(row, column) for one in groups.values() for row in one)
+            assert asked.records == sum(
+                len(members)
+                for members in groups.values()
+                if self.breaks(asked.model, [self.value(row, column) for row in members], everybody)
+            )
+        assert [one.column for one in found.learnt] == self.sensitive
+        for learnt in found.learnt:
+            groups = self.groups(learnt.column)
+            rows = [row for members in groups.values() for row in members]
+            if not rows:
+                assert (learnt.values, learnt.records, learnt.values_alone) == (None, None, None)
+                continue
+            known = {row: self.possible(row, learnt.column) for row in rows}
+            assert learnt.values == min(values for values, _, _ in known.values())
+            assert learnt.records == min(records for _, records, _ in known.values())
+            assert learnt.values_alone == min(alone for _, _, alone in known.values())
+            assert learnt.certain == sum(v == 1 < alone for v, _, alone in known.values())
+            homogeneous = [
+                row
+                for members in groups.values()
+                if len({self.value(row, learnt.column) for row in members}) == 1
+                for row in members
+            ]
+            assert learnt.lined_up == sum(known[row][2] > 1 for row in homogeneous)
+
+    def breaks(self, model: Any, values: list[Any], everybody: Counter[Any]) -> bool:
+        """Whether a group breaks a model: the definitions."""
+        n, counts = len(values), Counter(values)
+        match model.card.name:
+            case "k-anonymity":
+                return n < model.k
+            case "distinct-l-diversity":
+                return len(counts) < model.l
+            case "entropy-l-diversity":
+                entropy = -sum(count / n * math.log(count / n) for count in counts.values())
+                return math.exp(entropy) < model.l * (1 - 1e-9)
+            case "t-closeness":
+                apart = (
+                    abs(counts[value] / n - count / everybody.total())
+                    for value, count in everybody.items()
+                )
+                return sum(apart) > model.t * (1 + 1e-9)
+        raise NotImplementedError
+
+    def verdict(self, model: Any, groups: dict[Any, list[int]], column: str | None) -> Any:
+        """What the check of releases finds in a table with a column that names the group."""
+        cells = [
+            (str(number), self.value(row, column) or "")
+            for number, members in enumerate(groups.values())
+            for row in members
+        ]
+        frame = pd.DataFrame(cells, columns=["group", "value"])
+        asked = {"model": model.card.name, **vars(model)}
+        if column is not None:
+            asked["column"] = "value"
+        roles = {"group": quasi(), "value": "sensitive"}
+        (found,) = check_release(frame, plan(roles, {"name": "gaa"}, privacy=[asked]))
+        return found
+
+
+# --- random tables and plans --------------------------------------------------------------------
+ALGORITHMS = ("gaa", "datafly", "mondrian", "flash")
+
+
+NOTHING_OF_A = plan(
+    {"a": quasi(), "b": "identifier", "c": "insensitive", "s": "sensitive"},
+    {"name": "levels", "node": {"a": 1}},
+)
+
+
+@st.composite
+def tables(draw: Any) -> pd.DataFrame:
+    size = draw(st.integers(4, 14))
+    cells: dict[str, Any] = {"a": "123456", "b": ["x", "y", "z", None], "c": "pq", "s": "uvw"}
+    return pd.DataFrame(
+        {
+            name: draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
+            for name, values in cells.items()
+        },
+        index=[10 * i for i in range(size)],
+    )
+
+
+@st.composite
+def plans(draw: Any, only: Sequence[str] = ()) -> Plan:
+    """Any plan; or of some algorithms alone, with a, b, c as quasi-identifiers, 2-anonymous."""
+    roles: dict[str, Any] = {}
+    for name in "abc":
+        choices = ["quasi-identifier", "sensitive", "insensitive", "identifier"]
+        role = "quasi-identifier" if only or name == "a" else draw(st.sampled_from(choices))
+        roles[name] = quasi(draw(st.sampled_from(TREES[name]))) if role[0] == "q" else role
+    roles["s"] = "sensitive" if only else draw(st.sampled_from(["sensitive", "insensitive"]))
+    algorithm: dict[str, Any] = {"name": draw(st.sampled_from(only or ALGORITHMS))}
+    if algorithm["name"] == "levels":
+        algorithm["node"] = {
+            name: draw(st.integers(0, 1)) for name, one in roles.items() if isinstance(one, dict)
+        }
+    if algorithm["name"] == "gaa":
+        algorithm["metric"] = draw(st.sampled_from(["ncp", "llm", "distortion"]))
+    privacy: list[dict[str, Any]] = [
+        {"model": "k-anonymity", "k": 2 if only else draw(st.integers(2, 4))}
+    ]
+    known = [name for name, role in roles.items() if role == "sensitive"]
+    if not only and known and draw(st.booleans()):
+        model = draw(
+            st.sampled_from(["distinct-l-diversity", "entropy-l-diversity", "t-closeness"])
+        )
+        value = {"t": 0.9} if model[0] == "t" else {"l": 2}
+        privacy.append({"model": model, "column": draw(st.sampled_from(known)), **value})
+    missing = draw(st.sampled_from(["as-value", "drop-records"]))
+    more: dict[str, Any] = {
+        "read": {"missing": missing},
+        "suppressed": draw(st.sampled_from(["keep", "leave-out"])),
+    }
+    if algorithm["name"] in ("datafly", "flash"):
+        more["suppression_limit"] = draw(st.sampled_from([0.0, 0.3, 0.5]))
+    return plan(roles, algorithm, privacy=privacy, **more)
+
+
+def released(table: pd.DataFrame, wanted: list[Plan]) -> list[Run]:
+    """The releases; where no release can meet a plan, one that is always possible instead."""
+    found = []
+    for each in wanted:
+        try:
+            found.append(run(each, table))
+        except KanonError:
+            found.append(run(NOTHING_OF_A, table))
+    return found
+
+
+@examples(100)
+@given(st.data())
+def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
+    table = data.draw(tables())
+    runs = released(table, data.draw(st.lists(plans(), min_size=2, max_size=3)))
+    Rows(runs).check(combined(runs, table))
+
+
+# --- laws ---------------------------------------------------------------------------------------
+def combined(runs: list[Run], table: pd.DataFrame) -> Combined:
+    return combine([Release.of(done) for done in runs], table)
+
+
+def numbers(found: Combined) -> Any:
+    """All that was found but for which release is which."""
+    asked = {
+        one.model: (one.alone, one.level, one.records, one.holds, len(one.releases))
+        for one in found.asked
+    }
+    return asked, found.learnt, found.undone, sorted(found.together.counts.tolist())
+
+
+@examples(80)
+@given(st.data())
+def test_laws(data: Any) -> None:
+    table = data.draw(tables())
+    runs = released(table, data.draw(st.lists(plans(), min_size=2, max_size=3)))
+    every = combined(runs, table)
+    order_does_not_matter(every, combined(runs[::-1], table))
+    a_release_and_itself_say_what_it_says(runs[0], combined([runs[0]] * 2, table))
+    never_safer_than_some(every, combined(runs[:-1], table), runs)
+
+
+def order_does_not_matter(there: Combined, back: Combined) -> None:
+    assert numbers(there) == numbers(back)
+    assert there.alone == back.alone[::-1]
+
+
+def a_release_and_itself_say_what_it_says(done: Run, found: Combined) -> None:
+    assert found.together.min_k == done.recoding.min_k
+    assert sorted(found.together.counts.tolist()) == sorted(done.recoding.counts.tolist())
+    assert found.holds
+    assert found.undone == ()
+    for asked in found.asked:
+        assert asked.level == asked.model.level(done.recoding.released) == asked.alone
+    for learnt in found.learnt:
+        assert (learnt.lined_up, learnt.certain) == (0, 0)
+        assert learnt.values == learnt.values_alone
+
+
+def never_safer_than_some(every: Combined, some: Combined, runs: list[Run]) -> None:
+    least = [one for one in (*every.alone, some.together.min_k) if one is not None]
+    assert not least or (every.together.min_k or 0) <= min(least)
+    whole = all(not done.recoding.suppressed_records and not done.prepared.dropped for done in runs)
+    now = {one.model: one for one in every.asked}
+    for one in some.asked:
+        if one.level is None or (getattr(one.model, "of_table", False) and not whole):
+            continue  # who is in no release is not in the table that a class is compared with
+        worst = min if one.model.card.direction == "higher" else max
+        assert now[one.model].level == pytest.approx(worst(now[one.model].level, one.level))
+        assert one.holds or not now[one.model].holds
+    if whole:
+        known = {one.column: one for one in every.learnt}
+        for before in some.learnt:
+            assert known[before.column].values <= before.values
+            assert known[before.column].records <= before.records
+
+
+def leaves(done: Run, released_class: int, column: str) -> set[str]:
+    """The original values that a released label may stand for."""
+    recoding = done.recoding
+    place = recoding.classes.attributes.index(column)
+    tree, node = recoding.hierarchies[place], recoding.nodes[released_class, place]
+    return set(tree.labels[tree.first[node] : tree.last[node]])
+
+
+@examples(60)
+@given(st.data(), st.booleans())
+def test_groups_never_hide_whom_the_values_below_the_labels_tell_apart(
+    data: Any, full_domain: bool
+) -> None:
+    """Who knows all values of a person finds at least the person's group among the rows.
+
+    Row by row the sets of values that all labels allow; where whole columns were raised, exactly
+    the group.
+    """
+    once = data.draw(tables()).dropna()
+    assume(len(once))
+    table = pd.concat([once, once], ignore_index=True)  # so that any levels are 2-anonymous
+    among = ["levels"] if full_domain else ["gaa", "mondrian", "k-member"]
+    runs = released(table, data.draw(st.lists(plans(among), min_size=2, max_size=3)))
+    groups = combined(runs, table).together.counts
+    of_row = [
+        done.recoding.assigned[done.prepared.source.row_class]  # type: ignore[attr-defined]
+        for done in runs
+    ]
+    allowed = [
+        {
+            name: set.intersection(
+                *(leaves(done, of[row], name) for done, of in zip(runs, of_row, strict=True))
+            )
+            for name in "abc"
+        }
+        for row in range(len(table))
+    ]
+    fits = [
+        sum(all(person[name] in one[name] for name in "abc") for one in allowed)
+        for person in table.to_dict("records")
+    ]
+    together = Counter(zip(*of_row, strict=True))
+    size = [together[seen] for seen in zip(*of_row, strict=True)]
+    assert sorted(together.values()) == sorted(groups.tolist())
+    assert all(group <= fit for group, fit in zip(size, fits, strict=True))
+    if full_domain:
+        assert size == fits
+
+
+def test_entries_of_histograms_may_be_looked_through_in_parts(monkeypatch: Any) -> None:
+    table = pd.DataFrame({"a": list("11223344"), "b": list("xyxyxyxy"), "s": list("uvwuvwuv")})
+    runs = [run(keeping(a=0, b=1), table), run(keeping(a=1, b=0), table)]
+    whole = combined(runs, table).learnt
+    monkeypatch.setattr("kanon.release.composition._AT_ONCE", 3)
+    assert combined(runs, table).learnt == whole
+
+
+# --- by hand --------------------------------------------------------------------------------------
+def keeping(k: int = 1, limit: float = 0.0, **node: int) -> Plan:
+    """Levels of our own for the columns, s sensitive."""
+    return plan(
+        {**{name: quasi() for name in node}, "s": "sensitive"},
+        {"name": "levels", "node": node},
+        privacy=[{"model": "k-anonymity", "k": max(k, 2)}],
+        suppression_limit=limit,
+    )
+
+
+SICK = pd.DataFrame({"age": list("112233"), "sex": list("FMFMFM"), "ill": list("uvuwvw")})
+CLEAR = {"ill": "sensitive", "age": quasi()}
+
+
+def kept(roles: dict[str, Any], k: int = 2, **more: Any) -> Plan:
+    """Every quasi-identifier as it is; what is not named is left out."""
+    roles = {**dict.fromkeys(SICK.columns, "identifier"), **roles}
+    node = {name: 0 for name, role in roles.items() if "hierarchy" in role}
+    return plan(
+        roles, {"name": "levels", "node": node | more.pop("node", {})},
+        privacy=[{"model": "k-anonymity", "k": k}], **more,
+    )  # fmt: skip
+
+
+def test_a_column_that_passes_through_elsewhere_joins_exactly() -> None:
+    """Age is kept in one release; sex, a quasi-identifier of the other, passes through it."""
+    through = run(kept({"age": quasi(), "sex": "insensitive", "ill": "sensitive"}), SICK)
+    other = run(kept({"sex": quasi(), "age": "identifier", "ill": "sensitive"}), SICK)
+    assert (through.recoding.min_k, other.recoding.min_k) == (2, 3)
+    found = combined([through, other], SICK)
+    assert found.together.min_k == 1
+    assert found.undone == ("sex",)
+    assert found.learnt[0].lined_up == 6
+    # The person's row of the first release is known by age and sex together: nobody lines up rows.
+    assert (found.learnt[0].certain, found.learnt[0].records) == (6, 1)
+
+
+def test_what_is_sensitive_in_one_and_generalised_in_the_other() -> None:
+    """Who looks for the illness does not know it: it does not help to find the person."""
+    one = run(kept({"age": quasi(), "sex": "identifier", "ill": "sensitive"}), SICK)
+    other = run(kept({"ill": quasi(), "age": "identifier", "sex": "identifier"}), SICK)
+    found = combined([one, other], SICK)
+    assert found.undone == ("ill",)
+    assert found.together.counts.tolist() == [1] * 6  # who knows age and illness
+    assert found.learnt[0].lined_up == 0  # who knows the age: two illnesses each
+    assert found.learnt[0].values == 2
+
+
+def test_who_was_suppressed_in_one_release_alone_is_singled_out() -> None:
+    table = pd.DataFrame({"age": list("1112"), "sex": list("FFFF"), "s": list("uuvw")})
+    suppressed = run(keeping(age=0, sex=0, limit=0.3), table)
+    whole = run(keeping(age=1, sex=0), table)
+    assert suppressed.recoding.suppressed_records == 1
+    found = combined([suppressed, whole], table)
+    assert found.alone == (3, 4)
+    assert found.together.counts.tolist() == [1, 3]
+    assert found.learnt[0].lined_up == 1
+    assert found.learnt[0].certain == 0  # in the whole one the class has three values
+
+
+def test_pseudonyms_tell_who_has_the_same_value() -> None:
+    roles = {"age": {"role": "identifier", "pseudonym": True}, "sex": quasi(), "ill": "sensitive"}
+    found = combined(
+        [run(kept(roles), SICK), run(kept({"age": quasi(), "ill": "sensitive"}), SICK)], SICK
+    )
+    assert found.together.min_k == 1
+
+
+def test_one_who_holds_all_holds_each() -> None:
+    """A release whose k is small makes all together as bad, and says so."""
+    runs = [
+        run(kept({"age": quasi(), "ill": "sensitive"}), SICK),
+        run(kept(CLEAR, k=3, node={"age": 1}), SICK),
+    ]
+    found = combined(runs, SICK)
+    two, three = found.asked
+    assert (two.alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
+    assert (three.alone, three.level, three.records, three.holds) == (6, 2, 6, False)
+    said = found.said(["one", "other"])[2]
+    assert "k = 3 (↑ better), asked of other: 6 in the worst class of a single release" in said
+    assert "2 in the worst group of all together; 6 records in groups below it" in said
+
+
+# --- what cannot be combined ----------------------------------------------------------------------
+def sentence_of(releases: list[Release], table: pd.DataFrame | None = None) -> str:
+    with pytest.raises(PlanError) as raised:
+        combine(releases, table)
+    return raised.value.sentence
+
+
+def test_releases_of_different_tables_are_refused() -> None:
+    release = Release.of(run(kept(CLEAR), SICK))
+    longer = Release.of(run(kept(CLEAR), pd.concat([SICK, SICK])))
+    assert sentence_of([release, longer]) == (
+        "Release 1 is of a table of 6 records and release 2 of one of 12: only releases of one "
+        "table can be combined."
+    )
+    for other in (
+        SICK.assign(age=list("112222")),
+        SICK.assign(ill=list("uvuwwv")).assign(age=list("113322")),
+        SICK.assign(ill=list("vvuwuw")),
+        SICK.assign(age=list("445566")),
+    ):
+        assert "not of one table" in sentence_of([release, Release.of(run(kept(CLEAR), other))])
+
+
+def test_the_table_is_asked_for_only_where_it_is_needed() -> None:
+    by_age = Release.of(run(kept(CLEAR), SICK))
+    by_sex = Release.of(run(kept({"sex": quasi(), "ill": "sensitive"}), SICK))
+    both = {"age": quasi(), "sex": quasi(), "ill": "sensitive"}
+    by_both = Release.of(run(kept(both, node={"age": 1, "sex": 1}), SICK))
+    assert not needs_table([by_age, by_age])
+    assert not needs_table([by_age, by_both, by_sex])
+    assert needs_table([by_age, by_sex])
+    assert "the table is needed too" in sentence_of([by_age, by_sex])
+    assert "the table has 4" in sentence_of([by_age, by_sex], SICK.head(4))
+    other = SICK.assign(age=list("445566"))
+    assert "not of one table" in sentence_of([by_age, by_sex], other)
+    assert "No release is given" in sentence_of([])
+
+
+@examples(40)
+@given(st.data())
+def test_the_table_says_what_the_widest_release_says(data: Any) -> None:
+    """The two ways to the classes by all columns: those of a release, or the table's."""
+    table = data.draw(tables())
+    runs = released(table, data.draw(st.lists(plans(ALGORITHMS), min_size=2, max_size=2)))
+    releases = [Release.of(done) for done in runs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kanon.release.common_classes._widest", lambda _: None)
+        asked = combine(releases, table)
+    assert numbers(asked) == numbers(combine(releases, table))
+
+
+def test_a_table_in_an_engine_says_the_same(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"age": list("1122331122"), "sex": list("FMFMFMFFMM"), "ill": list("uvuwvwuvwu")}
+    )
+    path = tmp_path / "people.parquet"
+    table.to_parquet(path)
+    stored = open_address(Address.parse(str(path)), "duckdb", ReadSettings())
+    by_age, by_sex = kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"})
+    here = combined([run(by_age, table), run(by_sex, table)], table)
+    there = combine([Release.of(run(each, stored)) for each in (by_age, by_sex)], stored)
+    assert numbers(there) == numbers(here)

@@ -1,0 +1,249 @@
+"""What a release reaches of what is asked of it, and the verdict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon.charts.decision import decision_chart, times_reached
+from kanon.errors import PlanError, TableError
+from kanon.plan import Plan
+from kanon.release.context import ATTACKERS, RELEASES, Context, Own, thresholds, with_own
+from kanon.release.decision import MOST_CHOICES, decide, decision_table, levels_reached
+from kanon.run import run
+from kanon.schema import Role
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import plan_of
+
+PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
+"""c, f and g occur three times, three times and once."""
+
+
+def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more):
+    """A release of a table whose quasi-identifiers are kept or lost."""
+    lost = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    columns = {name: {"role": "sensitive"} if name in sensitive else lost for name in table}
+    content = {
+        "version": 2, "columns": columns, "algorithm": {"name": algorithm, "node": node},
+        "privacy": [{"model": "k-anonymity", "k": k}], **more,
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run(Plan.from_content(content), table)
+
+
+# --- worked by hand ---------------------------------------------------------------------------
+def test_what_three_women_and_four_men_reach():
+    levels = levels_reached(released(PEOPLE)).levels
+    assert levels["k", ""] == 3
+    assert levels["highest_risk", ""] == pytest.approx(3)
+    assert levels["mean_risk", ""] == pytest.approx(7 / 2), "one right guess in each class"
+    # Of the women two have c and one f; the table would have had (3, 3, 1) / 7.
+    assert levels["l", "ill"] == pytest.approx(3 / 2 ** (2 / 3))
+    assert levels["t", "ill"] == pytest.approx(5 / 21)
+
+
+def test_what_is_known_is_chosen_against_the_release():
+    table = pd.DataFrame({"age": [1, 1, 2, 2], "sex": list("FMFM")})
+    done = released(table, sensitive=(), algorithm="levels", node={"age": 0, "sex": 1})
+    assert levels_reached(done).levels["k", ""] == 2
+    assert levels_reached(done, known=1).levels["k", ""] == 2, "who knows the age knows enough"
+    whole = released(table, k=4, sensitive=())
+    assert levels_reached(whole, known=1).levels["k", ""] == 4
+    assert levels_reached(done, known=9).known == 2, "all there are"
+
+
+def test_who_does_not_know_who_is_in_the_table_reckons_with_everybody():
+    everybody = pd.DataFrame({"sex": ["F"] * 6 + ["M"] * 12})
+    found = levels_reached(released(PEOPLE), people=everybody)
+    assert found.population
+    assert found.levels["highest_risk", ""] == pytest.approx(6)
+    # The larger of 2 classes / 18 people, and (3 / 6 + 4 / 12) / 7 records.
+    assert found.levels["mean_risk", ""] == pytest.approx(7 / (3 / 6 + 4 / 12))
+    assert found.levels["k", ""] == 3, "k is of the table"
+    with pytest.raises(TableError, match="fewer people in the population"):
+        levels_reached(released(PEOPLE), people=everybody.iloc[:2])
+
+
+def test_blanked_rows_are_no_records():
+    table = pd.DataFrame({"sex": list("FFFM")})
+    done = released(table, sensitive=(), algorithm="datafly", suppressed="keep",
+                    suppression_limit={"records": 1})  # fmt: skip
+    assert done.recoding.suppressed_records == 1 and len(done.released()) == 4
+    found = levels_reached(done)
+    assert (found.records, found.levels["k", ""]) == (3, 3)
+
+
+def test_a_release_of_nothing_is_not_judged():
+    table = pd.DataFrame({"sex": list("FM")})
+    done = released(table, sensitive=(), algorithm="datafly", suppression_limit=1.0)
+    found = levels_reached(done)
+    assert not done.recoding.n_classes
+    decision = decide(Context(release="public"), found)
+    assert decision.parts == () and decision.sentence.startswith("Nothing is released")
+
+
+# --- an oracle --------------------------------------------------------------------------------
+def plainly(frame, known, columns, sensitive):
+    """The same from pandas alone: group by every choice of columns, take the worst."""
+    worst = {"k": math.inf, "mean_risk": math.inf, "l": math.inf, "t": -math.inf}
+    shares = frame[sensitive].value_counts(normalize=True)
+    for chosen in itertools.combinations(columns, known):
+        groups = [rows[sensitive] for _, rows in frame.groupby(list(chosen))]
+        worst["k"] = min(worst["k"], *map(len, groups))
+        worst["mean_risk"] = min(worst["mean_risk"], len(frame) / len(groups))
+        for values in groups:
+            p = values.value_counts(normalize=True)
+            worst["l"] = min(worst["l"], math.exp(-sum(p * np.log(p))))
+            away = p.reindex(shares.index, fill_value=0) - shares
+            worst["t"] = max(worst["t"], away.abs().sum() / 2)
+    return worst
+
+
+tables = st.lists(
+    st.tuples(*[st.sampled_from("ab")] * 3, st.sampled_from("xyz")), min_size=3, max_size=14
+).map(lambda rows: pd.DataFrame(rows, columns=["one", "two", "three", "ill"]))
+
+
+@settings(max_examples=3, deadline=None)
+@given(tables)
+def test_levels_are_what_pandas_counts_and_knowing_more_never_helps_the_release(table):
+    done = released(table)
+    rows, before = done.released(), None
+    for known in (1, 2, 3):
+        levels = levels_reached(done, known).levels
+        expected = plainly(rows, known, ["one", "two", "three"], "ill")
+        found = {name: levels[name, "ill" if name in "lt" else ""] for name in expected}
+        assert found == pytest.approx(expected, abs=1e-9)
+        assert levels["highest_risk", ""] == pytest.approx(levels["k", ""])
+        if before is not None:
+            for (name, column), level in levels.items():
+                sign = -1 if name == "t" else 1
+                assert sign * level <= sign * before[name, column] + 1e-9
+        before = levels
+
+
+# --- the verdict ------------------------------------------------------------------------------
+def test_a_verdict_names_all_that_is_not_met_and_never_says_more():
+    reached = levels_reached(released(PEOPLE), known=1)
+    for release, attacker in itertools.product(RELEASES, ATTACKERS):
+        context = Context(release=release, attacker=attacker)
+        decision = decide(context, reached)
+        said = decision.sentence
+        assert not re.search(r"\b(safe|anonym\w*|secure|ok)\b", said, re.IGNORECASE)
+        for part in decision.parts:
+            where = said.index(part.sentence)
+            met = "Met: " in said and where > said.index(". Met: ")
+            assert met is part.met
+        asked = [name for name, one in thresholds(context).items() if one.wanted is not None]
+        assert [part.threshold.card.name for part in decision.parts] == asked
+        assert f"{sum(part.met for part in decision.parts)} of {len(asked)} thresholds" in said
+        assert said.endswith("as they are.") or "nor was a population" in said
+        assert decision.holds is all(part.met for part in decision.parts)
+
+
+def test_the_context_changes_the_verdict():
+    reached = levels_reached(released(PEOPLE))
+    met = {}
+    for release in RELEASES:
+        parts = decide(Context(release=release), reached).parts
+        met[release] = [part.threshold.card.name for part in parts if part.met]
+    assert met == {
+        "public": ["t"],
+        "research": ["t"],
+        "internal": ["k", "highest_risk"],
+    }
+    three = with_own(Context(release="internal"), "mean_risk", Own(wanted=3))
+    assert decide(three, reached).holds
+    assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence
+
+
+def test_what_was_left_out_is_said():
+    reached = levels_reached(released(PEOPLE.assign(age=1)), known=1)
+    said = decide(Context(release="public", attacker="journalist", known=1), reached).sentence
+    assert "any 1 of their 2 quasi-identifiers, but not whether they are in the table" in said
+    assert "Not considered: that somebody knows more than 1 quasi-identifier" in said
+    assert "nor was a population" in said
+    alone = levels_reached(released(PEOPLE[["sex"]], sensitive=()))
+    assert "no column is called sensitive" in decide(Context(release="public"), alone).sentence
+
+
+def test_too_many_choices_are_refused():
+    wide = pd.DataFrame({f"c{i}": ["a", "a"] for i in range(14)})
+    done = released(wide, sensitive=())
+    with pytest.raises(PlanError) as caught:
+        levels_reached(done, known=7)
+    assert math.comb(14, 7) > MOST_CHOICES
+    assert caught.value.sentence.startswith("There are 3\u202f432 choices of 7 of 14 quasi-ident")
+
+
+def test_the_numbers_and_the_table_say_the_same():
+    decision = decide(Context(release="public"), levels_reached(released(PEOPLE)))
+    numbers, table = json.loads(json.dumps(decision.numbers)), decision_table(decision)
+    assert [each["met"] for each in numbers["thresholds"]] == [
+        verdict == "met" for verdict in table["Verdict"]
+    ]
+    assert numbers["verdict"] == decision.sentence and not numbers["holds"]
+    assert table.loc[0, ["Wanted", "Reached", "Unit"]].tolist() == ["11", "3", "records"]
+    assert table["Source"].str.len().min() > 20
+
+
+def test_a_bar_ends_where_the_threshold_is_reached():
+    decision = decide(Context(release="public"), levels_reached(released(PEOPLE)))
+    chart = decision_chart(decision, "found")
+    ends = {}
+    for trace in chart.data:
+        for name, base, length in zip(trace.y, trace.base, trace.x, strict=True):
+            ends[name] = (base, base + length, trace.name)
+    assert ends["records alike"] == (pytest.approx(3 / 11), pytest.approx(1), "✗ not met")
+    assert ends["ill: unlike the table"][1:] == (pytest.approx(0.3 * 21 / 5), "✓ met")
+    assert [times_reached(part) >= 1 - 1e-9 for part in decision.parts] == [
+        part.met for part in decision.parts
+    ]
+
+
+SAID = {
+    ("census", "research"): (
+        "Checked on 30\u202f000 released records, for a release to researchers under a contract, "
+        "against somebody who looks for a person and knows all their quasi-identifiers and that "
+        "they are in the table: 2 of 5 thresholds are met. Not met: persons are found once in "
+        "{mean} tries on average (asked for: at most once in 11); in 'health' values are as hard "
+        "to guess as 1 equally frequent one, 1 being certainty (asked for: 2); in 'health' those "
+        "who look alike differ from the whole table by up to 0.85 (asked for: at most 0.4). Met: "
+        "at least 5 records look alike (asked for: 5); the person who is easiest to find is found "
+        "once in 5 tries (asked for: at most once in 5). Not considered: what is known about these "
+        "persons from elsewhere, other releases of the same table, and what columns tell that are "
+        "left as they are."
+    ),
+    ("voters", "internal"): (
+        "Checked on 30\u202f000 released records, for a release only inside the organisation, "
+        "against somebody who looks for a person and knows all their quasi-identifiers and that "
+        "they are in the table: 3 of 3 thresholds are met. Met: at least 5 records look alike "
+        "(asked for: 3); the person who is easiest to find is found once in 5 tries (asked for: at "
+        "most once in 3); persons are found once in {mean} tries on average (asked for: at most "
+        "once in 5). Nothing was asked of 'party', so all who look alike may share one value "
+        "there. Not considered: what is known about these persons from elsewhere, other releases "
+        "of the same table, and what columns tell that are left as they are."
+    ),
+}
+
+
+@pytest.mark.parametrize(("sample", "release"), SAID)
+def test_what_is_said_of_a_sample(sample, release):
+    work = sample_work(sample, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = run(plan_of(work), work.table)
+    quasi = [name for name, role in work.roles.items() if role is Role.QUASI_IDENTIFIER]
+    mean = len(done.released()) / len(done.released().groupby(quasi, observed=True))
+    said = SAID[sample, release].format(mean=f"{mean:.2f}")
+    assert decide(Context(release=release), levels_reached(done)).sentence == said

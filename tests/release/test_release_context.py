@@ -1,0 +1,192 @@
+"""What is asked of a release by what it is for, and the file that says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon.errors import PlanError
+from kanon.release.context import (
+    ASKED,
+    ATTACKERS,
+    NO_SOURCE,
+    RELEASES,
+    SOURCES,
+    Context,
+    Own,
+    least_k,
+    models_wanted,
+    thresholds,
+    with_own,
+)
+from support.paths import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def wanted(context: Context) -> dict[str, float | None]:
+    return {name: asked.wanted for name, asked in thresholds(context).items()}
+
+
+# Per context what is asked of k, the highest and the mean risk, l and t, as docs/release-context.md
+# says it.
+PROPOSED = {
+    ("public", "prosecutor"): (11, 11, 20, 2, 0.3),
+    ("research", "prosecutor"): (5, 5, 11, 2, 0.4),
+    ("internal", "prosecutor"): (3, 3, 5, None, None),
+    ("public", "journalist"): (None, 11, 20, 2, 0.3),
+    ("research", "journalist"): (None, 5, 11, 2, 0.4),
+    ("internal", "journalist"): (None, 3, 5, None, None),
+}
+
+
+@pytest.mark.parametrize(("release", "attacker"), PROPOSED)
+def test_the_context_decides_what_is_asked(release, attacker):
+    context = Context(release=release, attacker=attacker)
+    assert tuple(wanted(context).values()) == PROPOSED[release, attacker]
+    assert all(asked.source and not asked.own for asked in thresholds(context).values())
+
+
+def test_the_table_has_every_context():
+    assert set(PROPOSED) == {(release, attacker) for release in RELEASES for attacker in ATTACKERS}
+
+
+@pytest.mark.parametrize("attacker", ATTACKERS)
+def test_more_people_are_never_asked_for_less(attacker):
+    rows = [wanted(Context(release=each, attacker=attacker)) for each in RELEASES]
+    for name, card in ASKED.items():
+        sign = 1 if card.direction == "higher" else -1
+        asked = [float("-inf") if row[name] is None else sign * row[name] for row in rows]
+        assert asked == sorted(asked, reverse=True), name
+
+
+def test_every_proposal_is_on_the_page_with_its_source():
+    text = " ".join((DOCS / "release-context.md").read_text("utf-8").split())
+    for name, card in ASKED.items():
+        rows = [wanted(Context(release=release))[name] for release in RELEASES]
+        cells = " | ".join("nothing" if each is None else f"{each:g}" for each in rows)
+        assert f"| `{name}`: {card.title} | {card.unit} {card.arrow} | {cells} |" in text
+    for named in ("CMS Cell Size", "Cell Size Precedents", "EMA/90915/2016", "Health Canada",
+                  "Structured Data", "WP216", "JAMIA 15(5)"):  # fmt: skip
+        assert named in text and any(named in source for source in SOURCES), named
+
+
+def test_a_threshold_of_ones_own_says_whose_it_is():
+    context = with_own(Context(release="public"), "k", Own(wanted=20, source="Ethics board"))
+    asked = thresholds(context)["k"]
+    assert (asked.wanted, asked.source, asked.own) == (20, "Set by hand: Ethics board", True)
+    assert isinstance(asked.wanted, int)
+    nameless = thresholds(with_own(context, "k", Own(wanted=20)))["k"]
+    assert nameless.source == NO_SOURCE
+    assert with_own(context, "k", None) == Context(release="public")
+    assert wanted(with_own(context, "t", Own(wanted=None)))["t"] is None
+
+
+def test_enough_is_enough_but_for_rounding():
+    asked = thresholds(Context(release="public"))
+    assert asked["l"].met(2 - 1e-12) and not asked["l"].met(1.999)
+    assert asked["t"].met(0.3 + 1e-12) and not asked["t"].met(0.301)
+    assert asked["highest_risk"].met(1 / (1 / 11)) and not asked["k"].met(10)
+    assert thresholds(Context(release="internal"))["t"].met(1.0), "nothing is asked"
+
+
+def test_what_is_asked_as_models():
+    found = models_wanted(Context(release="public"), "ill")
+    assert [(one.card.name, one.column, vars(one)[one.symbol]) for one in found] == [
+        ("entropy-l-diversity", "ill", 2),
+        ("t-closeness", "ill", 0.3),
+    ]
+    assert models_wanted(Context(release="internal"), "ill") == ()
+    assert [least_k(Context(release=each)) for each in RELEASES] == [11, 5, 3]
+    larger = with_own(Context(release="internal"), "highest_risk", Own(wanted=6.5))
+    assert least_k(larger) == 7
+    nothing = with_own(with_own(larger, "highest_risk", Own(wanted=None)), "k", Own(wanted=None))
+    assert least_k(nothing) == 2
+    most = with_own(Context(release="internal"), "k", Own(wanted=100_000_000))
+    assert least_k(most) == 100_000_000, "exact up to the most that may be asked"
+
+
+# --- the file ---------------------------------------------------------------------------------
+numbers = {
+    "k": st.integers(2, 10**6),
+    "highest_risk": st.floats(1, 1e6),
+    "mean_risk": st.floats(1, 1e6),
+    "l": st.floats(1, 1e3),
+    "t": st.floats(0, 1),
+}
+contexts = st.builds(
+    lambda release, attacker, known, own: Context.from_content(
+        {"context": 1, "release": release, "attacker": attacker, "known": known, "thresholds": own}
+    ),
+    st.sampled_from(list(RELEASES)),
+    st.sampled_from(list(ATTACKERS)),
+    st.none() | st.integers(1, 40),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            name: st.fixed_dictionaries(
+                {"wanted": st.none() | allowed, "source": st.text(max_size=20)}
+            )
+            for name, allowed in numbers.items()
+        },
+    ),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(contexts)
+def test_a_file_brings_back_what_was_saved(context):
+    text = context.to_json()
+    assert Context.from_json(text) == context
+    assert thresholds(Context.from_json(text)) == thresholds(context)
+
+
+def test_the_file_of_the_page_can_be_read():
+    text = (DOCS / "release-context.md").read_text("utf-8")
+    block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
+    asked = thresholds(Context.from_json(block))
+    assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)
+
+
+# Beside those of tests/support/bad_inputs.py.
+WRONG = [
+    ([], "The context is a list; it has to be an object."),
+    ({"context": 2, "release": "public"},
+     "Context key context: '2' is not allowed; it has to be at most 1."),
+    ({"context": 1, "release": "public", "known": "two"},
+     "Context key known: 'two' is text; it has to be a whole number."),
+    ({"context": 1, "release": "public", "thresholds": {"k": 5}},
+     "Context key thresholds.k: '5' is not allowed; it has to be an object."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"source": "x"}}},
+     "The context lacks the key thresholds.k.wanted."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": "5"}}},
+     "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
+    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 1}}},
+     "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most "
+     "100\u202f000\u202f000, not 1."),
+    ({"context": 1, "release": "public", "thresholds": {"l": {"wanted": 2, "source": "x" * 501}}},
+     f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most "
+     "500 characters."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_in_a_file_is_said_in_a_sentence(content, sentence):
+    with pytest.raises(PlanError) as caught:
+        Context.from_json(json.dumps(content))
+    assert caught.value.sentence == sentence
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path):
+    with pytest.raises(PlanError, match=r"^The context 'none.json' cannot be read\.$"):
+        Context.load(tmp_path / "none.json")
+    (tmp_path / "latin.json").write_bytes('{"release": "é"}'.encode("latin-1"))
+    with pytest.raises(PlanError, match=r"^The context 'latin.json' cannot be read\.$"):
+        Context.load(tmp_path / "latin.json")
+    with pytest.raises(PlanError, match=r"^The context is not valid JSON: see line 1, character 2"):
+        Context.from_json("{")
+    with pytest.raises(PlanError, match="names 'release' twice"):
+        Context.from_json('{"context": 1, "release": "public", "release": "internal"}')

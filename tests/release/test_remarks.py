@@ -1,0 +1,555 @@
+"""What a release may give away although it meets its models: by hand, by laws, by brute force."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import warnings
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.base.values import Frequencies
+from kanon.errors import PrivacyWarning, TableError
+from kanon.plan import Plan
+from kanon.release.remarks import KINDS, by_kind, same_value, table_remarks
+from kanon.run import run
+from kanon.schema import Role
+from kanon.sensitive import Sensitive
+from kanon.sources.addresses import Address
+from kanon.sources.memory import MemoryTable
+from kanon.sources.stored import StoredTable, open_stored
+from support.random_tables import examples
+
+NAMES = {
+    "id": Role.IDENTIFIER,
+    "pseudonym": Role.IDENTIFIER,
+    "qi": Role.QUASI_IDENTIFIER,
+    "s": Role.SENSITIVE,
+    "other": Role.INSENSITIVE,
+}
+
+
+def on_table(columns, k=5, **roles):
+    """The remarks on a table, per column its kind and share; roles in short."""
+    frame = pd.DataFrame(columns)
+    found = table_remarks(MemoryTable(frame), {c: NAMES[r] for c, r in roles.items()}, k)
+    return {remark.column: remark for remark in found}
+
+
+def released(frame, k=2, privacy=(), algorithm="gaa", plan=(), **roles):
+    """A release, and the sentences that a run warns of."""
+    columns = {
+        column: {"role": NAMES[role].value, "pseudonym": role == "pseudonym"}
+        | ({"hierarchy": {"build": "suppression"}} if role == "qi" else {})
+        for column, role in roles.items()
+    }
+    plan = Plan.from_content(
+        {
+            "version": 2, "columns": columns, "algorithm": {"name": algorithm},
+            "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
+            "read": {"missing": "as-value"}, **dict(plan),
+        }
+    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = run(plan, frame)
+    assert {one.category for one in caught} <= {PrivacyWarning}
+    return done, [str(one.message) for one in caught]
+
+
+def births(n=1000):
+    """Dates of birth of n people, as somebody who knows one of them knows his."""
+    days = np.random.default_rng(3).integers(0, 25_000, n)
+    return (np.datetime64("1940-01-01") + days).astype(str)
+
+
+# --- a quasi-identifier that is almost a name -----------------------------------------------
+def test_a_date_of_birth_in_a_table_of_a_thousand_is_almost_unique():
+    born = births()
+    alone = sum(n == 1 for n in Counter(born).values())
+    (remark,) = on_table({"born": born, "sex": ["F", "M"] * 500}, born="qi", sex="qi").values()
+    assert (remark.kind, remark.column) == ("almost-unique", "born")
+    assert remark.share == alone / 1000 > 0.95
+    distinct = len(set(born))
+    assert remark.found == (
+        f"'born' is almost unique: {distinct} values in 1\u202f000 records, and alone it singles "
+        f"out {alone / 10:.1f} % of them."
+    )
+
+
+def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
+    """Of thirty dates, two records keep theirs, as they share it; the others are blurred."""
+    born = ["1990-01-01", "1990-01-01", *(f"19{n}-05-06" for n in range(50, 78))]
+    done, _ = released(pd.DataFrame({"born": born}), born="qi")
+    kept = int((done.released()["born"] == "1990-01-01").sum())
+    found = [one.found for one in done.remarks if one.kind == "almost-unique"]
+    assert kept == 2 and found == [
+        "'born' is almost unique in the table: 29 values in 30 records, and alone it singles out "
+        "93.3 % of them. The release shows it as it was in 2 records, 6.7 %."
+    ]
+    none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
+    assert all(one.kind != "almost-unique" for one in none.remarks)
+    assert set(none.released()["born"]) == {"*"}
+
+
+def test_an_age_is_not_almost_unique_whatever_k_is_asked_for():
+    ages = [n % 80 for n in range(1000)]
+    assert on_table({"age": ages}, k=500, age="qi") == {}
+
+
+@pytest.mark.parametrize(("distinct", "remarked"), [(50, False), (51, True), (100, True)])
+def test_almost_unique_is_more_than_one_value_per_two_records(distinct, remarked):
+    values = [n % distinct for n in range(100)]
+    assert ("a" in on_table({"a": values}, a="qi")) is remarked
+
+
+def test_small_tables_and_identifiers_are_not_remarked_on():
+    assert on_table({"a": range(20)}, a="qi") == {}
+    assert on_table({"a": range(1000)}, a="id") == {}
+
+
+def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
+    """Of A A B C, A has two records; by pairs of towns each class is of two persons."""
+    (remark,) = on_table({"who": list("AABC")}, who="id").values()
+    assert (remark.kind, remark.share) == ("several-records", 0.5)
+    assert remark.found == (
+        "'who' repeats: 1 value has several records, 2 together. If a value stands for a person, "
+        "k counts them as 2 persons."
+    )
+    roles = {"who": NAMES["id"], "name": NAMES["id"]}
+    table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
+    assert len(table_remarks(table, roles, 2)) == 2
+    assert table_remarks(table, roles, 2, person="who") == ()
+
+
+def test_spellings_of_a_person_are_told():
+    """'Ana' and her name with an invisible sign are two persons to kanon and one to a reader."""
+    frame = pd.DataFrame({"who": ["Ana", "Ana\u200b"], "town": ["Ulm", "Ulm"]})
+    done, _ = released(frame, plan={"person": "who"}, who="id", town="qi")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column) == ("several-spellings", "who")
+
+
+# --- a sensitive column that others know ----------------------------------------------------
+@pytest.mark.parametrize("name", ["age", "zip", "Sex", "date_of_birth", "PLZ", "patient name"])
+def test_a_sensitive_column_that_is_called_like_something_known(name):
+    remark = on_table({name: ["a", "b"] * 20}, **{name: "s"})[name]
+    assert remark.kind == "known-outside" and "its name" in remark.found
+
+
+@pytest.mark.parametrize("name", ["disease", "income", "note", "x1"])
+def test_a_sensitive_column_that_looks_private(name):
+    assert on_table({name: ["a", "b"] * 20}, **{name: "s"}) == {}
+
+
+def test_a_sensitive_column_of_dates_or_of_names():
+    many = [f"{n}" for n in range(100)]
+    days = [f"{n % 28 + 1}.3.2021" for n in range(100)]
+    found = on_table({"many": many, "days": days}, many="s", days="s")
+    assert "exact dates" in found["days"].found
+    assert "100 values in 100 records" in found["many"].found and found["many"].share == 1
+
+
+def test_a_sensitive_value_that_follows_from_a_quasi_identifier():
+    """The district follows from the code; the illness from nothing."""
+    rng = np.random.default_rng(1)
+    code = rng.integers(0, 20, 600)
+    frame = pd.DataFrame(
+        {"code": code, "district": code // 4, "ill": rng.integers(0, 3, 600)}, dtype=str
+    )
+    done, _ = released(frame, code="qi", district="s", ill="s")
+    known = by_kind(done.remarks)["known-outside"]
+    assert [remark.column for remark in known] == ["district"]
+    assert "follows from 'code'" in known[0].found and "100.0 % of the cases" in known[0].found
+
+
+def test_a_sensitive_value_that_follows_from_two_together():
+    """Neither bit tells whether they differ; both do."""
+    rng = np.random.default_rng(2)
+    one, two = rng.integers(0, 2, (2, 400))
+    frame = pd.DataFrame({"one": one, "two": two, "differ": one != two}, dtype=str)
+    done, _ = released(frame, k=150, one="qi", two="qi", differ="s")
+    (known,) = by_kind(done.remarks)["known-outside"]
+    assert "follows from all quasi-identifiers" in known.found
+
+
+def test_too_few_pairs_are_no_evidence():
+    """Ten pairs of people alike share a rare illness or lack it, as chance has it."""
+    frame = pd.DataFrame({"a": [n // 2 for n in range(20)], "ill": ["no"] * 18 + ["yes"] * 2})
+    done, _ = released(frame.astype(str), a="qi", ill="s")
+    assert "known-outside" not in by_kind(done.remarks)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=60))
+@examples(100)
+def test_shared_values_are_counted_pair_by_pair(records):
+    group, value = (list(part) for part in zip(*records, strict=True))
+    found = same_value(Sensitive.from_records("s", list("abcd"), False, group, value, 4))
+    pairs = list(itertools.combinations(range(len(records)), 2))
+    within = [(i, j) for i, j in pairs if group[i] == group[j]]
+    overall = sum(value[i] == value[j] for i, j in pairs) / len(pairs)
+    if (1 - overall) * len(within) < 20 - 1e-9:
+        assert found is None
+    elif (1 - overall) * len(within) > 20 + 1e-9:
+        share = sum(value[i] == value[j] for i, j in within) / len(within)
+        assert found == pytest.approx((share, overall))
+
+
+# --- pseudonyms that link records -----------------------------------------------------------
+VISITS = pd.DataFrame(
+    {"patient": list("AABC"), "place": list("XYXY"), "ill": ["HIV", "flu", "cold", "gout"]}
+)
+TWO = [{"model": "distinct-l-diversity", "l": 2}]
+SHORT = {"patient": "pseudonym", "place": "qi", "ill": "s"}
+
+
+def test_a_pseudonym_tells_who_was_here_and_there():
+    """A alone was at X and at Y: who knows that finds P_i with HIV, although k = l = 2."""
+    done, said = released(VISITS, privacy=TWO, **SHORT)
+    assert done.released()["place"].tolist() == list("XYXY")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column, remark.share) == ("linked", "patient", 0.5)
+    assert remark.found == (
+        "'patient' keeps pseudonyms, which link records: 1 person has several, and for 1 of them, "
+        "100.0 %, fewer than 2 persons share the combination of classes: who knows in which "
+        "classes such a person is finds all the records."
+    )
+    assert said == [f"{remark.found} {KINDS['linked'].advice}"]
+    (hint,) = table_remarks(MemoryTable(VISITS), done.prepared.plan.roles.roles, 2, ["patient"])
+    assert (
+        hint.found == ("'patient' keeps pseudonyms, which link records: 1 person has several.")
+        and hint.found[:-1] in remark.found
+    )
+
+
+def test_a_dropped_identifier_or_a_record_per_person_links_nothing():
+    assert released(VISITS, **{**SHORT, "patient": "id"})[0].remarks == ()
+    once = VISITS.assign(patient=["A", None, None, "C"])
+    assert released(once, privacy=TWO, **SHORT)[0].remarks == ()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["A", "B", "C", "D", "E", None]), st.sampled_from("XYZ")),
+             min_size=4, max_size=24),
+    st.sampled_from(["keep", "leave-out"]),
+)  # fmt: skip
+@examples(60)
+def test_linked_persons_are_those_that_a_comparison_of_all_finds(records, suppressed):
+    frame = pd.DataFrame(records, columns=["who", "place"])
+    plan = {"suppression_limit": 0.5, "suppressed": suppressed}
+    done, _ = released(frame, k=3, algorithm="datafly", plan=plan, who="pseudonym", place="qi")
+    rows = done.released().assign(where=done.prepared.source.class_of_rows(done.recoding))
+    combined = {who: Counter(some["where"]) for who, some in rows.groupby("who")}
+    several = {who: of for who, of in combined.items() if of.total() > 1}
+    alone = sum(list(combined.values()).count(of) < 3 for of in several.values())
+    found = [remark for remark in done.remarks if remark.kind == "linked"]
+    assert len(found) == bool(several)
+    for remark in found:
+        assert f"{len(several)} person" in remark.found and f"for {alone} of them" in remark.found
+        assert remark.share == sum(of.total() for of in several.values()) / len(rows)
+
+
+# --- classes that share one sensitive value -------------------------------------------------
+def test_the_records_of_homogeneous_classes_are_counted():
+    """Of the classes a (flu, flu, flu), b (flu, cold) and c (cold, cold), a and c tell."""
+    frame = pd.DataFrame(
+        {"x": list("aaabbcc"), "ill": ["flu", "flu", "flu", "flu", "cold", "cold", "cold"]}
+    )
+    done, said = released(frame, x="qi", ill="s")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.share) == ("homogeneous", 5 / 7)
+    assert remark.found == (
+        "5 records, 71.4 %, are in 2 classes whose records all have the same 'ill': who knows "
+        "that somebody is in such a class knows it."
+    )
+    assert said == [f"{remark.found} {KINDS['homogeneous'].advice}"]
+
+
+def test_l_diversity_leaves_no_homogeneous_class():
+    frame = pd.DataFrame({"x": list("aaabbcc"), "ill": list("fffgccc")})
+    asked = [{"model": "distinct-l-diversity", "l": 2}]
+    assert released(frame, privacy=asked, x="qi", ill="s")[0].remarks == ()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from(["f", None])),
+             min_size=4, max_size=30),
+    st.randoms(),
+)  # fmt: skip
+@examples(40)
+def test_homogeneous_records_are_those_that_pandas_counts(records, random):
+    frame = pd.DataFrame(records, columns=["a", "b", "ill"])
+    done, _ = released(frame, a="qi", b="qi", ill="s")
+    groups = done.released().fillna("?").groupby(["a", "b"])["ill"]
+    expected = int((groups.transform("nunique") == 1).sum())
+    found = [remark for remark in done.remarks if remark.kind == "homogeneous"]
+    assert sum(round(remark.share * len(frame)) for remark in found) == expected
+    order = random.sample(range(len(frame)), len(frame))
+    again, _ = released(frame.iloc[order], a="qi", b="qi", ill="s")
+    assert again.remarks == done.remarks, "the order of the rows says nothing"
+
+
+# --- values that are written in several ways ------------------------------------------------
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1.5", "1.50"), ("1", "+1"), ("1e3", "1000"), ("7", "007"), ("3", "\u0663"), (".5", "0.5"),
+        ("1000", "1 000"), ("caf\u00e9", "cafe\u0301"), ("HIV", "HIV\u200b"), ("HIV", "\u00adHIV"),
+        ("type 1", "type\u00a01"), ("\u200b", None), ("", None),
+    ],
+)  # fmt: skip
+def test_l_is_2_of_one_value_that_is_written_in_two_ways(one, other):
+    frame = pd.DataFrame({"x": list("aaaabbbb"), "ill": pd.Series([one, other] * 4, dtype=object)})
+    done, said = released(frame, privacy=TWO, x="qi", ill="s")
+    (remark,) = done.remarks
+    assert (remark.kind, remark.column, remark.share) == ("several-spellings", "ill", 1)
+    assert remark.found == (
+        "'ill' has 1 value that is written in several ways (equal as numbers, or as Unicode texts "
+        "without blanks and invisible signs): l, t and all other models count them as different."
+    )
+    assert said == [f"{remark.found} {KINDS['several-spellings'].advice}"]
+    assert table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        ["1.5", "1.51"], ["HIV", "hiv"], ["10", "1_0"], ["\u00b2", "2"], ["nan", "NaN"],
+        ["9007199254740993", "9007199254740992"], ["x", None], ["1,5", "1.5"],
+        ["1e999999999999999999", "1e999999999999999998"], ["1e99999999999999999999", "inf"],
+    ],
+)  # fmt: skip
+def test_different_values_are_no_two_ways_of_one(different):
+    assert on_table({"ill": different * 4}, ill="s") == {}
+
+
+def test_the_records_of_values_in_several_ways_are_counted():
+    ill = (
+        ["1.5"] * 3
+        + ["1.50"]
+        + ["2", "2.0", "2.00"]
+        + ["0", "+0", "-0"]
+        + ["x", "x "]
+        + ["7", "07"]
+    )
+    remark = on_table({"ill": ill}, ill="s")["ill"]
+    assert "has 2 values that are" in remark.found and remark.share == 6 / 14
+
+
+# --- columns that pass through --------------------------------------------------------------
+def test_free_text_dates_and_rare_values_that_pass_through():
+    n = 100
+    found = on_table(
+        {
+            "x": ["a"] * n,
+            "note": [f"came in on day {i} again" for i in range(n)],
+            "seen": [f"2021-03-{i % 4 + 1:02} 10:00" for i in range(n)],
+            "town": ["Ulm"] * 95 + ["Aalen"] * 3 + ["Horb", "Lorch"],
+            "plain": ["p", "q"] * 50,
+        },
+        x="qi",
+    )
+    assert {remark.kind for remark in found.values()} == {"passes-through"}
+    assert list(found) == ["note", "town", "seen"], "those of more records first"
+    assert "looks like free text. 100.0 % of its records" in found["note"].found
+    assert found["seen"].share == 0 and found["seen"].found == (
+        "'seen' passes into the release unchanged: it holds exact dates. None of its values has "
+        "fewer than 5 records."
+    )
+    assert found["town"].share == 0.05
+    assert "5.0 % of its records have a value that fewer than 5 share, 2.0 % one of their own" in (
+        found["town"].found
+    )
+
+
+def test_categories_of_several_words_are_no_free_text():
+    found = on_table({"x": ["a"] * 100, "m": ["never married at all", "married once more"] * 50})
+    assert found == {}
+
+
+def test_how_rare_is_rare_goes_by_k():
+    columns = {"x": ["a"] * 30, "m": ["p"] * 20 + ["q"] * 10}
+    assert on_table(columns, k=10, x="qi") == {}
+    assert on_table(columns, k=11, x="qi")["m"].share == pytest.approx(1 / 3)
+
+
+def test_who_knows_such_a_column_sees_smaller_classes():
+    """Two classes of four; with the town known, groups of 3, 1, 2 and 2."""
+    frame = pd.DataFrame({"x": list("aaaabbbb"), "town": list("uuuvuuvv"), "p": ["z"] * 8})
+    done, said = released(frame, k=3, x="qi", town="other")
+    (remark,) = done.remarks
+    assert remark.column == "town" and remark.share == 5 / 8
+    assert "62.5 % of the released records are alike with fewer than 3" in remark.found
+    assert any("does not name 'p'" in sentence for sentence in said)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["u", "v", "w", None])),
+             min_size=3, max_size=40),
+    st.sampled_from(["gaa", "datafly"]),
+)  # fmt: skip
+@examples(60)
+def test_the_smaller_classes_are_those_that_a_grouping_counts(records, algorithm):
+    frame = pd.DataFrame(records, columns=["x", "town"])
+    done, _ = released(frame, k=3, algorithm=algorithm, x="qi", town="other")
+    sizes = done.prepared.source.sizes_with("town", done.recoding)
+    expected = done.released().groupby(["x", "town"], dropna=False).size()
+    assert sorted(sizes) == sorted(expected)
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from("abcdef")), min_size=1))
+@examples(100)
+def test_frequencies_say_what_a_count_of_counts_says(cells):
+    found = MemoryTable(pd.DataFrame({"a": pd.Series(cells, dtype=object)})).frequencies("a")
+    counts = Counter(cell for cell in cells if cell is not None)
+    assert dict(zip(found.sizes.tolist(), found.values.tolist(), strict=True)) == (
+        Counter(counts.values())
+    )
+    for k in range(1, 8):
+        assert found.rarer_than(k) == sum(n for n in counts.values() if n < k)
+    assert (found.distinct.values, found.distinct.filled) == (len(counts), counts.total())
+
+
+def test_a_column_without_values_is_not_remarked_on():
+    assert on_table({"x": ["a"] * 30, "age": [None] * 30}, x="qi") == {}
+    assert on_table({"x": ["a"] * 30, "age": [None] * 30}, x="qi", age="s")["age"].share == 0
+
+
+# --- no value is told -----------------------------------------------------------------------
+@given(st.data())
+@examples(30)
+def test_no_remark_holds_a_value(data):
+    secret = st.sampled_from([f"SECRET{n}" for n in range(40)])
+    rows = data.draw(st.lists(st.tuples(secret, secret, secret), min_size=25, max_size=60))
+    frame = pd.DataFrame(rows, columns=["x", "age", "town"])
+    _, said = released(frame, x="qi", age="s", town="other")
+    assert "SECRET" not in " ".join(said)
+
+
+def test_every_kind_has_its_advice():
+    assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
+    assert list(KINDS) == [
+        "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
+        "almost-unique", "known-outside",
+    ]  # fmt: skip
+
+
+# --- tables that stay in an engine ----------------------------------------------------------
+@pytest.fixture(params=["duckdb", "sqlite"])
+def in_engine(request, tmp_path):
+    """Put a table where an engine reads it."""
+
+    def put(frame: pd.DataFrame) -> StoredTable:
+        if request.param == "duckdb":
+            frame.to_parquet(tmp_path / "t.parquet", index=False)
+            return open_stored(Address(str(tmp_path / "t.parquet")))
+        with sqlite3.connect(tmp_path / "t.sqlite") as connection:
+            frame.to_sql("t", connection, index=False)
+        connection.close()
+        return open_stored(Address(str(tmp_path / "t.sqlite"), "t"))
+
+    return put
+
+
+def test_an_engine_counts_what_memory_counts(in_engine):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "born": births(300),
+            "sex": rng.choice(["F", "M"], 300),
+            "age": rng.integers(20, 60, 300).astype(str),
+            "note": [f"some words about {n}" for n in range(299)] + [None],
+            "town": rng.choice(["Ulm", "Horb"], 300, p=[0.99, 0.01]),
+        }
+    )
+    short = {"born": "qi", "sex": "qi", "age": "s", "note": "other", "town": "other"}
+    table, roles = in_engine(frame), {column: NAMES[role] for column, role in short.items()}
+    assert table_remarks(table, roles, 5) == table_remarks(MemoryTable(frame), roles, 5)
+    mine, _ = released(frame, **short)
+    theirs, said = released(table, **short)
+    assert [(one.kind, one.column) for one in theirs.remarks] != []
+    uncounted = "How much smaller it makes the classes was not counted in the engine."
+    known = {(each.kind, each.column): each for each in mine.remarks}
+    for one in theirs.remarks:
+        same = known[one.kind, one.column]
+        assert one.found.replace(uncounted, "").strip() in same.found
+        assert (uncounted in one.found) is (one.kind == "passes-through")
+    assert len(said) == len(by_kind(theirs.remarks))
+
+
+def test_an_engine_says_what_is_written_in_several_ways(in_engine):
+    frame = pd.DataFrame({"x": list("aabb"), "ill": ["1.5", "1.50"] * 2})
+    table, roles = in_engine(frame), {"ill": NAMES["s"], "x": NAMES["qi"]}
+    (remark,) = table_remarks(table, roles, 2)
+    assert (remark.kind, remark.share) == ("several-spellings", 1)
+    assert released(table, privacy=TWO, x="qi", ill="s")[0].remarks == (remark,)
+
+
+def test_an_engine_says_that_an_identifier_repeats(in_engine, monkeypatch):
+    table = in_engine(VISITS)
+    done, _ = released(table, **{**SHORT, "patient": "id"})
+    assert [one.found for one in done.remarks if one.kind == "several-records"] == [
+        "'patient' repeats: 1 value has several records, 2 together. If a value stands for a "
+        "person, k counts them as 2 persons. How few a class has was not counted in the engine."
+    ]
+
+    def fails(*_):
+        raise TableError("It needs more memory.")
+
+    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    again, _ = released(table, **{**SHORT, "patient": "id"})
+    assert all(one.column != "patient" for one in again.remarks), "it leaves the release"
+
+
+def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):
+    table = in_engine(VISITS)
+    done, _ = released(table, privacy=TWO, **SHORT)
+    assert [remark.found for remark in done.remarks] == [
+        "'patient' keeps pseudonyms, which link records: 1 person has several. For how many of "
+        "them fewer than 2 persons share the combination of classes was not counted in the engine."
+    ]
+
+    def fails(*_):
+        raise TableError("It needs more memory.")
+
+    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    again, _ = released(table, privacy=TWO, **SHORT)
+    (remark,) = [one for one in again.remarks if one.kind == "linked"]
+    assert "its engine could not count" in remark.found
+
+
+def test_what_an_engine_cannot_group_is_said(in_engine, monkeypatch):
+    frame = pd.DataFrame({"x": list("aabb"), "ill": list("fgfg"), "note": list("pqrs")})
+    table = in_engine(frame)
+
+    def fails(*_):
+        raise TableError("It needs more memory.")
+
+    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    (remark,) = released(table, x="qi", ill="s", note="other")[0].remarks
+    assert (remark.column, remark.share) == ("note", 1)
+    assert "its engine could not count" in remark.found
+    kinds = {one.kind for one in table_remarks(table, {"x": NAMES["qi"], "ill": NAMES["s"]}, 2)}
+    assert kinds == {"almost-unique", "known-outside", "passes-through"}
+
+
+@pytest.mark.adult
+def test_remarks_on_adult(adult_path):
+    """With eight quasi-identifiers and k = 5, more than a third of the records tell the salary."""
+    adult = pd.read_csv(adult_path, sep=";", dtype=str)
+    roles = {**dict.fromkeys(adult.columns, "qi"), "salary-class": "s"}
+    done, _ = released(adult, k=5, **roles)
+    (remark,) = done.remarks
+    groups = done.released().groupby(list(roles)[:-1])["salary-class"]
+    assert remark.kind == "homogeneous"
+    assert remark.share == pytest.approx((groups.transform("nunique") == 1).mean(), abs=1e-12)
+    assert remark.share > 1 / 3
+
+
+def test_frequencies_of_nothing():
+    assert Frequencies.of([]).rarer_than(5) == 0 == Frequencies.of([0]).distinct.values

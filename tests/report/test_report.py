@@ -1,0 +1,801 @@
+"""The report of a release: its figures, its two forms, its page, and the command."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import datetime
+import hashlib
+import io
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon.__main__ import main
+from kanon.base.sentences import lost
+from kanon.charts.trees import ROWS, tree_drawing
+from kanon.errors import PlanError, TableError, Unsatisfiable
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.build import suppression
+from kanon.measures.overview import utility_cards
+from kanon.plan import Plan
+from kanon.report import alternatives as considered
+from kanon.report.along import near
+from kanon.report.gathering import gather
+from kanon.report.origin import canonical_plan
+from kanon.report.public import for_publication
+from kanon.report.rendering import numbers, rendered
+from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
+from kanon.run import algorithms, prepare, run
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_address
+from support.paths import ROOT
+from support.people_plans import PEOPLE, plan_with
+
+DAY = datetime.date(2026, 1, 31)
+STUB = "/* the library */"
+MADE = re.compile(r'id="made">Made on (\S+); the algorithm took \d+\.\d\d s\.</p>')
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Without the five megabytes of the library, which a test of its own looks at."""
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: STUB)
+
+
+def content(**changes):
+    """A good plan that names every column."""
+    plan = plan_with(**changes)
+    plan["columns"].setdefault("note", {"role": "insensitive"})
+    return plan
+
+
+def report_of(plan=None, table=PEOPLE, **how):
+    return gather(Plan.from_content(plan or content()), table, date=DAY, **how)
+
+
+def page_of(report):
+    return rendered(report).decode("utf-8")
+
+
+TWO = [{"model": "k-anonymity", "k": 2}]
+PLANS = {
+    "the plain one": {},
+    "another model": {
+        "privacy": [*TWO, {"model": "distinct-l-diversity", "l": 2}],
+    },
+    "no k at all": {"privacy": [{"model": "entropy-l-diversity", "l": 1.5}]},
+    "an infinite level": {"privacy": [*TWO, {"model": "delta-disclosure", "delta": 50}]},
+    "distance in order": {
+        "privacy": [*TWO, {"model": "t-closeness", "t": 1.0, "distance": "emd-ordered",
+                           "column": "note"}],
+        "columns": content()["columns"] | {"note": {"role": "sensitive"}},
+        "read": {"missing": "drop-records"},
+    },
+    "two sensitive columns": {
+        "columns": content()["columns"] | {"name": {"role": "sensitive"}},
+    },
+    "pseudonyms": {"columns": content()["columns"] | {"name": {"role": "identifier",
+                                                               "pseudonym": True}}},
+    "no sensitive column": {"columns": content()["columns"] | {"disease": {"role": "insensitive"}}},
+    "everybody is suppressed": {
+        "algorithm": {"name": "levels", "node": {"age": 0, "sex": 0}},
+        "privacy": [{"model": "k-anonymity", "k": 6}],
+        "suppression_limit": 1.0,
+    },
+    "rows that stay": {
+        "algorithm": {"name": "datafly"}, "suppression_limit": {"records": 2}, "suppressed": "keep",
+    },
+    "a metric of one's own": {
+        "algorithm": {"name": "gaa", "metric": "mine", "strategy": "s3", "tie_seed": 3,
+                      "attribute_weights": {"age": 2.0}},
+        "metrics": {"mine": {"intermediate": "levels", "multiplier": "w1"}},
+    },
+    "no hierarchies": {
+        "algorithm": {"name": "mondrian"},
+        "columns": content()["columns"] | {"age": {"role": "quasi-identifier"}},
+    },
+}  # fmt: skip
+
+
+# --- figures ----------------------------------------------------------------------------------
+def check_figures(report, done):
+    """A report says what a run measures: all but the seconds."""
+    assert report.measures == {
+        key: value for key, value in done.measures.items() if key != "seconds"
+    }
+    assert [one.holds for one in report.guarantees] == [one.holds for one in done.verdicts]
+    after = {(one.card.title, one.column): one.after for one in report.lost}
+    metric = done.prepared.plan.metric
+    assert after[f"Alteration, {metric.card.title}", ""] == done.measures["alteration"][metric.name]
+    for name, card in utility_cards().items():
+        assert after[card.title, ""] == done.measures[name]
+    for one in (*report.alternatives.metrics, *report.alternatives.algorithms):
+        if one.chosen:
+            assert one.alteration == done.measures["alteration"][metric.name]
+            assert one.mean_alteration == done.measures["mean_alteration"]
+            assert (one.classes, one.min_k, one.suppressed) == tuple(
+                done.measures[key] for key in ("classes", "min_k", "suppressed")
+            )
+
+
+QUICK = ("gaa", "datafly", "levels", "mondrian", "k-member")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly)
+        for name in algorithms()
+        if name != "mdav"  # which is for numbers alone
+    ],
+)
+def test_a_report_has_the_figures_of_a_run(name):
+    own = {"node": {"age": 2, "sex": 1}} if name == "levels" else {}
+    plan = content(algorithm={"name": name, **own})
+    check_figures(report_of(plan), run(Plan.from_content(plan), PEOPLE))
+
+
+@pytest.mark.parametrize("changes", PLANS.values(), ids=PLANS)
+def test_any_plan_has_a_report_with_the_figures_of_its_run(changes):
+    plan = content(**changes)
+    report = report_of(plan)
+    check_figures(report, run(Plan.from_content(plan), PEOPLE))
+    for form in (report, for_publication(report)):
+        check_page(page_of(form))
+
+
+def test_a_report_worked_by_hand():
+    """Six people: all of Ana's and Bea's thirties, Cyd's, and the two of fifty and more."""
+    report = report_of()
+    assert report.records == 6 and report.dropped == 0
+    assert [
+        (one.name, one.role, one.fate, one.distinct, one.missing) for one in report.profile
+    ] == [
+        ("name", "identifier", "left out", 5, 0),
+        ("age", "quasi-identifier", "generalised", 5, 0),
+        ("sex", "quasi-identifier", "generalised", 2, 0),
+        ("disease", "sensitive", "left as it is", 2, 0),
+        ("note", "insensitive", "left as it is", 5, 1),
+    ]
+    sex = report.hierarchies[1]
+    assert (sex.column, sex.n_nodes, sex.height, sex.levels) == ("sex", 3, 2, (2, 1))
+    (k,) = report.guarantees
+    assert (k.required, k.reached, k.holds) == ("k-anonymity with k = 2", "2", True)
+    found = {(one.level.title, one.column): (one.before, one.after) for one in report.risks}
+    assert found["Unique records", ""] == (4, 0)  # the two of 31 are alike
+    assert found["Highest risk of being found", ""] == (1.0, 0.5)
+    assert found["Mean risk of being found", ""] == (5 / 6, 3 / 6)
+    assert found["Distinct l-diversity", "disease"] == (1, 2)
+    assert report.verdict == (
+        "Counted again from the released rows alone, every class meets k-anonymity with k = 2 "
+        "(reached: 2); nothing was required of 'disease', so a whole class may share one value "
+        "there; not considered were what is known about these persons from elsewhere, other "
+        "releases of the same table, and what columns tell that are left as they are."
+    )
+    assert report.in_words == (
+        "Everybody looks like at least 1 other to who knows the quasi-identifiers.",
+        "Who knows that somebody is in the table picks the right record with a chance of "
+        "50.0 %: one of 2 in the smallest class (prosecutor).",
+        "'disease': Who knows that somebody is in the class that tells most can be 50.0 % "
+        "sure of their value.",
+        lost(report.measures["alteration"]["nllm"], "NLLM"),
+    )
+    assert len(report.example.before) == 5 and not report.example.changed  # four were
+    assert report.example.columns == ("age", "sex", "disease", "note")
+    assert report.example.before[1] == ("34", "F", "flu", "")
+
+
+def test_examples_are_records_that_were_changed():
+    table = pd.DataFrame({"age": [31] * 4 + [52, 53, 54, 55, 56, 57], "sex": ["F"] * 10})
+    report = report_of(plan_with(columns={
+        "age": content()["columns"]["age"], "sex": content()["columns"]["sex"],
+    }), table)  # fmt: skip
+    assert [age for age, _ in report.example.before] == ["52", "53", "54", "55", "56"]
+    assert report.example.changed and "31" not in str(report.example.after)
+    text = page_of(report)
+    assert "The first records of the release that were changed;" in text
+    assert text.count(' other"><bdi>') == 10  # the ages, before and after
+
+
+def test_a_release_of_nobody_is_no_success():
+    report = report_of(content(**PLANS["everybody is suppressed"]))
+    assert report.verdict == (
+        "Nothing is released: every record is suppressed, so there is no class to check."
+    )
+    assert report.guarantees[0].reached == "no class is left"
+    assert report.in_words == ("Nothing is released, so there is no class.",)
+    assert (report.risks, report.curves, report.example.before) == ((), (), ())
+    assert report.about_k.startswith("Nothing is released for the chosen k")
+    assert STUB not in page_of(report)  # nothing is drawn
+
+
+def test_alternatives_are_runs_of_their_own():
+    plan = content()
+    found = report_of(plan).alternatives
+    assert [one.title for one in found.metrics if one.chosen] == ["NLLM"]
+    for one in found.metrics:
+        guided = content(algorithm={"name": "gaa", "metric": one.title.lower()})
+        own = run(Plan.from_content(guided), PEOPLE).measures
+        assert (one.alteration, one.classes) == (own["alteration"]["nllm"], own["classes"])
+    assert [one.title for one in found.algorithms] == ["GAA", "Lattice sweep", "Mondrian", "OLA"]
+    for one, name in zip(found.algorithms, considered.ALGORITHMS, strict=True):
+        own = run(Plan.from_content(content(algorithm={"name": name})), PEOPLE).measures
+        assert (one.alteration, one.min_k) == (own["alteration"]["nllm"], own["min_k"])
+
+
+def test_an_alternative_that_cannot_be_made_says_why():
+    report = report_of(content(**PLANS["no hierarchies"]))
+    assert report.alternatives.metrics == ()
+    assert (
+        report.alternatives.metrics_note == "Mondrian goes by no metric, so none would change it."
+    )
+    refused = {one.title: one.refused for one in report.alternatives.algorithms if one.refused}
+    said = "It needs a hierarchy for every quasi-identifier, and 'age' has none."
+    assert refused == dict.fromkeys(["GAA", "Lattice sweep", "OLA"], said)
+    assert said.replace("'", "&#39;") in page_of(report)
+
+
+def test_what_would_take_long_is_not_run_beside_a_report(monkeypatch):
+    monkeypatch.setattr(considered, "_MOST_CLASSES", 4)
+    report = report_of(content(algorithm={"name": "ola"}))
+    said = "the table has 5 classes, and beside a report up to 4 are tried"
+    assert report.alternatives.metrics_note == f"Not run: {said}."
+    assert {one.refused for one in report.alternatives.algorithms[1:]} == {f"Not run: {said}."}
+    assert report.about_k == f"OLA runs once per k; other k were not run: {said}."
+    assert report.curves == ()
+    monkeypatch.setattr(considered, "_MOST_CLASSES", 5)
+    monkeypatch.setattr(considered, "_MOST_NODES", 5)
+    said = "the lattice has 8 nodes, and beside a report up to 5 are searched"
+    prepared = prepare(Plan.from_content(content(algorithm={"name": "ola"})), PEOPLE)
+    assert considered.too_long(prepared) == said
+
+
+def test_curves_show_the_chosen_k_among_its_neighbours():
+    report = report_of()
+    alteration, disease = report.curves
+    assert [row[0] for row in alteration.rows] == ["2", "3", "4", "5"]
+    assert alteration.rows[alteration.chosen][0] == "2"
+    assert alteration.rows[0][1] == f"{report.measures['alteration']['nllm']:.1f} %"
+    assert disease.title == "disease: l and t of the worst class"
+    assert (
+        float(disease.rows[0][1]) <= report.measures["entropy_l"] < float(disease.rows[0][1]) + 0.01
+    )
+    assert [len(one.figures) for one in report.curves] == [1, 2]
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 12))
+def test_near_k_are_the_nearest_by_ratio(k, n, most):
+    k = min(k, n)
+    found = near(k, n, most)
+    assert k in found and found == sorted(set(found)) and len(found) <= most
+    assert all(other <= n for other in found)
+
+
+# --- fingerprints -----------------------------------------------------------------------------
+def test_fingerprints_are_those_of_the_files(folder):
+    assert main(["run", "plan.json", "--table", "people.csv", "--out", "released.csv"]) == 0
+    found = attached(written(folder))["sha256"]
+    assert found["Input: the bytes of the input file"] == sha256("people.csv")
+    assert found["Release: the bytes of its CSV"] == sha256("released.csv")
+    plan = Plan.load(folder / "plan.json")
+    assert found["Plan: as kanon writes it"] == hashlib.sha256(plan.to_json().encode()).hexdigest()
+    (folder / "plan.json").write_text(json.dumps(content(), indent=7), "utf-8")
+    assert canonical_plan(Plan.load(folder / "plan.json")) == canonical_plan(plan)
+
+
+def test_a_hierarchy_that_an_identifier_once_had_is_not_in_the_report():
+    plan = content()
+    plan["columns"]["name"]["hierarchy"] = {"nodes": [{"name": "Ana"}]}
+    report = report_of(plan)
+    assert "Ana" not in page_of(report)
+    assert report.hashes == report_of().hashes
+
+
+def sha256(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["the plain one", "pseudonyms", "another model", "rows that stay"])
+def test_two_reports_differ_in_the_date_and_the_seconds_alone(name):
+    plan = Plan.from_content(content(**PLANS[name]))
+    first = page_of(gather(plan, PEOPLE, date=DAY))
+    other = page_of(gather(plan, PEOPLE, date=datetime.date(2027, 12, 1)))
+    assert MADE.search(first)[1] == "2026-01-31" and MADE.search(other)[1] == "2027-12-01"
+    assert MADE.sub("", first) == MADE.sub("", other)
+
+
+def test_a_table_without_a_file_is_known_by_its_cells():
+    found = dict(report_of().hashes)
+    changed = dict(report_of(table=PEOPLE.assign(note=1.5)).hashes)
+    key = "Input: the cells of the table in memory, as CSV"
+    assert found[key] != changed[key]
+    assert found["Hierarchies: their nodes as JSON"] == changed["Hierarchies: their nodes as JSON"]
+
+
+# --- the form for publication -----------------------------------------------------------------
+RUNE = "\u16a0"
+"""A sign that stands in every cell and every label, and in no template."""
+
+
+def table_of_runes(texts):
+    """Ten records whose every cell holds the rune, and trees of such labels."""
+    values = [f"{text}{RUNE}{place}" for place, text in enumerate(texts)]
+    rows = np.arange(10)
+    table = pd.DataFrame({
+        "name": [f"{values[0]}{row}" for row in rows],
+        "kind": [values[1 + row % 4] for row in rows],
+        "place": [values[5 + row % 2] for row in rows],
+        "ill": [values[7 + row % 3] for row in rows],
+        "note": [values[0] for _ in rows],
+    })  # fmt: skip
+    low, high, top = f"low {RUNE}", f"high {RUNE}", f"all {RUNE}"
+    tree = [{"name": top}, {"name": low, "parent": top}, {"name": high, "parent": top},
+            *({"name": leaf, "parent": low} for leaf in values[1:3]),
+            *({"name": leaf, "parent": high} for leaf in values[3:5])]  # fmt: skip
+    plan = {
+        "version": 2,
+        "columns": {
+            "name": {"role": "identifier"},
+            "kind": {"role": "quasi-identifier", "hierarchy": {"nodes": tree}},
+            "place": {
+                "role": "quasi-identifier",
+                "hierarchy": {"build": "groups", "levels": [{top: values[5:7]}]},
+            },
+            "ill": {"role": "sensitive"},
+            "note": {"role": "insensitive"},
+        },
+        "read": {"missing_markers": [f"{RUNE}?"]},
+        "algorithm": {"name": "gaa"},
+        "privacy": TWO,
+    }
+    return table, plan
+
+
+label = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), max_size=8
+)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(label, min_size=10, max_size=10))
+def test_no_cell_and_no_label_is_in_the_form_for_publication(texts):
+    table, plan = table_of_runes(texts)
+    report = report_of(plan, table)
+    assert RUNE in page_of(report)
+    public = for_publication(report)
+    assert public.public and public.example is None and public.name == ""
+    assert all(one.drawing is None for one in public.hierarchies)
+    everything = "\n".join([page_of(public), *files_in(page_of(public)).values()])
+    assert RUNE not in everything and "\\u16a0" not in everything.lower()
+    assert "&#5792;" not in everything and "%E1%9A%A0" not in everything
+    for column in table.columns:  # names of columns stay
+        assert column in page_of(public)
+
+
+def test_other_labels_in_the_same_order_make_the_same_form_for_publication():
+    """So nothing in it depends on a value: not a length, a colour or an order."""
+    one = table_of_runes(["a"] * 10)
+    two = table_of_runes(["bbbbbbbbbbb"] * 10)
+    reports = [report_of(plan, table) for table, plan in (one, two)]
+    pages = [page_of(for_publication(report)) for report in reports]
+    hashes = [dict(report.hashes)["Release: the bytes of its CSV"] for report in reports]
+    assert hashes[0] != hashes[1]
+    same = [
+        MADE.sub("", without_files(page)).replace(digest, "")
+        for page, digest in zip(pages, hashes, strict=True)
+    ]
+    assert same[0] == same[1]
+    inside = [attached(page) for page in pages]
+    for found in inside:
+        del found["sha256"]
+    assert inside[0] == inside[1]
+
+
+def test_a_reason_is_published_without_its_cells(monkeypatch):
+    def refuse(task, progress):
+        raise Unsatisfiable("Column 'age': {cells} is in the way.", ["the value 31"])
+
+    monkeypatch.setattr("kanon.algorithms.ola.anonymise", refuse)
+    report = report_of()
+    assert "the value 31" in page_of(report)
+    public = page_of(for_publication(report))
+    assert "the value 31" not in public and "(value withheld) is in the way" in public
+    assert "the value 31" not in json.dumps(attached(public))
+
+
+def test_the_form_for_publication_has_no_fingerprint_to_test_guesses_by():
+    report = report_of()
+    public = for_publication(report)
+    assert [what for what, _ in public.hashes] == ["Release: the bytes of its CSV"]
+    for what, digest in report.hashes[:-1]:
+        assert digest not in page_of(public), what
+    assert for_publication(public) is public
+
+
+def test_a_plan_is_published_with_what_holds_no_value():
+    plan = json.loads(for_publication(report_of()).plan)
+    assert plan["columns"]["age"]["hierarchy"] == {"build": "intervals", "widths": [10.0, 20.0]}
+    assert plan["columns"]["sex"]["hierarchy"] == {"build": "suppression"}
+    paths = content()
+    paths["columns"]["sex"]["hierarchy"] = {"build": "groups", "levels": [{"any": ["F", "M"]}]}
+    plan = json.loads(for_publication(report_of(paths)).plan)
+    assert plan["columns"]["sex"]["hierarchy"] == {"build": "withheld"}
+
+
+# --- the page ---------------------------------------------------------------------------------
+class Page(HTMLParser):
+    """What a browser makes of a page, as far as tests look at it."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.scripts, self.words, self.inside = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img", "br", "input", "circle", "path"):
+            self.inside.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.inside.pop() == tag, f"</{tag}> closes something else"
+
+    def handle_data(self, data):
+        if self.inside and self.inside[-1] == "script":
+            self.scripts.append(data)
+        elif self.inside and self.inside[-1] != "style":
+            self.words.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    @property
+    def said(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def check_page(text):
+    """What holds of every report: it is whole, asks nobody, and can be read aloud."""
+    page = Page(text)
+    assert page.inside == []
+    assert page.all("html") == [{"lang": "en"}] and len(page.all("title")) == 1
+    # Two scripts, both named by the policy, and nothing that is fetched.
+    assert len(page.scripts) == len(page.all("script")) <= 2
+    policy = next(one["content"] for one in page.all("meta") if "http-equiv" in one)
+    assert policy.startswith("default-src 'none'; ")
+    for script in page.scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert not {"img", "link", "iframe", "form", "object", "base"} & {tag for tag, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "src"], tag
+        assert attributes.get("href", "data:").startswith("data:")
+    # Headings in order, heads of tables with a scope, names for pictures, ids once.
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(low <= high + 1 for high, low in itertools.pairwise(levels))
+    assert all(one.get("scope") in ("col", "row") for one in page.all("th"))
+    assert len(page.all("caption")) == len(page.all("table"))
+    drawings = [one for _, one in page.tags if one.get("role") == "img"]
+    assert all(one["aria-label"].strip() for one in drawings)
+    ids = [one["id"] for _, one in page.tags if "id" in one]
+    assert len(set(ids)) == len(ids)
+    asked = re.findall(r'Plotly\.newPlot\("([^"]+)"', page.scripts[-1]) if page.scripts else []
+    assert asked == [one for one in ids if one.startswith("curve-")]
+    assert re.search(r"\b(safe|anonymous)\b", page.said, re.IGNORECASE) is None
+    return page
+
+
+def files_in(text):
+    """The files that a page carries, by their names."""
+    return {
+        one["download"]: base64.b64decode(unquote(one["href"].partition(",")[2])).decode()
+        for one in Page(text).all("a")
+    }
+
+
+def attached(text):
+    return json.loads(files_in(text)["report.json"])
+
+
+def without_files(text):
+    return re.sub(r'href="data:[^"]*"', "", text)
+
+
+def test_the_library_is_in_the_page_once(monkeypatch):
+    monkeypatch.undo()
+    page = rendered(report_of()).decode("utf-8")
+    assert page.count("plotly.js v") == 1
+    check_page(page)
+    assert len(page) > 1_000_000
+
+
+NASTY = [
+    "<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "{{ 7 * 7 }}",
+    "{% raw %}", "<b>bold</b>", '"><svg onload=alert(1)>', "javascript:alert(1)", "&lt;i&gt;",
+    "</title></style>", "%{y}<br>", "=1+1", "\u202eback", "<!--",
+]  # fmt: skip
+
+
+def test_whatever_is_in_a_table_is_shown_as_text():
+    rows = NASTY * 2
+    table = pd.DataFrame({"who": range(len(rows)), "kind": rows, "ill": rows})
+    table = table.assign(**dict.fromkeys(NASTY, "x"))
+    plan = content(
+        columns={
+            "who": {"role": "identifier"},
+            "kind": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+            "ill": {"role": "sensitive"},
+            NASTY[0]: {"role": "sensitive"},
+        },
+        algorithm={"name": "gaa", "metric": "mine <i>"},
+        metrics={"mine <i>": {"intermediate": "levels", "multiplier": "w1"}},
+    )
+    del plan["columns"]["note"]
+    words = Words(**dict.fromkeys(["title", *TERMS], " ".join(NASTY)))
+    report = gather(Plan.from_content(plan), table, date=DAY, words=words)
+    for form in (report, for_publication(report)):
+        page = check_page(page_of(form))
+        for nasty in NASTY:  # as a name, among the words, and in the tree
+            seen = nasty.replace("\u202e", "")  # signs that turn what follows are left out
+            assert page.said.count(seen) >= (1 if form.public else 2) + len(TERMS), nasty
+        assert len(page.all("svg")) == (0 if form.public else 1)
+        assert "<" not in page.scripts[-1]
+
+
+def test_words_are_shown_as_they_were_typed_and_what_is_lacking_is_said():
+    report = report_of(words=Words(title="Patients of 2024", purpose="To teach.\nAnd to test."))
+    page = page_of(report)
+    assert "<h1><bdi>Patients of 2024</bdi></h1>" in page
+    assert "To teach.\nAnd to test." in page
+    assert Page(page).said.count("not stated") == len(TERMS) - 1
+    assert report_of().title == "Release of a table in memory"
+    assert for_publication(report_of()).title == "Release of a table of 6 records"
+
+
+def test_every_page_in_print_says_what_it_is():
+    report = report_of()
+    for form, mark in (
+        (report, "Internal: this report shows values of the table. Do not pass it on."),
+        (for_publication(report), "For publication: no values of the table."),
+    ):
+        page = page_of(form)
+        assert f'<div class="mark" role="note"><span>{mark}</span></div>' in page
+        assert ".mark { display: table-header-group; break-inside: avoid; }" in page
+
+
+def test_the_numbers_are_in_the_page_as_files():
+    plan = json.loads(json.dumps(content()).replace('"disease"', '"=1+1"'))
+    report = report_of(plan, PEOPLE.rename(columns={"disease": "=1+1"}))
+    files = files_in(page_of(report))
+    assert set(files) == {"report-measures.csv", "report.json"}
+    assert json.loads(files["report.json"]) == json.loads(json.dumps(numbers(report)))
+    assert attached(page_of(report))["measures"] == json.loads(json.dumps(report.measures))
+    rows = list(csv.DictReader(io.StringIO(files["report-measures.csv"])))
+    assert [row["measure"] for row in rows] == [one.card.title for one in report.lost]
+    for row, one in zip(rows, report.lost, strict=True):
+        assert (float(row["before"]) if row["before"] else None) == one.before
+        assert (float(row["after"]) if row["after"] else None) == one.after
+        assert row["column"] == ("'=1+1" if one.column else "")
+
+
+def test_a_wide_table_shows_its_first_columns():
+    table = PEOPLE.assign(**{f"extra {place}": place for place in range(10)}, long="x" * 500)
+    report = report_of(table=table)
+    assert report.example.columns[:3] == ("age", "sex", "disease")
+    assert (len(report.example.columns), report.example.left_out) == (9, 6)
+    assert "nor are 6 further columns" in page_of(report)
+    assert "x" * 61 not in page_of(report_of(table=PEOPLE.assign(note="x" * 500)))
+    assert "The plan does not name 'extra 0'" in Page(page_of(report)).said
+
+
+# --- a hierarchy on paper ---------------------------------------------------------------------
+@st.composite
+def trees(draw):
+    """A tree of up to 150 nodes, each under one of those before it."""
+    parents = draw(st.lists(st.integers(0, 10**6), max_size=150))
+    entries = [("n0", None, None)]
+    entries += [(f"n{i}", f"n{p % i}", None) for i, p in enumerate(parents, start=1)]
+    return Hierarchy.from_entries(entries)
+
+
+@given(trees(), st.integers(3, ROWS))
+def test_a_drawing_shows_or_counts_every_value(tree, rows):
+    drawing = tree_drawing(tree, rows)
+    assert len({(spot.x, spot.y) for spot in drawing.spots}) == len(drawing.spots)
+    assert drawing.spots[0].above is None
+    places = {(spot.x, spot.y) for spot in drawing.spots}
+    values = 0
+    for spot in drawing.spots:
+        assert 0 <= spot.x < drawing.width and 0 < spot.y < drawing.height
+        assert spot.above is None or (spot.above in places and spot.above[0] < spot.x)
+        counted = re.search(r"\((\d+) values?\)$", spot.whole)
+        named = tree.node_of.get(spot.whole)
+        if counted:
+            values += int(counted[1])
+        elif named is not None and not tree.children[named]:
+            values += 1
+    others = [spot for spot in drawing.spots if spot.whole.startswith("… ")]
+    assert len(others) <= 1
+    assert values == tree.n_leaves if not others else values < tree.n_leaves
+    names = {spot.whole for spot in drawing.spots}
+    assert drawing.complete == (names == set(tree.labels))
+
+
+def test_a_long_flat_list_is_drawn_as_far_as_there_is_room():
+    drawing = tree_drawing(suppression([f"v{place:03}" for place in range(300)]))
+    assert len(drawing.spots) == 1 + ROWS
+    assert drawing.spots[-1].text == "… 257 others" and not drawing.complete
+    long = tree_drawing(suppression(["x" * 300, "y"]))
+    assert len(long.spots[1].text) < 100 and len(long.spots[1].whole) == 300
+
+
+# --- words ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("given", "sentence"), [
+    ([], "The file of words has to be an object with texts; known keys are title, purpose, "
+     "responsible, recipient, legal_basis, retention, remarks."),
+    ({"purpos": "x"}, "The file of words: the key 'purpos' is unknown; known are title, purpose, "
+     "responsible, recipient, legal_basis, retention, remarks."),
+    ({"purpose": 5}, "The file of words: purpose has to be text of at most 5\u202f000 characters."),
+    ({"title": None}, "The file of words: title has to be text of at most 5\u202f000 characters."),
+    ({"title": "x" * (LONGEST + 1)},
+     "The file of words: title has to be text of at most 5\u202f000 characters."),
+])  # fmt: skip
+def test_words_that_cannot_be_used_are_refused_in_a_sentence(given, sentence):
+    with pytest.raises(PlanError) as caught:
+        parse_words(given)
+    assert caught.value.sentence == sentence
+
+
+def test_words_are_read_from_a_file(tmp_path, limits):
+    path = tmp_path / "words.json"
+    path.write_text('\ufeff{"purpose": "to teach", "title": "x"}', "utf-8")
+    assert read_words(path) == Words(title="x", purpose="to teach")
+    path.write_bytes(b'{"purpose": "\xff"}')
+    with pytest.raises(PlanError, match=r"The file of words 'words\.json' cannot be read\."):
+        read_words(path)
+    path.write_text('{"purpose": "a", "purpose": "b"}')
+    with pytest.raises(PlanError, match="The file of words names 'purpose' twice"):
+        read_words(path)
+    path.write_text(json.dumps({"purpose": "x" * 1_200_000}))
+    limits(plan_megabytes=1)
+    with pytest.raises(PlanError, match="The file of words has 1 MB"):
+        read_words(path)
+
+
+# --- the command ------------------------------------------------------------------------------
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the table and the plan."""
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv("people.csv", index=False)
+    Path("plan.json").write_text(json.dumps(content()), "utf-8")
+    return tmp_path
+
+
+CALL = ("report", "plan.json", "--table", "people.csv", "--out", "report.html")
+
+
+def written(folder, *more):
+    assert main([*CALL, *more]) == 0
+    return (folder / "report.html").read_text("utf-8")
+
+
+def test_the_command_writes_the_report_of_its_run(folder, capsys):
+    Path("words.json").write_text('{"purpose": "to teach"}')
+    Path("report.html").write_text("an old one")
+    assert main(["run", *CALL[1:-1], "released.csv", "--measures", "m.json"]) == 0
+    capsys.readouterr()
+    page = written(folder, "--words", "words.json")
+    said = capsys.readouterr()
+    assert said.err == "" and said.out == f"{attached(page)['verdict']}\n"
+    measures = json.loads(Path("m.json").read_text())
+    del measures["seconds"]
+    assert attached(page)["measures"] == measures
+    assert "to teach" in check_page(page).said
+    assert "Release of people.csv" in page
+    assert datetime.datetime.now().strftime("Made on %Y-%m") in page
+
+
+def test_the_command_writes_what_the_library_gathers(folder):
+    page = written(folder)
+    table = open_address(Address.parse("people.csv"))
+    own = gather(Plan.load(Path("plan.json")), table, date=DAY)
+    found = attached(page)
+    same = json.loads(json.dumps(numbers(own)))
+    for each in (found, same):
+        del each["title"], each["sha256"]
+    assert found == same
+
+
+def test_the_command_writes_the_form_for_publication(folder):
+    page = written(folder, "--public", "--progress")
+    assert "For publication" in page and "flu" not in page and "people.csv" not in page
+    assert attached(page)["form"] == "publication"
+
+
+def test_a_seed_is_that_of_the_plan(folder):
+    assert attached(written(folder, "--seed", "7"))["plan"]["algorithm"]["seed"] == 7
+
+
+@pytest.mark.parametrize(("more", "plan", "status", "sentence"), [
+    (["--out", "report.pdf"], {}, 2, "--out: a report is a page; end its name in .html."),
+    (["--out", "no/report.html"], {}, 2, "'report.html' cannot be written there: "),
+    (["--words", "absent.json"], {}, 2, "The file of words 'absent.json' cannot be read."),
+    (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
+    (["--engine", "duckdb"], {}, 2, "A report checks the released rows again, for which the table "
+     "has to be in memory; add --engine memory, or make the report of a smaller table."),
+    ([], {"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, "k = 7 cannot be reached: "),
+    ([], {"privacy": [*TWO, {"model": "entropy-l-diversity", "l": 2.5}]}, 3, "cannot be reached"),
+    ([], {"algorithm": {"name": "mdav"}}, 2, "MDAV takes means, and 'sex' holds texts; "),
+])  # fmt: skip
+def test_what_goes_wrong_is_one_sentence_and_nothing_is_written(
+    folder, capsys, more, plan, status, sentence
+):
+    Path("plan.json").write_text(json.dumps(content(**plan)), "utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main([*CALL, *more]) == status
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    assert said.err.startswith("kanon: ") and sentence in said.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_release_that_the_check_refuses_has_no_report(folder, capsys, monkeypatch):
+    from kanon.release.check import Verdict
+
+    broken = (Verdict("k-anonymity", "", "k = 2", 1, False),)
+    monkeypatch.setattr("kanon.run.check_release", lambda *_: broken)
+    assert main(list(CALL)) == 3
+    assert "The release does not meet its plan" in capsys.readouterr().err
+    assert not (folder / "report.html").exists()
+
+
+def test_a_table_elsewhere_is_refused_by_the_library(folder):
+    stored = open_address(Address.parse("people.csv"), "duckdb")
+    with pytest.raises(TableError, match="has to be in memory"):
+        gather(Plan.load(Path("plan.json")), stored, date=DAY)
+
+
+# --- Adult ------------------------------------------------------------------------------------
+@pytest.mark.adult
+def test_the_report_of_adult_has_the_figures_of_its_run(adult_path, tmp_path):
+    trees = ROOT / "hierarchies" / "adult"
+    known = ("age", "education", "race", "sex")
+    plan = {
+        "version": 2,
+        "columns": {
+            **{
+                column: {"role": "quasi-identifier", "hierarchy": str(trees / f"{column}.csv")}
+                for column in known
+            },
+            "salary-class": {"role": "sensitive"},
+        },
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+    }
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan), "utf-8")
+    named = [str(path), "--table", str(adult_path)]
+    out, measures = tmp_path / "report.html", tmp_path / "m.json"
+    assert main(["report", *named, "--out", str(out)]) == 0
+    assert main(["run", *named, "--out", str(tmp_path / "r.csv"), "--measures", str(measures)]) == 0
+    wanted = json.loads(measures.read_text())
+    del wanted["seconds"]
+    found = attached(out.read_text("utf-8"))
+    assert found["measures"] == wanted and found["records"] == 30_162
+    assert found["sha256"]["Release: the bytes of its CSV"] == sha256(tmp_path / "r.csv")
+    check_page(out.read_text("utf-8"))

@@ -1,0 +1,228 @@
+"""Adult, the table of the papers: k counted by pandas alone, trees read by the csv module alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+from kanon.algorithms import gaa
+from kanon.plan import Plan
+from kanon.run import prepare, run
+from oracles.plain_scan import scan
+from support.paths import ROOT
+
+pytestmark = pytest.mark.adult
+
+TREES = ROOT / "hierarchies" / "adult"
+SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
+SEPARATE = (2, 100)
+ONE_NOW = [
+    metric if metric == "nllm" else pytest.param(metric, marks=pytest.mark.nightly)
+    for metric in SEVEN
+]
+"""All seven metrics, but for one only at night."""
+
+TEN = (2, 3, 5, 10, 20, 50, 100, 500, 1500, 15000)
+
+
+@cache
+def rows_of(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The header and the records of a CSV, by the csv module."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file, delimiter=";")
+    return header, rows
+
+
+@cache
+def frame_of(path: Path) -> pd.DataFrame:
+    header, rows = rows_of(path)
+    return pd.DataFrame(rows, columns=header)
+
+
+@cache
+def above(column: str) -> dict[str, set[str]]:
+    """Per node of a hierarchy file the node itself and all above it."""
+    parent: dict[str, str] = {}
+    with (TREES / f"{column}.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.reader(file, delimiter=";"):
+            parent |= dict(pairwise(dict.fromkeys(line)))
+    found = {}
+    for node in {*parent, *parent.values()}:
+        path = [node]
+        while path[-1] in parent:
+            path.append(parent[path[-1]])
+        found[node] = set(path)
+    return found
+
+
+def content(path: Path, k: int, **algorithm: Any) -> dict[str, Any]:
+    """A plan with all nine columns as quasi-identifiers."""
+    columns = {
+        column: {"role": "quasi-identifier", "hierarchy": str(TREES / f"{column}.csv")}
+        for column in rows_of(path)[0]
+    }
+    return {
+        "version": 2,
+        "columns": columns,
+        "algorithm": {"name": "gaa", **algorithm},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+
+
+def check_release(path: Path, released: pd.DataFrame, k: int) -> None:
+    """Every class holds k records, rows keep their order, and values only move up."""
+    header, rows = rows_of(path)
+    assert released.columns.tolist() == header
+    assert len(released) == len(rows)
+    assert released.groupby(header, observed=True).size().min() >= k
+    for j, column in enumerate(header):
+        changes = set(zip((row[j] for row in rows), released[column], strict=True))
+        assert all(after in above(column)[before] for before, after in changes), column
+
+
+@cache
+def prepared_for(path: Path, metric: str):
+    plan = Plan.from_content(content(path, len(rows_of(path)[1]), metric=metric))
+    return prepare(plan, frame_of(path))
+
+
+@cache
+def path_for(path: Path, metric: str):
+    """One run that serves every k."""
+    return gaa.merge_path(prepared_for(path, metric).task())
+
+
+def test_adult_is_the_table_of_the_papers(adult_path):
+    header, rows = rows_of(adult_path)
+    assert (len(rows), len(header)) == (30_162, 9)
+    assert len(Counter(map(tuple, rows))) == 19_502
+    classes = prepared_for(adult_path, "nllm").classes
+    assert (classes.n_records, classes.n_classes, classes.min_k) == (30_162, 19_502, 1)
+    assert sorted(classes.counts.tolist()) == sorted(Counter(map(tuple, rows)).values())
+
+
+@pytest.mark.parametrize("metric", ONE_NOW)
+def test_every_release_on_the_path_is_k_anonymous(adult_path, metric):
+    source = prepared_for(adult_path, metric).source
+    path = path_for(adult_path, metric)
+    for k in (2, 5, 10, 100, 1500, 30_162):
+        recoding = path.at(k)
+        released = source.release(recoding)
+        check_release(adult_path, released, k)
+        sizes = released.groupby(released.columns.tolist(), observed=True).size()
+        assert (recoding.min_k, recoding.n_classes) == (sizes.min(), len(sizes))
+
+
+def check_separate_run(adult_path: Path, metric: str, k: int) -> None:
+    """The plan's own run for k gives the same table, cell by cell."""
+    done = run(Plan.from_content(content(adult_path, k, metric=metric)), frame_of(adult_path))
+    on_the_path = prepared_for(adult_path, metric).source.release(
+        path_for(adult_path, metric).at(k)
+    )
+    released = done.released()
+    pd.testing.assert_frame_equal(released, on_the_path)
+    check_release(adult_path, released, k)
+
+
+@pytest.mark.parametrize("k", SEPARATE)
+@pytest.mark.parametrize("metric", SEVEN[::3])
+def test_a_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
+    check_separate_run(adult_path, metric, k)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("k", TEN)
+@pytest.mark.parametrize("metric", SEVEN)
+def test_every_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
+    check_separate_run(adult_path, metric, k)
+
+
+@pytest.mark.parametrize("metric", ONE_NOW)
+def test_the_prefix_tree_takes_the_merges_of_the_plain_scan(adult_path, metric):
+    prepared = prepared_for(adult_path, metric)
+    task = replace(prepared.task(), k=prepared.classes.n_records)
+    found, expected = gaa.merge_path(task), scan(task)
+    assert np.array_equal(found.parts, expected.parts)
+    assert np.array_equal(found.nodes, expected.nodes)
+    assert np.array_equal(found.counts, expected.counts)
+
+
+def test_alteration_rises_along_the_path(adult_path):
+    """A larger k never costs less, in the metric that guides or in any other count of cells."""
+    prepared = prepared_for(adult_path, "nllm")
+    original = frame_of(adult_path).to_numpy()
+    changed = [
+        (prepared.source.release(path_for(adult_path, "nllm").at(k)).to_numpy() != original).mean()
+        for k in TEN
+    ]
+    assert changed == sorted(changed)
+    assert 0 < changed[0] < changed[-1] <= 1
+
+
+def test_neither_row_order_nor_index_matters(adult_path):
+    table = frame_of(adult_path)
+    order = np.random.default_rng(7).permutation(len(table))
+    shuffled = table.iloc[order].set_axis([*range(100)] * 301 + [0] * 62, axis=0)
+    found = run(Plan.from_content(content(adult_path, 5)), shuffled).released()
+    source = prepared_for(adult_path, "nllm").source
+    expected = source.release(path_for(adult_path, "nllm").at(5))
+    assert (found.to_numpy() == expected.to_numpy()[order]).all()
+    assert found.index.equals(shuffled.index)
+
+
+def test_the_variant_of_2020_reaches_k_too(adult_path):
+    plan = Plan.from_content(content(adult_path, 10, metric="nllm", name="gaa-small"))
+    check_release(adult_path, run(plan, frame_of(adult_path)).released(), 10)
+
+
+def test_the_command_line_releases_adult(adult_path, tmp_path, capsys):
+    (tmp_path / "plan.json").write_text(json.dumps(content(adult_path, 10)), "utf-8")
+    out, measures = tmp_path / "released.csv", tmp_path / "m.json"
+    arguments = ["run", str(tmp_path / "plan.json"), "--table", str(adult_path)]
+    assert main([*arguments, "--out", str(out), "--measures", str(measures)]) == 0
+    assert capsys.readouterr().out.startswith("30\u202f162 records; ")
+    released = pd.read_csv(out, dtype=str, keep_default_na=False)
+    check_release(adult_path, released, 10)
+    found = json.loads(measures.read_text("utf-8"))
+    sizes = released.groupby(released.columns.tolist()).size()
+    assert (found["records"], found["classes"], found["min_k"], found["suppressed"]) == (
+        *(30_162, len(sizes), sizes.min(), 0),
+    )
+    original = frame_of(adult_path).to_numpy()
+    cells = released.to_numpy()
+    assert found["generalised_percent"] == pytest.approx(100 * (cells != original).mean())
+    assert found["root_percent"] == pytest.approx(100 * (cells == "*").mean())
+    assert 0 < found["alteration"]["nllm"] < 100
+
+
+def test_the_command_line_counts_adult(adult_path, capsys):
+    header, rows = rows_of(adult_path)
+    arguments = ["measure", "--table", str(adult_path), "--qi", ",".join(header), "--json"]
+    assert main(arguments) == 0
+    sizes = Counter(map(tuple, rows)).values()
+    assert json.loads(capsys.readouterr().out) == {
+        "records": 30_162,
+        "classes": 19_502,
+        "min_k": 1,
+        "unique_records": sum(size == 1 for size in sizes),
+    }
+
+
+def test_more_than_all_of_adult_cannot_be_satisfied(adult_path, tmp_path, capsys):
+    (tmp_path / "plan.json").write_text(json.dumps(content(adult_path, 30_163)), "utf-8")
+    out = tmp_path / "released.csv"
+    assert main(["run", str(tmp_path / "plan.json"), "--table", str(adult_path),
+                 "--out", str(out)]) == 3  # fmt: skip
+    assert not out.exists()
+    assert "k = 30163" in capsys.readouterr().err

@@ -1,0 +1,322 @@
+"""Files that would take all memory are refused before they do; what is large and honest is read."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.base.unzipping import Unreadable, unzipped
+from kanon.errors import TableError
+from kanon.sources import typed_files
+from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
+from kanon.sources.reading import read_table
+from kanon.sources.shared_texts import copied_size, text_sizes
+from kanon.sources.sheets import extent
+from kanon.sources.writing import table_bytes
+from support import bombs
+from support.random_tables import examples
+
+NAMES = [name for files in bombs.BOMBS.values() for name in files]
+MOST_MEGABYTES = 200
+"""A bomb may raise the peak of memory by so much under limits of 20 MB: its file has 40."""
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory):
+    """Per bomb what was said, and by how many megabytes the peak of memory rose."""
+    folder = tmp_path_factory.mktemp("bombs")
+    bombs.write_all(folder)
+    limits = folder / "limits.toml"
+    limits.write_text(bombs.LIMITS)
+    done = subprocess.run(
+        [sys.executable, bombs.__file__, str(folder)],
+        env={**os.environ, "KANON_SETTINGS": str(limits)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {name: (said, rise) for name, said, rise, _ in lines}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bomb_is_refused_in_a_sentence_and_takes_no_memory(tried, name):
+    said, rise = tried[name]
+    assert said.endswith(".") and "\n" not in said and not said.startswith("read:")
+    assert rise < MOST_MEGABYTES
+
+
+def test_what_was_hit_is_said_and_where_it_is_set(tried):
+    said = {name: sentence for name, (sentence, _) in tried.items()}
+    assert said["two corners.xlsx"] == (
+        "A sheet of 'two corners.xlsx' has cells over 1\u202f048\u202f576 rows and 16\u202f384 "
+        "columns; the most allowed is 300\u202f000 (cells, see docs/limits.md)."
+    )
+    assert said["zeros, its footer a lie.parquet"].endswith(
+        "unpacks to 41 MB or more; the most allowed is 20 MB (unpacked_megabytes, see "
+        "docs/limits.md)."
+    )
+    assert (
+        "200\u202f001 records; the most allowed is 200\u202f000 (rows" in (said["many records.csv"])
+    )
+    assert "1\u202f000\u202f001 columns; the most" in said["a million columns.csv"]
+    assert "unpack it first" in said["packed.csv.gz"]
+    assert said["a text in many cells.xlsx"] == (
+        "'a text in many cells.xlsx' unpacks to 500 MB or more; the most allowed is 20 MB "
+        "(unpacked_megabytes, see docs/limits.md)."
+    )
+    assert "promises 4294967295 texts" in said["many texts promised.xlsx"]
+
+
+# What is honest is read
+
+
+TEXTS = ["short", "x" * 200, "é", None]
+
+
+@examples(60)
+@given(
+    st.lists(st.sampled_from(TEXTS), min_size=1, max_size=50),
+    st.sampled_from(["none", "snappy", "gzip", "zstd", "lz4"]),
+    st.sampled_from(["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", None]),
+    st.sampled_from(["1.0", "2.0"]),
+)
+def test_the_pages_of_a_parquet_file_have_what_its_footer_says_if_that_is_true(
+    cells, compression, encoding, version
+):
+    table = pa.table({"a": pa.array(cells, pa.string()), "n": list(range(len(cells)))})
+    out = io.BytesIO()
+    encodings = {"a": encoding, "n": "PLAIN"} if encoding else None
+    pyarrow.parquet.write_table(
+        table, out, compression=compression, column_encoding=encodings, row_group_size=7,
+        use_dictionary=encoding is None, data_page_version=version, data_page_size=64,
+    )  # fmt: skip
+    about = pyarrow.parquet.ParquetFile(out).metadata
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    footer = sum(group.column(j).total_uncompressed_size for group in groups for j in range(2))
+    unpacked, reach = parquet_size(out.getvalue())
+    # A page has a cell at least, and its header the least and the greatest of its cells.
+    assert unpacked <= footer <= unpacked + 600 * len(cells) * len(groups)
+    assert (reach > 0) == (encoding in (None, "DELTA_BYTE_ARRAY") and unpacked > 0)
+    longest = max(len(cell.encode()) for cell in [*cells, ""] if cell is not None)
+    assert not reach or reach >= longest, "no row has more than the reach"
+    found = read_table(out.getvalue(), "a.parquet").table["a"]
+    assert [None if pd.isna(cell) else cell for cell in found] == cells
+
+
+@pytest.mark.parametrize("how", ["dictionary", "prefixes"])
+def test_values_that_many_rows_mean_are_read_in_pieces_while_they_fit(limits, how):
+    limits(unpacked_megabytes=2)
+    cells = ["x" * 1_000, "y" * 900] * 800
+    encoding = {} if how == "dictionary" else {"column_encoding": {"a": "DELTA_BYTE_ARRAY"}}
+    data = bombs.parquet(
+        pa.table({"a": cells}), use_dictionary=how == "dictionary", store_schema=False, **encoding
+    )
+    assert read_table(data, "a.parquet").table["a"].tolist() == cells
+    with pytest.raises(TableError, match="unpacks to 3 MB or more; the most allowed is 2 MB"):
+        read_table(bombs.parquet(pa.table({"a": cells * 2})), "a.parquet")
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_the_size_of_an_arrow_file_is_known_before_it_is_unpacked(compression):
+    table = pa.table({"a": ["0" * 100] * 500, "n": np.arange(500)})
+    data = bombs.feather(table, compression=compression)
+    rows, size = arrow_size(data[8:])
+    assert rows == 500
+    assert 500 * 108 + 501 * 4 <= size <= 500 * 108 + 502 * 8
+    assert arrow_size(bombs.stream(table)) == (rows, arrow_size(bombs.stream(table))[1])
+    assert len(read_table(data, "a.feather").table) == 500
+
+
+@pytest.mark.parametrize("change", [lambda byte: byte ^ 1, lambda byte: byte + 19, lambda _: 0])
+def test_no_byte_of_a_footer_ends_the_process(change):
+    """pyarrow aborted where what a footer says of a column does not fit its schema."""
+    data = bombs.parquet(pa.table({"a": ["x", "y", None] * 20, "n": range(60)}))
+    for place in range(len(data) - 8 - footer_length(data), len(data)):
+        broken = bytearray(data)
+        broken[place] = change(data[place]) % 256
+        with contextlib.suppress(TableError):
+            read_table(bytes(broken), "t.parquet")
+
+
+def test_a_footer_that_names_a_field_twice_is_refused():
+    """One reader goes by the first, another by the second."""
+    data = bombs.parquet(pa.table({"a": ["x", "y"]}))
+    length = footer_length(data)
+    body = data[-8 - length : -9]  # without the end of the structure
+    twice = body + b"\x09\x08\x0c" + b"\x00"  # field 4 once more: no groups of rows
+    again = data[: -8 - length] + twice + len(twice).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(ValueError, match="stands twice"):
+        parquet_size(again)
+
+
+def test_a_footer_beyond_all_tables_is_told_of(monkeypatch):
+    data = bombs.parquet(pa.table({"a": ["x", "y"]}))
+    monkeypatch.setattr(typed_files, "LONGEST_FOOTER", footer_length(data) - 1)
+    with pytest.raises(TableError, match="write it with larger groups of rows"):
+        read_table(data, "t.parquet")
+
+
+@examples(300)
+@given(st.integers(0, 10_000), st.integers(0, 255), st.sampled_from(["parquet", "feather"]))
+def test_a_byte_that_was_changed_is_a_table_or_a_sentence(place, value, kind):
+    table = pa.table({"a": ["x", "y", "x"] * 20, "n": list(range(60))})
+    make = bombs.parquet if kind == "parquet" else bombs.feather
+    data = bytearray(make(table, compression="zstd"))
+    data[place % len(data)] = value
+    try:
+        read_table(bytes(data), f"a.{kind}")
+    except TableError as error:
+        assert error.sentence.endswith(".")
+
+
+# Sheets
+
+
+@examples(100)
+@given(
+    st.dictionaries(st.tuples(st.integers(1, 40), st.integers(1, 60)), st.booleans(), max_size=12),
+    st.sampled_from(["", "x:"]),
+    st.sampled_from(['"', "'"]),
+)
+def test_the_extent_of_a_sheet_is_never_less_than_it_is(cells, prefix, quote):
+    rows: dict[int, str] = {}
+    for (row, column), placed in sorted(cells.items()):
+        place = f" r={quote}{_letters(column)}{row}{quote}" if placed else ""
+        rows[row] = rows.get(row, "") + f"<{prefix}c{place}><{prefix}v>1</{prefix}v></{prefix}c>"
+    text = "".join(
+        f"<{prefix}row r={quote}{row}{quote}>{inner}</{prefix}row>" for row, inner in rows.items()
+    )
+    last_row, last_column = extent(text.encode())
+    told = [place for place, placed in cells.items() if placed]
+    assert last_row >= max((row for row, _ in cells), default=0)
+    assert last_column >= max((column for _, column in told), default=0)
+    if all(cells.values()):
+        assert last_row == max((row for row, _ in told), default=0)
+        assert last_column == max((column for _, column in told), default=0)
+
+
+def _letters(column: int) -> str:
+    return ("" if column <= 26 else chr(64 + (column - 1) // 26)) + chr(65 + (column - 1) % 26)
+
+
+def test_a_place_that_lies_across_two_pieces_is_found():
+    for blanks in range((1 << 20) - 20, (1 << 20) + 3):
+        assert extent(b" " * blanks + b'<c r="XFD1048576"/>') == (1_048_576, 16_384)
+
+
+def test_a_sheet_that_is_large_and_honest_is_read(limits):
+    limits(cells=30_000)
+    table = pd.DataFrame({f"c{i}": range(990) for i in range(30)})
+    found = read_table(table_bytes(table, "xlsx"), "a.xlsx").table
+    pd.testing.assert_frame_equal(found, table)
+    with pytest.raises(TableError, match=r"the most allowed is 30.000 \(cells"):
+        read_table(table_bytes(pd.concat([table, table[:20]]), "xlsx"), "a.xlsx")
+
+
+def test_a_sheet_has_no_more_columns_than_its_letters_can_name():
+    """A reader makes room for a cell called ``nullB1``, in column 6,775,186."""
+    data = table_bytes(pd.DataFrame({"a": [1], "b": [2]}), "xlsx")
+    beyond = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as book, zipfile.ZipFile(beyond, "w") as broken:
+        for part in book.namelist():
+            broken.writestr(part, book.read(part).replace(b'r="B1"', b'r="nullB1"'))
+    with pytest.raises(TableError, match=r"over 6.775.186 columns; an XLSX has at most 16.384"):
+        read_table(beyond.getvalue(), "a.xlsx")
+
+
+def test_the_records_and_columns_of_a_sheet_are_limited(limits):
+    data = table_bytes(pd.DataFrame({"a": range(9), "b": 1, "c": 2}), "xlsx")
+    limits(rows=8)
+    with pytest.raises(TableError, match=r"'a.xlsx' has 9 records; the most allowed is 8"):
+        read_table(data, "a.xlsx")
+    limits(columns=2)
+    with pytest.raises(TableError, match=r"'a.xlsx' has 3 columns; the most allowed is 2"):
+        read_table(data, "a.xlsx")
+
+
+@examples(100)
+@given(st.lists(st.sampled_from(["short", "x" * 9_000, "é", "<&'", "b\n "]), min_size=1))
+def test_the_texts_of_a_sheet_are_counted_once_per_cell(cells):
+    data = table_bytes(pd.DataFrame({"a": cells, "n": 1}), "xlsx")
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        texts = text_sizes(book.read("xl/sharedStrings.xml"))
+        assert sorted(texts) == sorted(len(text.encode()) for text in {"a", "n", *cells})
+        size = sum(len(text.encode()) for text in ["a", "n", *cells])
+        assert copied_size(book, 0) == size
+        assert copied_size(book, 10**9) == 0, "far from what is allowed: not counted"
+
+
+def test_a_long_text_beside_many_short_ones_is_read(limits):
+    limits(unpacked_megabytes=1)
+    cells = ["x" * 30_000] * 20 + ["short"] * 2_000
+    found = read_table(table_bytes(pd.DataFrame({"a": cells}), "xlsx"), "a.xlsx").table
+    assert found["a"].tolist() == cells
+    with pytest.raises(TableError, match="unpacks to 2 MB or more; the most allowed is 1 MB"):
+        read_table(table_bytes(pd.DataFrame({"a": cells[:1] * 40}), "xlsx"), "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    "texts", [b"<sst><si><si/></si></sst>", b"<sst><si></sst>", b"<!DOCTYPE sst><sst><si/></sst>"]
+)
+def test_texts_that_cannot_be_counted_are_damaged(texts):
+    with pytest.raises(Unreadable):
+        text_sizes(texts)
+
+
+def test_the_reader_of_sheets_sees_nothing_that_was_not_counted():
+    hidden = bombs.book()
+    data = bombs.book() + b"PK\5\6"  # more behind the end of the zip
+    assert read_table(hidden, "a.xlsx").table.shape == (1, 1)
+    with pytest.raises(TableError):
+        read_table(data, "a.xlsx")
+    with pytest.raises(Unreadable):
+        list(unzipped(data, 10**6, 10))
+
+
+def test_a_csv_at_its_limits_is_read(limits):
+    limits(rows=3, columns=2, cells=6)
+    for text in (
+        b"a,b\n1,2\n3,4\n5,6\n",
+        b"a,b\r\n1,2\r\n\r\n\r\n3,4\r\n5,6",
+        b'a\n"1\n2\n3\n4"\n',
+    ):
+        assert len(read_table(text, "a.csv").table) <= 3
+    for text, said in (
+        (b"a,b\n1,2\n3,4\n5,6\n7,8\n", "4 records; the most allowed is 3 .rows"),
+        (b"a,b,c\n1,2,3\n", "3 columns; the most allowed is 2 .columns"),
+    ):
+        with pytest.raises(TableError, match=said):
+            read_table(text, "a.csv")
+    limits(cells=5)
+    with pytest.raises(TableError, match=r"6 cells; the most allowed is 5 \(cells"):
+        read_table(b"a,b\n1,2\n3,4\n5,6\n", "a.csv")
+
+
+@pytest.mark.parametrize("kind", [0x00, 0x15, 0x1C, 0x2C, 0x3C])
+@pytest.mark.parametrize("place", range(24))
+def test_a_page_header_with_another_kind_of_field_is_damaged(place, kind):
+    """A structure where a number belongs, and the other way round: the fuzzer's."""
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(
+        pa.table({"a": [1, 2, 3]}), out, compression="none", use_dictionary=False
+    )
+    broken = bytearray(out.getvalue())
+    at = pyarrow.parquet.ParquetFile(out).metadata.row_group(0).column(0).data_page_offset
+    broken[at + place] = kind
+    with contextlib.suppress(TableError):
+        assert len(read_table(bytes(broken), "t.parquet").table) == 3

@@ -1,0 +1,651 @@
+"""One table in every engine: the same classes, and the same release up to the order of its rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from conftest import _absent
+from kanon.errors import CoverageError, PlanError, TableError
+from kanon.hierarchy.build import suppression
+from kanon.plan import Plan
+from kanon.run import Run, prepare, run
+from kanon.schema import Role, Schema
+from kanon.sources.addresses import Address, check_address
+from kanon.sources.memory import MemoryTable
+from kanon.sources.missing import mark_missing
+from kanon.sources.opening import open_address
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.tables import Table
+from support.paths import ROOT
+from support.random_tables import Problem, problems
+
+# In every run two engines; Spark takes twenty seconds for what they do in one.
+ENGINES = ("duckdb", "spark", "other")
+# A machine of Java that is there for half a minute compiles less of Spark, and no query.
+SPARK = {
+    "KANON_SPARK": "local[2]",
+    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
+    "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
+}
+
+AS_WRITTEN = pd.DataFrame(
+    {
+        "name": ["Ana", "Ben", "Chi", "Ana", "Eve", "?", "Gil", "Hal", "Ida", "Jon", "Kim", "Lou"],
+        "age": ["34", " 34", "34.0", "47", "47", "?", "51", "51", "52", "90", "34", "47"],
+        "zip": ["007", "007", "008", "008", "7", "7", "", "007", "008", "009", "007", "NA"],
+        "note": ["a,b", 'say "x"', "NA", "", "é", "é", "1.10", "null", "c", "d", "e\nf", "g"],
+        "ill": ["flu", "flu", "cold", "?", "10", "9", "flu", "cold", "", "flu", "flu", "9"],
+    }
+)
+TEXTS = mark_missing(AS_WRITTEN)[0]
+TYPED = pd.DataFrame(
+    {
+        "age": pd.array([34, 34, 34, 47, 47, None, 51, 51, 52, 90, 34, 47], dtype="Int64"),
+        "weight": [70.0, 70.5, np.nan, 70.0, -0.0, 0.0, 70.5, 70.5, 81, 81, 70, 70],
+        "born": pd.to_datetime(["1990-01-02", None] * 5 + ["2001-03-04", "1990-01-02"]),
+        "left": pd.array([True, False, None] * 4, dtype="boolean"),
+        "visits": list(range(12)),
+        "ill": ["flu", "flu", "cold", None, "10", "9", "flu", "cold", "x", "flu", "flu", "9"],
+    }
+)
+PASSED = {"role": "insensitive"}
+TEXT_ROLES = {
+    "note": PASSED,
+    "name": {"role": "identifier", "pseudonym": True},
+    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
+    "zip": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    "ill": {"role": "sensitive"},
+}
+TYPED_ROLES = {
+    "visits": PASSED,
+    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
+    "weight": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    "born": {"role": "quasi-identifier", "hierarchy": {"build": "dates", "levels": ["year"]}},
+    "left": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    "ill": {"role": "sensitive"},
+}
+GAA = {"name": "gaa"}
+DATAFLY = {"name": "datafly"}
+
+
+def plan_of(roles: dict, algorithm: dict, missing: str, suppressed: str, k: int = 2) -> Plan:
+    content = {
+        "version": 2, "columns": roles, "algorithm": algorithm, "read": {"missing": missing},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }  # fmt: skip
+    if algorithm is DATAFLY:
+        content |= {"suppression_limit": {"records": 6}, "suppressed": suppressed}
+    return Plan.from_content(content)
+
+
+def rows_of(table: pd.DataFrame) -> list[str]:
+    """The rows as texts, in an order of their own; a missing cell is None whatever its type."""
+    cells = table.astype(object).where(table.notna(), None)
+    return sorted(map(repr, cells.itertuples(index=False, name=None)))
+
+
+def written(done: Run, path: Path) -> pd.DataFrame:
+    """The release as its engine writes it, read again."""
+    done.write(Address(str(path)))
+    return pyarrow.parquet.read_table(path).to_pandas(types_mapper=nullable)
+
+
+def nullable(kind: object) -> object:
+    """Whole numbers and truth values beside missing ones stay what they are."""
+    names = {"int64": pd.Int64Dtype(), "bool": pd.BooleanDtype(), "int32": pd.Int32Dtype()}
+    return names.get(str(kind))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Table]]:
+    """Put a table where an engine reads it, and open it there."""
+    folder = tmp_path_factory.mktemp("stored")
+    made: dict[tuple[int, str], Table] = {}
+    os.environ |= SPARK
+
+    def put(frame: pd.DataFrame, engine: str) -> Table:
+        if engine == "spark" and not (shutil.which("java") and find_spec("pyspark")):
+            _absent("Java or pyspark is missing, which Spark needs")
+        key = id(frame), engine
+        if key not in made:
+            made[key] = open_stored(address(frame, engine), engine)
+        return made[key]
+
+    def address(frame: pd.DataFrame, engine: str) -> Address:
+        path = folder / f"{id(frame)}.parquet"
+        if engine == "other":
+            base = path.with_suffix(".sqlite")
+            with sqlite3.connect(base) as connection:
+                (AS_WRITTEN if frame is TEXTS else frame).to_sql(
+                    "people", connection, index=False, if_exists="replace"
+                )
+            connection.close()
+            return Address(str(base), "people")
+        if not path.exists():
+            (AS_WRITTEN if frame is TEXTS else frame).to_parquet(path, index=False)
+        return Address(str(path))
+
+    yield put
+    for name in SPARK:
+        os.environ.pop(name)
+
+
+# --- the same in every engine ---------------------------------------------------------------
+CASES = {
+    "texts-gaa": (TEXTS, TEXT_ROLES, GAA, "as-value", "leave-out"),
+    "texts-datafly-keep": (TEXTS, TEXT_ROLES, DATAFLY, "drop-records", "keep"),
+    "typed-datafly": (TYPED, TYPED_ROLES, DATAFLY, "as-value", "leave-out"),
+    "typed-gaa-drop": (TYPED, TYPED_ROLES, GAA, "drop-records", "leave-out"),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "frame", "roles", "algorithm", "missing", "suppressed"),
+    [
+        pytest.param(
+            engine, *case, id=f"{engine}-{name}",
+            marks=[pytest.mark.nightly] if engine == "spark" else [],
+        )
+        for engine in ENGINES
+        for name, case in CASES.items()
+    ],
+)  # fmt: skip
+def test_every_engine_has_the_same_classes_and_the_same_release(
+    stored, tmp_path, engine, frame, roles, algorithm, missing, suppressed
+):
+    if engine == "other":  # SQLite knows no hash to shuffle persons by
+        roles = {**roles, **({"name": {"role": "identifier"}} if "name" in roles else {})}
+    if engine == "other" and frame is TYPED:
+        frame = frame.drop(columns=["born", "left"])  # SQLite has neither dates nor truth values
+        roles = {name: role for name, role in roles.items() if name not in ("born", "left")}
+    plan = plan_of(roles, algorithm, missing, suppressed)
+    ours = run(plan, frame)
+    theirs = run(plan, stored(frame, engine))
+    check_same_classes(ours, theirs)
+    assert theirs.recoding.assigned.tolist() == ours.recoding.assigned.tolist()
+    found, expected = written(theirs, tmp_path / "released"), ours.released()
+    assert list(found.columns) == list(expected.columns)
+    if "name" in expected:
+        check_pseudonyms(found.pop("name"), expected.pop("name"))
+    assert rows_of(found) == rows_of(expected)
+    assert {**theirs.measures, "seconds": 0} == {**ours.measures, "seconds": 0}
+
+
+def check_same_classes(ours: Run, theirs: Run) -> None:
+    one, other = ours.prepared.classes, theirs.prepared.classes
+    assert [tree.labels for tree in other.hierarchies] == [tree.labels for tree in one.hierarchies]
+    assert other.nodes.tolist() == one.nodes.tolist() and other.counts.tolist() == (
+        one.counts.tolist()
+    )
+    for mine, its in zip(one.sensitive, other.sensitive, strict=True):
+        assert (its.name, its.values, its.numeric) == (mine.name, mine.values, mine.numeric)
+        assert its.dense().tolist() == mine.dense().tolist()
+    assert theirs.prepared.dropped == ours.prepared.dropped
+    passed = ours.prepared.source.passed_through()
+    assert theirs.prepared.source.passed_through() == passed
+    for column in passed:
+        mine, its = (each.prepared.source.histogram_of(column) for each in (ours, theirs))
+        assert its.values == mine.values and its.dense().tolist() == mine.dense().tolist()
+
+
+def check_pseudonyms(found: pd.Series, expected: pd.Series) -> None:
+    """The same number of persons with as many records each, numbered from 1."""
+    assert found.isna().sum() == expected.isna().sum()
+    sizes = found.value_counts()
+    assert sorted(sizes) == sorted(expected.value_counts())
+    assert set(sizes.index) == {f"P_{number}" for number in range(1, len(sizes) + 1)}
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", pytest.param("spark", marks=[pytest.mark.nightly]), "other"]
+)
+def test_every_engine_says_the_same_of_a_table(stored, engine):
+    table, mine = stored(TEXTS, engine), MemoryTable(TEXTS)
+    assert table.columns == mine.columns and table.n_records == mine.n_records
+    assert table.distinct() == mine.distinct()
+    for column in ("age", "zip", "ill"):
+        found, expected = table.frequencies(column), mine.frequencies(column)
+        assert found.sizes.tolist() == expected.sizes.tolist()
+        assert found.values.tolist() == expected.values.tolist()
+        assert table.counted(column).missing == mine.counted(column).missing
+        assert dict(table.counted(column).counts) == dict(mine.counted(column).counts)
+    assert table.incomplete(["age", "zip"]) == mine.incomplete(["age", "zip"]) == 3
+    kept, ours = table.complete(["age", "zip"]), mine.complete(["age", "zip"])
+    assert kept.n_records == ours.n_records and kept.distinct() == ours.distinct()
+    for column in ("age", "ill"):
+        assert dict(kept.counted(column).counts) == dict(ours.counted(column).counts)
+    one, other = (each.classes_of(["age", "zip"], ["ill"]) for each in (kept, ours))
+    assert one.nodes.tolist() == other.nodes.tolist()
+    assert one.sensitive[0].dense().tolist() == other.sensitive[0].dense().tolist()
+    assert rows_of(table.head(100)) == rows_of(mine.head(100)) and len(table.head(3)) == 3
+
+
+def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):
+    done = run(plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), stored(TEXTS, "other"))
+    with pytest.raises(TableError, match=r"cannot make labels for identifiers"):
+        done.write(Address(str(tmp_path / "released")))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "other"])
+def test_an_excerpt_is_what_the_release_has(stored, engine):
+    plan = plan_of(TEXT_ROLES, DATAFLY, "as-value", "leave-out")
+    done = run(plan, stored(TEXTS, engine))
+    source, recoding = done.prepared.source, done.recoding
+    expected = run(plan, TEXTS)
+    for position in range(recoding.n_classes):
+        found = source.excerpt(recoding, 100, position)
+        mine = expected.prepared.source.excerpt(recoding, 100, position)
+        for part in ("before", "after"):
+            one, other = (getattr(each, part).drop(columns="name") for each in (found, mine))
+            assert rows_of(one) == rows_of(other)
+        assert len(found.after) == recoding.counts[position]
+        assert len(source.excerpt(recoding, 1, position).after) == 1
+    whole = source.excerpt(recoding, 100)
+    assert len(whole.after) == recoding.counts.sum() and whole.rise.shape == (len(whole.after), 2)
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(problems(max_records=12))
+def test_random_tables_have_the_same_classes_in_duckdb(tmp_path_factory, problem: Problem):
+    path = tmp_path_factory.mktemp("random") / "table.parquet"
+    frame = problem.frame().sample(frac=1, random_state=1)
+    frame.to_parquet(path, index=False)
+    trees = dict(zip(problem.columns, problem.hierarchies, strict=True))
+    schema = Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER))
+    table = open_stored(Address(str(path)), settings=ReadSettings(missing_markers=()))
+    found, expected = (one.source(schema, trees).classes for one in (table, MemoryTable(frame)))
+    assert found.nodes.tolist() == expected.nodes.tolist()
+    assert found.counts.tolist() == expected.counts.tolist()
+
+
+def test_a_wide_table_has_several_keys_per_row(tmp_path):
+    """Twenty columns of ten values: their tuples do not fit into one whole number."""
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame({f"q{j}": generator.integers(0, 10, 40).astype(str) for j in range(20)})
+    frame = pd.concat([frame, frame.head(10)])
+    frame.to_parquet(tmp_path / "wide.parquet", index=False)
+    roles = {
+        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in frame
+    }
+    plan = plan_of(roles, GAA, "as-value", "leave-out")
+    done = run(plan, open_stored(Address(str(tmp_path / "wide.parquet"))))
+    assert rows_of(written(done, tmp_path / "out")) == rows_of(run(plan, frame).released())
+
+
+# --- how it is opened -----------------------------------------------------------------------
+def test_a_csv_is_read_where_it_is_as_in_memory(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        'age;zip;note\n34;007;"a;b"\n34;"7""";x\n\n?;008;NA\n47;008;\n', encoding="utf-8"
+    )
+    mine = open_address(Address(str(path)))
+    table = open_address(Address(str(path)), "duckdb")
+    assert isinstance(mine, MemoryTable) and isinstance(table, StoredTable)
+    assert rows_of(table.head(10)) == rows_of(mine.head(10))
+    assert table.distinct() == mine.distinct()
+    assert table.opened.rows.found == ("Separator ';' and encoding UTF-8.",)
+
+
+def test_blanks_after_separators_are_skipped_where_all_have_them(tmp_path):
+    path = tmp_path / "padded.csv"
+    path.write_text("age, zip\n34, 007\n35, x y\n", encoding="utf-8")
+    table = open_stored(Address(str(path)))
+    assert table.columns == ("age", "zip")
+    assert sorted(table.head(5)["zip"]) == ["007", "x y"]
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "part"),
+    [
+        ("age;zip\n1;2\n" * 1 + "3;4\n" * 4_999_998 + "5\n", None, "Line 5000001"),
+        ('age;zip\n1;2\n3;"4\n', None, "Line 3"),
+        ("age;age\n1;2\n", None, "more than one column called 'age'"),
+    ],
+    ids=["a line of one cell at row five million", "an open quote", "a name twice"],
+)
+def test_a_broken_csv_is_named_by_its_line(tmp_path, written, text, part):
+    path = tmp_path / "broken.csv"
+    path.write_text(written, encoding="utf-8")
+    with pytest.raises(TableError) as raised:
+        open_stored(Address(str(path)), settings=ReadSettings(separator=";")).counted("age")
+    assert (part in raised.value.sentence and "cell" in raised.value.sentence) or part in str(
+        raised.value
+    )
+
+
+def test_cells_of_a_broken_line_are_not_told(tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("name;age\nAna;1\nSecretPerson;2;3\n", encoding="utf-8")
+    with pytest.raises(TableError, match=r"Line 3 of 'broken.csv' has 3 cells where") as raised:
+        open_stored(Address(str(path))).counted("age")
+    assert "SecretPerson" not in raised.value.sentence
+    assert raised.value.__cause__ is None and raised.value.__suppress_context__
+
+
+def test_a_column_that_changes_its_type_is_refused(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pd.DataFrame({"age": [1, 2]}).to_parquet(folder / "a.parquet")
+    pd.DataFrame({"age": ["old", "young"]}).to_parquet(folder / "b.parquet")
+    with pytest.raises(TableError, match="changes its type"):
+        open_stored(Address(str(folder))).counted("age")
+
+
+def test_a_column_that_changes_its_type_in_sqlite_is_refused(tmp_path):
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (age INTEGER)")
+        connection.executemany("INSERT INTO people VALUES (?)", [(1,), ("old",)])
+    connection.close()
+    with pytest.raises(TableError, match="changes its type"):
+        open_stored(Address(str(path))).counted("age")
+
+
+def test_what_is_gone_meanwhile_is_said(tmp_path):
+    path = tmp_path / "people.parquet"
+    TEXTS.to_parquet(path)
+    table = open_stored(Address(str(path)))
+    path.unlink()
+    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
+        table.counted("age")
+
+
+def test_a_lost_connection_is_said(tmp_path):
+    path = tmp_path / "people.parquet"
+    TEXTS.to_parquet(path)
+    table = open_stored(Address(str(path)))
+    table.opened.rows.expression.get_backend().disconnect()
+    with pytest.raises(TableError, match=r"connection to 'people.parquet' was lost"):
+        table.counted("age")
+
+
+def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
+    """Each driver has errors of its own; what they have in common is the name of their base."""
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        TEXTS.to_sql("people", connection, index=False)
+    connection.close()
+    table = open_stored(Address(str(path)))
+    base = type("DatabaseError", (Exception,), {})
+    lost = type("OperationalError", (base,), {})("server closed the connection: Ana, 34")
+    backend = table.opened.rows.expression.get_backend()
+    monkeypatch.setattr(type(backend), "compile", lambda *_: (_ for _ in ()).throw(lost))
+    with pytest.raises(TableError, match=r"connection to 'people.sqlite' was lost") as raised:
+        table.counted("age")
+    assert "Ana" not in raised.value.sentence
+    monkeypatch.setattr(type(backend), "compile", lambda *_: {}["a fault of ours"])
+    with pytest.raises(KeyError):
+        table.counted("zip")
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [
+        ("nowhere.parquet", "does not exist"),
+        ("data.duckdb#nobody", "has no such table: it has 'others', 'people'"),
+        ("data.duckdb", "has several tables; name one after a '#': it has 'others', 'people'"),
+        ("empty", "holds no Parquet file"),
+        ("broken.parquet", "cannot be read as Parquet"),
+        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' are not opened"),
+        ("sqlite:///data.sqlite#people", "give the path of a file"),
+        ("file:///etc/passwd", "give the path of a file"),
+        ("postgres://ana:secret@localhost:1/base#people", "'postgres://localhost:1/base#people'"),
+    ],
+)
+def test_what_cannot_be_opened_is_said(tmp_path, monkeypatch, address, part):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing of the kind PAR1")
+    with duckdb.connect("data.duckdb") as connection:
+        connection.execute("CREATE TABLE people (age INT); CREATE TABLE others (age INT)")
+    with pytest.raises(TableError) as raised:
+        open_stored(Address.parse(address))
+    assert part in raised.value.sentence
+    assert raised.value.sentence.count("\n") == 0
+
+
+def test_a_database_cannot_reach_other_files(tmp_path):
+    """A view in somebody's database may name any file of this computer."""
+    (tmp_path / "secret.csv").write_text("a\nsecret\n")
+    with duckdb.connect(str(tmp_path / "data.duckdb")) as connection:
+        connection.execute(f"CREATE VIEW spy AS SELECT * FROM '{tmp_path}/secret.csv'")
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
+    with pytest.raises(TableError):
+        open_stored(Address(str(tmp_path / "data.duckdb"), "spy")).counted("a")
+    people = open_stored(Address(str(tmp_path / "data.duckdb"), "people"))
+    assert dict(people.counted("age").counts) == {"1": 1}
+
+
+def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
+    with duckdb.connect(str(tmp_path / "data.duckdb")) as connection:
+        connection.register("given", TEXTS)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    table = open_stored(Address.parse(f"{tmp_path}/data.duckdb#people"))
+    assert table.n_records == len(TEXTS)
+    again = pickle.loads(pickle.dumps(table))  # noqa: S301 -- our own bytes
+    assert again.counted("age") == table.counted("age")
+    assert "Ana" not in repr(pickle.dumps(table)), "no rows are sent"
+
+
+# --- who may open what ----------------------------------------------------------------------
+def test_paths_outside_the_folder_are_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.csv").write_text("a\n1\n")
+    (tmp_path / "in" / "link.csv").symlink_to(tmp_path / "out.csv")
+    rules = {"KANON_TABLES": str(tmp_path / "in")}
+    check_address(Address(str(tmp_path / "in" / "people.csv")), rules)
+    for path in ("out.csv", "in/../out.csv", "in/link.csv"):
+        with pytest.raises(TableError, match="is not allowed: tables have to be in the folder"):
+            check_address(Address(str(tmp_path / path)), rules)
+    with pytest.raises(TableError, match="Connections to databases are switched off"):
+        check_address(Address("postgres://host/data#people"), rules)
+    check_address(Address("postgres://host/data#people"), {**rules, "KANON_CONNECTIONS": "on"})
+    check_address(Address("postgres://host/data#people"), {})
+    with pytest.raises(TableError, match="switched off on this server"):
+        check_address(Address("x.csv"), {"KANON_TABLES": "off"})
+
+
+def test_an_address_shows_no_password():
+    address = Address.parse("postgres://ana:secret@host/data?sslcert=x#people")
+    assert address.shown == "postgres://host/data#people" and address.name == "people"
+
+
+# --- releases -------------------------------------------------------------------------------
+@pytest.fixture
+def people(tmp_path) -> tuple[Plan, StoredTable, Path]:
+    path = tmp_path / "people.parquet"
+    AS_WRITTEN.to_parquet(path, index=False)
+    return plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), open_stored(Address(str(path))), path
+
+
+@pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".tsv"])
+def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
+    plan, table, path = people
+    before = path.read_bytes()
+    done, told = run(plan, table), []
+    target = tmp_path / f"released{ending}"
+    done.write(Address(str(target)), lambda fraction, text: told.append(fraction))
+    again = open_address(Address(str(target)), "duckdb")
+    assert again.n_records == len(TEXTS)
+    assert again.classes_of(["age", "zip"]).min_k >= 2
+    assert told == sorted(told) and path.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, target.name])
+
+
+def test_a_release_is_a_new_table_of_a_database(people, tmp_path):
+    plan, table, _ = people
+    done, target = run(plan, table), Address(str(tmp_path / "data.duckdb"), 'our "release"')
+    done.write(target)
+    again = open_stored(target)
+    assert again.n_records == len(AS_WRITTEN) and again.classes_of(["age", "zip"]).min_k >= 2
+    with pytest.raises(TableError, match="is open in another program or page"):
+        done.write(target)
+    again.opened.rows.expression.get_backend().disconnect()
+    with pytest.raises(TableError, match="already: give another name"):
+        done.write(target)
+    done.write(Address(target.place, "second"))
+    assert open_stored(Address(target.place, "second")).n_records == len(AS_WRITTEN)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.duckdb", "people.parquet"]
+
+
+def test_a_full_folder_is_never_touched(people, tmp_path):
+    plan, table, _ = people
+    (tmp_path / "released").mkdir()
+    (tmp_path / "released" / "mine.txt").write_text("mine")
+    with pytest.raises(TableError, match="is not empty: give another one"):
+        run(plan, table).write(Address(str(tmp_path / "released")))
+    assert [each.name for each in (tmp_path / "released").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["released.xlsx", "released.feather", "nowhere/released.csv", "x.duckdb", "x.csv#released"],
+)
+def test_what_cannot_be_written_is_said(people, tmp_path, name):
+    plan, table, _ = people
+    with pytest.raises(TableError):
+        run(plan, table).write(Address.parse(str(tmp_path / name)))
+    assert [each.name for each in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_values_without_a_place_are_counted(people):
+    plan, table, _ = people
+    content = json.loads(plan.to_json())
+    nodes = [{"name": "*"}, {"name": "7", "parent": "*"}]
+    content["columns"]["zip"]["hierarchy"] = {"nodes": nodes}
+    with pytest.raises(CoverageError, match=r"lacks 3 distinct values .* of 8 records"):
+        prepare(Plan.from_content(content), table)
+    with pytest.raises(PlanError, match="has no hierarchy"):
+        table.source(Schema({"zip": Role.QUASI_IDENTIFIER}), {})
+    schema = Schema({"nobody": Role.QUASI_IDENTIFIER})
+    with pytest.raises(PlanError, match="no column 'nobody'"):
+        table.source(schema, {"nobody": suppression(["a"])})
+
+
+MANY = """
+import sys
+from pathlib import Path
+from kanon.plan import Plan
+from kanon.run import run
+from kanon.sources.addresses import Address
+from kanon.sources.stored import open_stored
+plan, table, out = map(Path, sys.argv[1:])
+done = run(Plan.load(plan), open_stored(Address(str(table))))
+print("writing", flush=True)
+done.write(Address(str(out)))
+"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> tuple[Path, Path]:
+    """A million records, whose release takes long enough to be killed in its middle."""
+    folder = tmp_path_factory.mktemp("many")
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT (hash(i) % 80)::VARCHAR AS age, (hash(i + 1) % 9)::VARCHAR AS zip, "
+            "md5(i::VARCHAR) AS note, 'flu' AS ill FROM range(1000000) t(i)) "
+            f"TO '{folder}/many.parquet' (FORMAT parquet)"
+        )
+    roles = {name: role for name, role in TEXT_ROLES.items() if name != "name"}
+    plan = plan_of(roles, GAA, "as-value", "leave-out", k=5)
+    (folder / "plan.json").write_text(plan.to_json(), "utf-8")
+    return folder / "plan.json", folder / "many.parquet"
+
+
+@pytest.mark.nightly  # what a page's writer leaves is tried in every run: test_stored_pages.py
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_a_kill_while_writing_leaves_nothing_under_the_final_name(many, tmp_path):
+    plan, table = many
+    before, out = table.read_bytes(), tmp_path / "released"
+    command = [sys.executable, "-c", MANY, str(plan), str(table), str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as job:
+        assert job.stdout is not None and job.stdout.readline() == b"writing\n"
+        deadline = time.monotonic() + 60
+        while not any(tmp_path.glob(".*.part/*")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        job.send_signal(signal.SIGKILL)
+    assert job.returncode == -signal.SIGKILL
+    assert not out.exists() and any(tmp_path.glob(".*.part")), "it was killed in the middle"
+    assert table.read_bytes() == before
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    assert open_stored(Address(str(out))).n_records == 1_000_000
+    names = sorted(each.name for each in tmp_path.iterdir())
+    assert names[1:] == ["released"] and names[0].endswith(".part"), "what was left has no name"
+
+
+@pytest.fixture
+def tiny_disk(tmp_path) -> Iterator[Path]:
+    """A disk of two megabytes."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)],
+        check=False, capture_output=True,
+    )  # fmt: skip
+    if mounted.returncode:
+        _absent("No small disk can be mounted here (only root may)")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("name", ["released", "released.parquet", "released.csv"])
+def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name):
+    plan, table = many
+    done = run(Plan.load(plan), open_stored(Address(str(table))))
+    with pytest.raises(TableError, match="disk is full"):
+        done.write(Address(str(tiny_disk / name)))
+    assert list(tiny_disk.iterdir()) == []
+
+
+def test_large_files_stay_where_they_are(tmp_path, limits):
+    TEXTS.to_parquet(tmp_path / "people.parquet", index=False)
+    TEXTS.to_csv(tmp_path / "people.csv", index=False)
+    addresses = [Address(str(tmp_path / name)) for name in ("people.parquet", "people.csv")]
+    assert all(isinstance(open_address(one), MemoryTable) for one in addresses)
+    limits(memory_megabytes=0, memory_cells=TEXTS.size - 1)
+    assert all(isinstance(open_address(one), StoredTable) for one in addresses)
+    assert all(isinstance(open_address(one, "memory"), MemoryTable) for one in addresses)
+    limits(memory_cells=TEXTS.size)
+    assert isinstance(open_address(addresses[0]), MemoryTable)
+
+
+@pytest.mark.nightly
+def test_nothing_is_spilled_unless_a_folder_is_named(tmp_path, monkeypatch):
+    """What does not fit into the memory that is allowed ends in a sentence, or in that folder."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT md5(i::VARCHAR) AS note, i AS age FROM range(3000000) t(i)) "
+            f"TO '{tmp_path}/wide.parquet' (FORMAT parquet)"
+        )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KANON_MEMORY", "250MB")
+    address = Address(str(tmp_path / "wide.parquet"))
+    before = sorted(each.name for each in tmp_path.iterdir())
+    with pytest.raises(TableError, match=r"needs more memory .* KANON_SCRATCH"):
+        open_stored(address).distinct()
+    assert sorted(each.name for each in tmp_path.iterdir()) == before
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("KANON_SCRATCH", str(tmp_path / "scratch"))
+    assert open_stored(address).distinct()["note"].values == 3_000_000
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["scratch", *before])

@@ -1,0 +1,542 @@
+"""Reading tables: what is found out, what is refused, and that cells stay as they are."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+import xlsxwriter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.base.values import canonical_texts
+from kanon.errors import TableError
+from kanon.sources.memory import as_table
+from kanon.sources.reading import ReadSettings, TableFile, is_padded, read_table
+
+SECRET = "Jane-Doe-1234"
+
+
+def rows(file: TableFile) -> list[list[object]]:
+    return [[None if pd.isna(v) else v for v in row] for row in file.table.to_numpy().tolist()]
+
+
+def sheet(*sheets: list[list[object]]) -> bytes:
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        for cells in sheets:
+            page = book.add_worksheet()
+            for r, row in enumerate(cells):
+                for c, cell in enumerate(row):
+                    if isinstance(cell, datetime.date):
+                        page.write_datetime(r, c, cell, day)
+                    elif cell is not None:
+                        page.write(r, c, cell)
+    return buffer.getvalue()
+
+
+def parquet(table: dict) -> bytes:
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table(table), buffer)
+    return buffer.getvalue()
+
+
+def feather(table: dict) -> bytes:
+    buffer = io.BytesIO()
+    pyarrow.feather.write_feather(pa.table(table), buffer)
+    return buffer.getvalue()
+
+
+# --- CSV: cells stay as they are -------------------------------------------------------------
+
+
+def test_cells_are_text_exactly_as_written():
+    file = read_table(b"a,b,c,d\n007,1.10, x y ,1e5\nTrue,+1,2020-01-02,<b>&amp;</b>\n", "t.csv")
+    assert rows(file) == [
+        ["007", "1.10", " x y ", "1e5"],
+        ["True", "+1", "2020-01-02", "<b>&amp;</b>"],
+    ]
+
+
+def test_html_in_the_file_name_survives():
+    name = "<img src=x onerror=alert(1)>.csv"
+    assert read_table(b"a,b\n1,2\n", name).name == name
+
+
+def test_settings_are_filled_in():
+    file = read_table(b"a;b\n1;NA\n", "t.csv")
+    assert file.settings == ReadSettings(";", "utf-8", ("NA",))
+    again = read_table(b"a;b\n1;NA\n", "t.csv", file.settings)
+    assert rows(again) == rows(file) == [["1", None]]
+    assert again.found[0] == "Separator ';' and encoding UTF-8 were given."
+    half = read_table(b"a;b\n1;NA\n", "t.csv", ReadSettings(separator=";"))
+    assert half.found[0] == "Separator ';' was given, encoding UTF-8 was found."
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("kind", ["csv", "txt", "tsv", "tab", "CSV"])
+def test_the_separator_is_found(separator, kind):
+    data = separator.join("abc") + "\n" + f"1,5{separator}x{separator}3\n" * 3
+    if separator == ",":
+        data = "a,b,c\n" + '"1,5",x,3\n' * 3
+    file = read_table(data.encode(), f"t.{kind}")
+    assert file.settings.separator == separator
+    assert rows(file) == [["1,5", "x", "3"]] * 3
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'a,b\n"x, y","say ""hi"""\n', [["x, y", 'say "hi"']]),
+        (b'a,b\n"two\nlines",1\n', [["two\nlines", "1"]]),
+        (b'a,b\n"two\r\nlines",1\n', [["two\r\nlines", "1"]]),
+        (b"a,b\r\n1,2\r\n3,4", [["1", "2"], ["3", "4"]]),
+        (b"a,b\r1,2\r3,4\r", [["1", "2"], ["3", "4"]]),
+        (b"a,b\n1,2\n\n3,4\n\n\n", [["1", "2"], ["3", "4"]]),
+        (b"\n\na,b\n1,2\n", [["1", "2"]]),
+        (b"a,b\n5'11\",x\n6'0\",y\n", [["5'11\"", "x"], ["6'0\"", "y"]]),
+        (b"a,b\n5'11\",x\n", [["5'11\"", "x"]]),
+        (b" a , b\n1,2\n", [["1", "2"]]),
+        (b'"a","b"\n"1","2"\n', [["1", "2"]]),
+        (b'a,b\n"",x\n', [[None, "x"]]),
+    ],
+)
+def test_quotes_and_lines(data, expected):
+    file = read_table(data, "t.csv")
+    assert rows(file) == expected
+    assert list(file.table.columns) == ["a", "b"]
+
+
+def test_a_column_may_stand_alone():
+    file = read_table(b"age\n39\n50\n", "t.csv")
+    assert rows(file) == [["39"], ["50"]]
+    assert file.found == ("One column without a separator and encoding UTF-8 were found.",)
+    assert rows(read_table(b"x\na,b\nc\nd\n", "t.csv")) == [["a,b"], ["c"], ["d"]]
+    assert rows(read_table(b"age\n39\n", "t.csv", ReadSettings(separator=";"))) == [["39"]]
+    notes = b"note\nHello, all\nHi, you\n"
+    with pytest.raises(TableError, match=r"has 2 cells .* give a separator that does not occur\.$"):
+        read_table(notes, "t.csv")
+    file = read_table(notes, "t.csv", ReadSettings(separator=";"))
+    assert rows(file) == [["Hello, all"], ["Hi, you"]]
+
+
+def test_a_long_cell_is_no_error():
+    text = "x" * 300_000
+    assert rows(read_table(f'a,b\n"{text}",1\n'.encode(), "t.csv")) == [[text, "1"]]
+
+
+# --- padding ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"a, b, c\n39, State-gov, x\n50, ?,  y\n", [["39", "State-gov", "x"], ["50", None, "y"]]),
+        (b"a,b,c\n39, State-gov, x\n", [["39", "State-gov", "x"]]),
+        (b'a, b\n39, "x, y"\n40, "z,z"\n', [["39", "x, y"], ["40", "z,z"]]),
+        (b'a, b\n39, "say ""so"", he"\n', [["39", 'say "so", he']]),
+        (b'a, b\n5\'11", "x, y"\n6\'0", z\n', [["5'11\"", "x, y"], ["6'0\"", "z"]]),
+        (b"a,b\n39, x\n40,y\n", [["39", " x"], ["40", "y"]]),
+        (b'a,b\n39," x"\n', [["39", " x"]]),
+    ],
+)
+def test_a_blank_after_every_separator_is_padding(data, expected):
+    assert rows(read_table(data, "t.csv")) == expected
+
+
+def test_a_space_as_separator_has_no_padding():
+    assert not is_padded(b"a b\n1  2\n", " ")
+    assert rows(read_table(b"a b\n1 2\n", "t.csv", ReadSettings(separator=" "))) == [["1", "2"]]
+
+
+# --- encodings -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("encoding", "given", "settled"),
+    [
+        ("utf-8", None, "utf-8"),
+        ("utf-8-sig", None, "utf-8"),
+        ("utf-8-sig", "utf-8", "utf-8"),
+        ("utf-16", None, "utf-16"),
+        ("utf-16-le", "utf-16-le", "utf-16-le"),
+        ("utf-32", None, "utf-32"),
+        ("latin-1", None, "cp1252"),
+        ("latin-1", "latin-1", "iso8859-1"),
+        ("cp1252", "Windows-1252", "cp1252"),
+    ],
+)
+def test_encodings(encoding, given, settled):
+    data = "name;city\r\nJosé;Orléans\r\nRené;Besançon\r\n".encode(encoding)
+    file = read_table(data, "t.csv", ReadSettings(encoding=given))
+    assert rows(file) == [["José", "Orléans"], ["René", "Besançon"]]
+    assert list(file.table.columns) == ["name", "city"]
+    assert file.settings.encoding == settled
+    assert any("guess" in line for line in file.found) == (encoding == "latin-1" and not given)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Nuñez;Begoña\nBjørn;Tromsø\n"),
+        ("cp1252", "Zoë;“quoted”\nBrontë;5 €\n"),
+        ("cp1251", "Иван;Москва\nПётр;Казань\n"),
+        ("cp1253", "Γιώργος;Αθήνα\nΕλένη;Θεσσαλονίκη\n"),
+        ("shift_jis", "山田太郎;東京\n鈴木;大阪\n"),
+        ("gb18030", "王伟;北京\n李娜;上海\n"),
+        ("euc_kr", "김철수;서울\n이영희;부산\n"),
+    ],
+)
+def test_encodings_without_a_mark_are_guessed(encoding, text):
+    file = read_table(f"name;city\n{text}".encode(encoding), "t.csv")
+    assert file.settings.encoding == encoding
+    assert rows(file) == [line.split(";") for line in text.split("\n")[:-1]]
+    assert file.found[1] == f"{encoding.upper()} is a guess: check names with accents."
+
+
+def test_a_letter_outside_the_sample_is_still_decoded():
+    data = b"a;b\n" + b"x;y\n" * 100_000 + "é;ü\n".encode("latin-1")
+    assert rows(read_table(data, "t.csv"))[-1] == ["é", "ü"]
+
+
+# --- missing cells ---------------------------------------------------------------------------
+
+
+def test_known_markers_that_occur_are_used():
+    data = b"a,b,c\n?,x, NA \n,y,z\nNone,y,z\n"
+    file = read_table(data, "t.csv")
+    assert rows(file) == [[None, "x", None], [None, "y", "z"], ["None", "y", "z"]]
+    assert dict(file.missing) == {"a": 2, "c": 1}
+    assert dict(file.markers_present) == {"": 1, "?": 1, "NA": 1}
+    assert file.settings.missing_markers == ("", "?", "NA")
+    assert file.found[1] == "2 columns have missing cells (blank, '?', 'NA'): 'a' 2, 'c' 1."
+
+
+def test_given_markers_are_the_only_ones():
+    data = b"country,n\nNA, -9 \n?,1\n,NULL\n"
+    file = read_table(data, "t.csv", ReadSettings(missing_markers=("?", "-9")))
+    assert rows(file) == [["NA", None], [None, "1"], ["", "NULL"]]
+    assert dict(file.markers_present) == {"": 1, "?": 1, "NA": 1, "NULL": 1, "-9": 1}
+    assert file.found[-1] == "Counted as values, not as missing: blank (1), 'NA' (1), 'NULL' (1)."
+    none = read_table(data, "t.csv", ReadSettings(missing_markers=()))
+    assert dict(none.missing) == {}
+    assert none.settings.missing_markers == ()
+
+
+def test_a_column_of_missing_cells_only():
+    file = read_table(b"a,b\n,1\n,2\n", "t.csv")
+    assert dict(file.missing) == {"a": 2}
+
+
+def test_markers_apply_to_text_only():
+    table = {"n": pa.array([-9, 1, None]), "t": ["-9", "NA", None], "f": [0.5, None, float("nan")]}
+    file = read_table(parquet(table), "t.parquet", ReadSettings(missing_markers=("-9",)))
+    assert rows(file) == [[-9, None, 0.5], [1, "NA", None], [None, None, None]]
+    assert dict(file.missing) == {"n": 1, "t": 2, "f": 2}
+    assert dict(file.markers_present) == {"NA": 1, "-9": 1}
+
+
+# --- kinds with types ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parquet", "pq", "feather", "arrow"])
+def test_arrow_kinds_keep_their_types(kind):
+    day = datetime.date(2020, 1, 2)
+    table = {
+        "whole": pa.array([2**60 + 1, None]),
+        "big": pa.array([2**64 - 1, None], pa.uint64()),
+        "yes": [True, None],
+        "day": [day, None],
+        "text": ["007", "?"],
+        "word": pa.array(["x", "NA"]).dictionary_encode(),
+        "bytes": [b"ab", b"c"],
+        "view": pa.array(["x", "y"], pa.string_view()),
+        "none": pa.nulls(2),
+    }
+    make = parquet if kind in ("parquet", "pq") else feather
+    if make is parquet:
+        table.pop("view")  # not a type of Parquet
+    file = read_table(make(table), f"t.{kind}")
+    first = [2**60 + 1, 2**64 - 1, True, day, "007", "x", "ab", "x", None]
+    second = [None, None, None, None, None, None, "c", "y", None]
+    drop = [7] if make is parquet else []
+    for got, want in zip(rows(file), (first, second), strict=True):
+        assert got == [v for i, v in enumerate(want) if i not in drop]
+    assert file.settings == ReadSettings(None, None, ("?", "NA"))
+
+
+def test_a_pandas_index_is_a_column_too():
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": [1]}, index=pd.Index(["x"], name="id")).to_parquet(buffer)
+    assert list(read_table(buffer.getvalue(), "t.parquet").table.columns) == ["a", "id"]
+
+
+def test_an_arrow_stream_is_read():
+    table = pa.table({"a": [1, 2]})
+    buffer = io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    assert rows(read_table(buffer.getvalue(), "t.arrow")) == [[1], [2]]
+
+
+def test_a_sheet_keeps_its_types():
+    day = datetime.date(2020, 1, 2)
+    data = sheet(
+        [
+            [" age ", 2021, "part", "yes", "day", "mixed", "zip"],
+            [39, 1, 0.5, True, day, "x", "007"],
+            [50, None, 2, False, None, 39, "NA"],
+            [None],
+            [51, 3, None, True, day, 1.5, " b "],
+        ],
+        [["other"]],
+    )
+    file = read_table(data, "t.xlsx")
+    assert list(file.table.columns) == ["age", "2021", "part", "yes", "day", "mixed", "zip"]
+    stamp = pd.Timestamp(day)
+    assert [list(row) for row in file.table.astype(object).to_numpy()[[0]]] == [
+        [39, 1, 0.5, True, stamp, "x", "007"]
+    ]
+    assert file.table["age"].dtype == "int64"
+    assert file.table["2021"].dtype == "Int64"
+    assert file.table["mixed"].tolist() == ["x", 39, 1.5]
+    assert dict(file.missing) == {"2021": 1, "part": 1, "day": 1, "zip": 1}
+    assert file.found[:2] == (
+        "Sheet 'Sheet1' was read, the first of 2.",
+        "1 empty row was skipped.",
+    )
+    assert file.settings == ReadSettings(None, None, ("NA",))
+
+
+# --- refusals --------------------------------------------------------------------------------
+
+BAD_TEXT = {
+    "empty": (b"", "is empty"),
+    "blank lines only": (b"\n \r\n\n", "is empty"),
+    "byte order mark only": (b"\xef\xbb\xbf\n", "is empty"),
+    "header only": (b"a,b\n", "has a header but no records"),
+    "header and blank lines": (b"a,b\r\n\r\n", "has a header but no records"),
+    "binary": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR,x\n", "holds binary data"),
+    "control characters": (b"a,b\n\x01\xff,\xfe\n", "holds binary data"),
+    "NUL in a cell": (b"a,b\n1,\x00\n", "holds binary data"),
+    "duplicate": (b"a,b, a\n1,2,3\n", "more than one column called 'a'"),
+    "no name": (b"a,,c\n1,2,3\n", "Column 2 of 't.csv' has no name"),
+    "index column": (b",a\n0,1\n", "Column 1 of 't.csv' has no name"),
+    "short row": (b"a,b\n1,2\n" + SECRET.encode() + b"\n3,4\n", "Line 3 of 't.csv' has 1 cell "),
+    "long row": (b"a,b\n1,2\n3,4,Jane-Doe-1234\n", "Line 3 of 't.csv' has 3 cells where the"),
+    "line after quoted lines": (b'a,b\n"x\ny",2\n\n1\n', "Line 5 of 't.csv' has 1 cell "),
+    "title above": (b"My table\na,b\n1,2\n3,4\n", "Line 2 of 't.csv' has 2 cells"),
+    "title above ragged lines": (b"My table\na,b\n1,2,3\n4\n", "with the separator ',': the first"),
+    "all ragged": (b"a,b\n1\n1,2,3\n", "Line 2 of 't.csv' has 1 cell "),
+    "blank on a line": (b"a,b\n1,2\n \n", "Line 3 of 't.csv' has 1 cell "),
+    "open quote": (b'a,b\n1,2\n"Jane-Doe-1234,2\n3,4\n', "Line 3 of 't.csv' has a quote"),
+    "open quote in the last cell": (b'a,b\n1,2\n3,"x\n4,5\n', "Line 3 of 't.csv' has a quote"),
+    "text after a quote": (b'a,b\n"x"y,2\n', "Line 2 of 't.csv' has a quote"),
+    "open quote in the header": (b'a,"b\n1,2\n', "Line 1 of 't.csv' has a quote"),
+    "broken UTF-16": (b"\xff\xfea\x00,\x00b\x00\n\x00\x31", "cannot be read in the encoding"),
+}
+
+
+@pytest.mark.parametrize(("data", "part"), BAD_TEXT.values(), ids=BAD_TEXT)
+def test_bad_text_is_refused_in_one_sentence(data, part):
+    with pytest.raises(TableError) as caught:
+        read_table(data, "t.csv")
+    refused(caught.value, part)
+
+
+def refused(error: TableError, part: str) -> None:
+    for text in (str(error), error.sentence):
+        assert part in text
+        assert text.endswith(".") and "\n" not in text
+        assert SECRET not in text
+
+
+GIVEN = {
+    "two characters": (b"a,b\n1,2\n", ReadSettings(","), None),
+    "long": (b"a,b\n1,2\n", ReadSettings("::"), "Separator '::' is not allowed"),
+    "none": (b"a,b\n1,2\n", ReadSettings(""), "Separator '' is not allowed"),
+    "quote": (b"a,b\n1,2\n", ReadSettings('"'), "is not allowed"),
+    "line": (b"a,b\n1,2\n", ReadSettings("\n"), "Separator line break is not allowed"),
+    "not ASCII": (b"a,b\n1,2\n", ReadSettings("§"), "is not allowed"),
+    "wrong": (b"a;b\n1;2\n", ReadSettings(","), "with ';' every line has 2 cells"),
+    "header of one cell": (
+        b"a\n1;2\n3\n4\n",
+        ReadSettings(";"),
+        "with the separator ';': the first",
+    ),
+    "tab": (b"a\tb\n1\t2\n", ReadSettings(";"), "with tab every line has 2 cells"),
+    "unknown encoding": (b"a,b\n1,2\n", ReadSettings(encoding="utf-9"), "'utf-9' is not known"),
+    "no text encoding": (b"a,b\n1,2\n", ReadSettings(encoding="hex"), "'hex' is not known"),
+    "odd encoding": (b"a,b\n1,2\n", ReadSettings(encoding="a\0b"), "is not known"),
+    "not UTF-8": (b"a,b\n1,2\n\xe9,2\n", ReadSettings(encoding="utf-8"), "Line 3 of 't.csv'"),
+    "not UTF-16": (b"a,b\n1,2\n3", ReadSettings(encoding="utf-16"), "encoding UTF-16"),
+    "not UTF-32": (b"a,b\n1,2\n", ReadSettings(encoding="utf-32"), "encoding UTF-32"),
+}
+
+
+@pytest.mark.parametrize(("data", "settings", "part"), GIVEN.values(), ids=GIVEN)
+def test_given_settings_are_checked(data, settings, part):
+    if part is None:
+        assert rows(read_table(data, "t.csv", settings)) == [["1", "2"]]
+        return
+    with pytest.raises(TableError) as caught:
+        read_table(data, "t.csv", settings)
+    refused(caught.value, part)
+
+
+BAD_TYPED = {
+    "damaged Parquet": (b"PAR1 nothing PAR1", "t.parquet", "cannot be read as Parquet"),
+    "CSV as Parquet": (b"a,b\n1,2\n", "t.parquet", "cannot be read as Parquet"),
+    "cut Parquet": (parquet({"a": [1]})[:-20], "t.parquet", "cannot be read as Parquet"),
+    "CSV as Feather": (b"a,b\n1,2\n", "t.feather", "cannot be read as Feather"),
+    "cut Feather": (feather({"a": [1]})[:-20], "t.arrow", "cannot be read as Feather"),
+    "CSV as XLSX": (b"a,b\n1,2\n", "t.xlsx", "cannot be read as XLSX"),
+    "cut XLSX": (sheet([["a"], [1]])[:-100], "t.xlsx", "cannot be read as XLSX"),
+    "Parquet as CSV": (parquet({"a": [1]}), "t.csv", "holds binary data"),
+    "XLSX as CSV": (sheet([["a"], [1]]), "t.csv", "holds binary data"),
+    "lists": (parquet({"a": [[1], [2]]}), "t.parquet", "'a' holds lists"),
+    "bytes": (parquet({"a": [b"\xff\xfe"]}), "t.parquet", "'a' holds values that are not text"),
+    **{
+        f"year 12069 in {unit}": (
+            parquet({"a": pa.array([318723120000 * each, 0], pa.timestamp(unit))}),
+            "t.parquet",
+            "'a' holds a date outside of the years 1 to 9999",
+        )
+        for unit, each in {"s": 1, "ms": 1000, "us": 1000000}.items()
+    },
+    "a year of billions": (
+        feather({"a": pa.array([2**62, None], pa.timestamp("s"))}),
+        "t.feather",
+        "years 1 to 9999",
+    ),
+    "a far moment in a zone": (
+        feather({"a": pa.array([2**62, None], pa.timestamp("s", "Asia/Tokyo"))}),
+        "t.feather",
+        "years 1",
+    ),
+    "a far day": (parquet({"a": pa.array([2**30], pa.date32())}), "t.parquet", "years 1 to 9999"),
+    "before the first year": (
+        parquet({"a": pa.array([-(2**40)], pa.timestamp("s"))}),
+        "t.parquet",
+        "years 1 to 9999",
+    ),
+    "no columns": (parquet({}), "t.parquet", "has no columns"),
+    "no rows": (parquet({"a": pa.array([], pa.int64())}), "t.parquet", "no records"),
+    "blank twin": (parquet({"a": [1], " a": [2]}), "t.parquet", "more than one column"),
+    "nameless": (parquet({"": [1]}), "t.parquet", "Column 1 of"),
+    "empty sheet": (sheet([]), "t.xlsx", "nothing on its first sheet"),
+    "sheet with a header only": (sheet([["a", "b"]]), "t.xlsx", "no records"),
+    "sheet with twins": (sheet([[1, "1"], [1, 2]]), "t.xlsx", "more than one column called '1'"),
+    "sheet with no name": (sheet([["a"], [1, SECRET]]), "t.xlsx", "Column 2 of"),
+    "ending": (b"a,b\n1,2\n", "t.docx", "allowed are .csv, .txt"),
+    "no ending": (b"a,b\n1,2\n", "t", "allowed are .csv, .txt"),
+    "no file name": (b"a,b\n1,2\n", None, "allowed are .csv, .txt"),
+}
+
+
+@pytest.mark.parametrize(("data", "name", "part"), BAD_TYPED.values(), ids=BAD_TYPED)
+def test_other_bad_files_are_refused(data, name, part):
+    with pytest.raises(TableError) as caught:
+        read_table(data, name)
+    refused(caught.value, part)
+
+
+def test_the_last_day_of_all_is_a_date():
+    """Many tables have it for "never"."""
+    last = pd.Timestamp("9999-12-31").as_unit("s").to_datetime64().astype("int64").item()
+    found = read_table(parquet({"a": pa.array([last, None, 0], pa.timestamp("s"))}), "t.parquet")
+    assert canonical_texts(found.table["a"])[1] == ["9999-12-31", "1970-01-01"]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_far_date_in_a_table_of_pandas_is_refused(zone):
+    """Such a table was read by others."""
+    days = pd.Series(np.array(["12069-12-31", "NaT"], dtype="datetime64[s]")).dt.tz_localize(zone)
+    with pytest.raises(TableError) as caught:
+        as_table(pd.DataFrame({"born": days}))
+    refused(caught.value, "'born' holds a date outside of the years 1 to 9999")
+
+
+def test_places_without_a_file(tmp_path):
+    with pytest.raises(TableError, match=r"does not exist\.$"):
+        read_table(tmp_path / "none.csv")
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    with pytest.raises(TableError, match=r"is a folder, not a file\.$"):
+        read_table(folder)
+    with pytest.raises(TableError, match=r"cannot be opened"):
+        read_table(Path("a\0b.csv"))
+
+
+def test_a_path_and_another_name(tmp_path):
+    path = tmp_path / "upload.bin"
+    path.write_bytes(b"a;b\n1;2\n")
+    file = read_table(path, "people.csv")
+    assert (file.name, rows(file)) == ("people.csv", [["1", "2"]])
+
+
+@given(data=st.binary(max_size=200), name=st.sampled_from(["a.csv", "a.tsv", "a.arrow", "a.xlsx"]))
+def test_any_bytes_give_a_table_or_a_sentence(data, name):
+    try:
+        file = read_table(data, name)
+    except TableError as error:
+        assert "\n" not in error.sentence
+    else:
+        assert len(file.table) and len(file.table.columns)
+
+
+@given(text=st.text(alphabet='ab,;"\n\r \té', max_size=40))
+def test_any_text_gives_a_table_or_a_sentence(text):
+    try:
+        file = read_table(text.encode(), "a.csv")
+    except TableError as error:
+        assert "\n" not in error.sentence
+    else:
+        assert len(file.table) and len(file.table.columns)
+
+
+# --- size ------------------------------------------------------------------------------------
+
+
+def test_thirty_thousand_records_are_quick():
+    line = "Male;39;White;Never-married;Bachelors;United-States;State-gov;Adm-clerical;<=50K\n"
+    data = ("s;a;r;m;e;n;w;o;c\n" + line * 30_162).encode()
+    read_table(data, "t.csv")
+    fastest = 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        file = read_table(data, "t.csv")
+        fastest = min(fastest, time.perf_counter() - start)
+    assert file.table.shape == (30_162, 9)
+    assert fastest < 0.3
+
+
+def test_records_across_blocks_stay_in_order():
+    chance = random.Random(1)
+    cells = [[str(i), chance.choice(["x", "two\nlines", 'q"q', ""])] for i in range(200_000)]
+    text = "n,t\n" + "".join(
+        f'{n},"{t.replace(chr(34), chr(34) * 2)}"\n' if t else f"{n},\n" for n, t in cells
+    )
+    file = read_table((text + "\n" * 5).encode(), "t.csv", ReadSettings(missing_markers=()))
+    assert file.table.to_numpy().tolist() == cells
+    long = text + "x" * 10 + "\n"
+    with pytest.raises(TableError, match=r"has 1 cell where the header has 2\.$"):
+        read_table(long.encode(), "t.csv")
+
+
+@pytest.mark.adult
+def test_adult(adult_path):
+    file = read_table(adult_path)
+    assert file.table.shape == (30_162, 9)
+    assert file.settings.separator == ";"
+    assert dict(file.missing) == {}

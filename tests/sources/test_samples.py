@@ -1,0 +1,425 @@
+"""The sample tables and hierarchies, read with the csv and json modules alone, without kanon."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from support.paths import ROOT
+
+HIERARCHIES = ROOT / "hierarchies"
+SAMPLES = ROOT / "sample_data"
+README = SAMPLES / "README.md"
+LARGEST = 2_500_000  # bytes
+
+# file: (leaves, nodes, height); the Adult shapes are those published, the others our own
+ADULT = {
+    "age.csv": (74, 105, 5),
+    "sex.csv": (2, 3, 2),
+    "race.csv": (5, 6, 2),
+    "marital-status.csv": (7, 10, 3),
+    "education.csv": (16, 22, 4),
+    "native-country.csv": (41, 45, 3),
+    "workclass.csv": (7, 12, 3),
+    "occupation.csv": (14, 17, 3),
+    "salary-class.csv": (2, 3, 2),
+}
+ADULT_FOLDERS = ("adult", "adult-us-statistics", "adult-un-standards")
+ADULT_FILES = [f"{folder}/{file}" for folder in ADULT_FOLDERS for file in ADULT]
+SHAPES = {
+    **{name: ADULT[name.split("/")[1]] for name in ADULT_FILES},
+    "animals-m23/gender.json": (2, 3, 2),
+    "animals-m23/race.json": (3, 5, 3),
+    "animals-v21/gender.csv": (2, 3, 2),
+    "animals-v21/race.csv": (7, 11, 3),
+    "hospital/age.csv": (40, 47, 4),
+    "hospital/zip.csv": (11, 18, 4),
+    "hospital/sex.csv": (2, 3, 2),
+    "census/age.csv": (73, 104, 5),
+    "census/sex.csv": (2, 3, 2),
+    "census/region.csv": (12, 17, 3),
+    "census/education.csv": (8, 12, 3),
+    "census/marital-status.csv": (5, 8, 3),
+    "census/occupation.csv": (12, 17, 4),
+    "census/household-size.csv": (7, 11, 3),
+    "voters/zip.csv": (1000, 1165, 6),
+    "voters/gender.csv": (2, 3, 2),
+    "voters/race.csv": (8, 9, 2),
+    "voters/birth-year.csv": (77, 106, 5),
+}
+ROOTS = {"animals-m23/race.json": "Mammal", "animals-v21/race.csv": "mammals"}  # else "*"
+RECORDS = {"animals-m23": 8, "animals-v21": 6, "hospital": 10, "census": 30_000, "voters": 30_000}
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=";"))
+
+
+def column(path: Path, name: str) -> list[str]:
+    header, *records = read_rows(path)
+    return [record[header.index(name)] for record in records]
+
+
+def paths_to_root(name: str) -> list[list[str]]:
+    """One path per leaf, from the leaf to the root, repeated cells collapsed."""
+    file = HIERARCHIES / name
+    if file.suffix == ".csv":
+        return [list(dict.fromkeys(row)) for row in read_rows(file)]
+    parent = {node["name"]: node["parent"] for node in json.loads(file.read_text("utf-8"))["nodes"]}
+
+    def climb(node: str | None) -> Iterator[str]:
+        while node is not None:
+            yield node
+            node = parent[node]
+
+    return [list(climb(node)) for node in parent if node not in parent.values()]
+
+
+def labels(name: str) -> set[str]:
+    return {label for path in paths_to_root(name) for label in path}
+
+
+def test_every_hierarchy_file_is_listed_here() -> None:
+    folders = {name.split("/")[0] for name in SHAPES}
+    found = {
+        path.relative_to(HIERARCHIES).as_posix()
+        for folder in folders
+        for path in (HIERARCHIES / folder).iterdir()
+    }
+    assert found == set(SHAPES)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape(name: str) -> None:
+    paths = paths_to_root(name)
+    leaves = [path[0] for path in paths]
+    shape = len(leaves), len(labels(name)), max(len(path) for path in paths)
+    assert shape == SHAPES[name]
+
+
+@pytest.mark.parametrize("name", ADULT_FILES)
+def test_groupings_of_adult_have_the_same_leaves(name: str) -> None:
+    ours = paths_to_root(f"adult/{name.split('/')[1]}")
+    assert {path[0] for path in paths_to_root(name)} == {path[0] for path in ours}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_it_is_one_tree(name: str) -> None:
+    paths = paths_to_root(name)
+    assert {path[-1] for path in paths} == {ROOTS.get(name, "*")}, "one root"
+
+    leaves = [path[0] for path in paths]
+    groups = {label for path in paths for label in path[1:]}
+    assert len(set(leaves)) == len(leaves), "a leaf has one line"
+    assert not set(leaves) & groups, "no label is both leaf and group"
+
+    parents: dict[str, set[str]] = {}
+    for path in paths:
+        for child, parent in pairwise(path):
+            parents.setdefault(child, set()).add(parent)
+    assert {child: over for child, over in parents.items() if len(over) > 1} == {}
+    assert ROOTS.get(name, "*") not in parents
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_leaves_of_a_group_stand_together(name: str) -> None:
+    """A group that is met again after another one was begun would make the leaf order ambiguous."""
+    paths = paths_to_root(name)
+    for group in labels(name):
+        at = [i for i, path in enumerate(paths) if group in path]
+        assert at == list(range(at[0], at[-1] + 1)), group
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if name.endswith(".csv")])
+def test_hierarchy_csv_is_clean(name: str) -> None:
+    rows = read_rows(HIERARCHIES / name)
+    assert len({len(row) for row in rows}) == 1, "all lines have as many cells"
+    assert all(cell and cell == cell.strip() for row in rows for cell in row)
+    for row in rows:  # a repeated cell stands beside the one it repeats
+        assert all(row[i - 1] == cell for i, cell in enumerate(row) if cell in row[:i]), row
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(HIERARCHIES / name for name in SHAPES), *(SAMPLES / f"{name}.csv" for name in RECORDS)],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_text_is_utf8_with_plain_line_ends(path: Path) -> None:
+    content = path.read_bytes()
+    assert content.decode("utf-8")[:1] != "\ufeff"
+    assert b"\r" not in content
+    assert content.endswith(b"\n")
+    assert not content.endswith(b"\n\n")
+    assert len(content) <= LARGEST
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "stop", "widths"),
+    [
+        ("adult/age.csv", 17, 90, [5, 10, 20]),
+        ("adult-un-standards/age.csv", 17, 90, [5, 10, 20]),
+        ("hospital/age.csv", 20, 59, [10, 20]),
+        ("census/age.csv", 18, 90, [5, 10, 20]),
+        ("voters/birth-year.csv", 1920, 1996, [5, 10, 20]),
+    ],
+)
+def test_intervals_are_aligned_and_hold_their_leaf(
+    name: str, start: int, stop: int, widths: list[int]
+) -> None:
+    rows = read_rows(HIERARCHIES / name)
+    assert [int(row[0]) for row in rows] == list(range(start, stop + 1))
+    for leaf, *intervals, root in rows:
+        assert root == "*"
+        for width, label in zip(widths, intervals, strict=True):
+            low, high = map(int, label.split("-"))
+            assert low % width == 0
+            assert high == low + width - 1
+            assert low <= int(leaf) <= high
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("hospital/zip.csv", [4, 3]), ("voters/zip.csv", [4, 3, 2, 1])]
+)
+def test_masks_are_prefixes(name: str, kept: list[int]) -> None:
+    for leaf, *masks in read_rows(HIERARCHIES / name):
+        assert len(leaf) == 5
+        assert leaf.isdigit()
+        assert masks == [leaf[:keep] + "*" * (5 - keep) for keep in kept] + ["*"]
+
+
+def test_weights_of_the_worked_example() -> None:
+    def weights(name: str) -> dict[tuple[str, str], float]:
+        nodes = json.loads((HIERARCHIES / "animals-m23" / name).read_text("utf-8"))["nodes"]
+        assert [set(node) for node in nodes if node["parent"] is None] == [{"name", "parent"}]
+        return {(n["name"], n["parent"]): n["weight"] for n in nodes if n["parent"] is not None}
+
+    assert weights("race.json") == {
+        ("Cat", "Felid"): 1,
+        ("Lion", "Felid"): 1,
+        ("Dog", "Mammal"): 4,
+        ("Felid", "Mammal"): 3,
+    }
+    assert weights("gender.json") == {("F", "*"): 5, ("M", "*"): 5}
+
+
+def members(column: str, folder: str = "adult") -> dict[str, set[str]]:
+    """The leaves of every group of a hierarchy of Adult."""
+    under: dict[str, set[str]] = {}
+    for leaf, *above in paths_to_root(f"{folder}/{column}.csv"):
+        for group in above[:-1]:
+            under.setdefault(group, set()).add(leaf)
+    return under
+
+
+def test_groups_of_adult_as_documented() -> None:
+    assert members("marital-status")["Not married"] == {"Never-married", "Divorced", "Widowed"}
+    assert members("workclass") == {
+        "Private employer": {"Private"},
+        "Own business": {"Self-emp-not-inc", "Self-emp-inc"},
+        "Government": {"Federal-gov", "Local-gov", "State-gov"},
+        "Unpaid": {"Without-pay"},
+    }
+    assert members("education")["Graduate school"] == {"Masters", "Doctorate", "Prof-school"}
+    assert len(members("education")["School"]) == 9
+    countries = members("native-country")
+    assert {name: len(under) for name, under in countries.items()} == {
+        "Americas": 17,
+        "Asia": 12,
+        "Europe": 12,
+    }
+    assert {"South", "Hong"} <= countries["Asia"]
+    assert {"Puerto-Rico", "Outlying-US(Guam-USVI-etc)"} <= countries["Americas"]
+    assert len(members("occupation")["White collar"]) == 5
+    page = (ROOT / "docs" / "adult-hierarchies.md").read_text("utf-8")
+    for name, (leaves, nodes, height) in ADULT.items():
+        assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
+
+
+def test_the_other_groupings_of_adult_as_documented() -> None:
+    """Sizes of all groups, and the values that stand under the root."""
+
+    def sizes(folder: str, column: str) -> dict[str, int]:
+        return {group: len(leaves) for group, leaves in members(column, folder).items()}
+
+    us, un = ADULT_FOLDERS[1:]
+    for row in read_rows(HIERARCHIES / us / "age.csv"):
+        own = read_rows(HIERARCHIES / "adult" / "age.csv")[int(row[0]) - 17]
+        low, high = map(int, row[3].split("-"))
+        assert row[:3] == own[:3]
+        assert (low % 20, high) == (10, low + 19)
+        assert low <= int(row[0]) <= high
+    countries = {"Latin America": 13, "Asia": 12, "Europe": 12}
+    assert sizes(us, "native-country") == countries
+    assert sizes(us, "workclass") == {
+        "Private wage and salary workers": 2,
+        "Government workers": 3,
+        "Own not incorporated business": 1,
+        "Unpaid family workers": 1,
+    }
+    assert sizes(us, "occupation") == {"White collar": 5, "Blue collar": 4}
+    assert sizes(us, "marital-status") == {"Married, spouse present": 2, "Other marital status": 4}
+    countries = {"More developed": 15, "Other less developed": 23, "Least developed": 3}
+    assert sizes(un, "native-country") == countries
+    assert sizes(un, "workclass") == {
+        "Employees": 4,
+        "Owner-operators of corporations": 1,
+        "Own household enterprise": 1,
+        "Contributing family workers": 1,
+    }
+    assert sizes(un, "occupation") == {"Skill levels 3 and 4": 3, "Skill levels 1 and 2": 10}
+    assert sizes(un, "marital-status") == {"Currently married": 3, "Formerly married": 3}
+    assert sorted(sizes(us, "education").values()) == [3, 4, 4, 4, 8]
+    assert sorted(sizes(un, "education").values()) == [2, 3, 5, 6, 8]
+
+
+# The tables
+
+
+@pytest.mark.parametrize("table", RECORDS)
+def test_records(table: str) -> None:
+    header, *records = read_rows(SAMPLES / f"{table}.csv")
+    assert len(records) == RECORDS[table]
+    assert {len(record) for record in records} == {len(header)}
+    assert all(cell and cell == cell.strip() for record in records for cell in record)
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if name not in ADULT_FILES])
+def test_every_value_is_a_leaf_of_its_tree(name: str) -> None:
+    table, file = name.split("/")
+    values = set(column(SAMPLES / f"{table}.csv", Path(file).stem))
+    assert values <= {path[0] for path in paths_to_root(name)}
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("name", ADULT_FILES)
+def test_every_value_of_adult_is_a_leaf_of_its_tree(name: str, adult_path: Path) -> None:
+    values = set(column(adult_path, Path(name).stem))
+    leaves = {path[0] for path in paths_to_root(name)}
+    assert values <= leaves
+    unused = {"age.csv": {"87", "89"}}
+    assert leaves - values <= unused.get(Path(name).name, set())
+
+
+def test_worked_tables() -> None:
+    assert read_rows(SAMPLES / "animals-m23.csv")[:3] == [
+        ["name", "gender", "race", "disease"],
+        ["Ana", "F", "Lion", "Cold"],
+        ["Bea", "F", "Dog", "Bronchitis"],
+    ]
+    assert read_rows(SAMPLES / "animals-v21.csv") == [
+        ["gender", "race"],
+        *(["M", "cat"], ["F", "lion"], ["F", "dog"]),
+        *(["M", "dolphin"], ["M", "whale"], ["F", "whale"]),
+    ]
+
+
+def test_hospital_shows_a_class_that_is_told() -> None:
+    """Ages in tens, three digits of the postcode: three alike, and all with one disease."""
+    parent = {
+        name: {path[0]: path for path in paths_to_root(f"hospital/{name}.csv")}
+        for name in ("age", "zip")
+    }
+    classes: dict[tuple[str, str], list[str]] = {}
+    for _, age, zip_code, _, disease in read_rows(SAMPLES / "hospital.csv")[1:]:
+        key = parent["age"][age][1], parent["zip"][zip_code][2]
+        classes.setdefault(key, []).append(disease)
+    assert classes["20-29", "476**"] == ["heart disease"] * 3
+    assert len(set(classes["30-39", "476**"])) == 3
+
+
+def test_census_is_of_the_size_that_is_promised() -> None:
+    header, *records = read_rows(SAMPLES / "census.csv")
+    assert header == [
+        *("person", "age", "sex", "region", "education", "marital-status", "occupation"),
+        *("household-size", "health", "income-band"),
+    ]
+    distinct_tuples = len({tuple(record[1:7]) for record in records})
+    assert 9_000 <= distinct_tuples <= 12_000
+    assert f"{distinct_tuples:,} distinct tuples" in README.read_text("utf-8")
+    assert {record[0] for record in records} == {f"P{i:05d}" for i in range(1, 30_001)}
+    distinct = {name: len(set(column(SAMPLES / "census.csv", name))) for name in header[2:]}
+    assert distinct == {
+        "sex": 2,
+        "region": 12,
+        "education": 8,
+        "marital-status": 5,
+        "occupation": 12,
+        "household-size": 7,
+        "health": 8,
+        "income-band": 5,
+    }
+    health = Counter(record[8] for record in records)
+    assert health.most_common(1)[0][0] == "none"
+    assert min(health.values()) > 300
+
+
+def test_voters_is_what_is_promised() -> None:
+    header, *records = read_rows(SAMPLES / "voters.csv")
+    assert header == ["zip", "gender", "race", "birth-year", "party"]
+    assert len({record[4] for record in records}) == 10
+    distinct_tuples = len({tuple(record[:4]) for record in records})
+    assert f"{distinct_tuples:,} distinct tuples" in README.read_text("utf-8")
+
+
+# The generator
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_samples", SAMPLES / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generator_draws_the_files_that_are_here() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SAMPLES / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_check_finds_a_file_that_differs(
+    generate: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate.main(["--check"], folder=tmp_path) == 1, "no files yet"
+    assert list(tmp_path.iterdir()) == []
+    assert generate.main([], folder=tmp_path) == 0
+    assert generate.main(["--check"], folder=tmp_path) == 0
+    capsys.readouterr()
+    with (tmp_path / "voters.csv").open("ab") as file:
+        file.write(b"\n")
+    assert generate.main(["--check"], folder=tmp_path) == 1
+    told = capsys.readouterr().err
+    assert "voters.csv" in told
+    assert "census.csv" not in told
+
+
+def test_generator_knows_the_leaves_of_the_trees(generate: ModuleType) -> None:
+    assert [path[0] for path in paths_to_root("voters/zip.csv")] == generate.ZIPS
+    for name, names in {
+        "census/sex.csv": generate.SEXES,
+        "census/region.csv": generate.REGIONS,
+        "census/education.csv": generate.EDUCATION,
+        "census/occupation.csv": generate.OCCUPATION,
+        "census/household-size.csv": generate.HOUSEHOLD,
+        "voters/gender.csv": generate.GENDERS,
+        "voters/race.csv": generate.RACES,
+    }.items():
+        assert list(names) == [path[0] for path in paths_to_root(name)]

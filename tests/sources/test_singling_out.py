@@ -1,0 +1,387 @@
+"""The smallest sets of columns that single records out: by hand, by laws, by brute force."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.__main__ import main
+from kanon.errors import PlanError, TableError
+from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.sources.memory import MemoryTable
+from kanon.sources.reading import read_table
+from kanon.sources.singling_out import Contribution, SmallestSet, singling_out
+from kanon.sources.stored import open_stored
+from support.paths import ROOT
+from support.random_tables import examples
+
+
+def found_in(frame, **asked):
+    return singling_out(MemoryTable(pd.DataFrame(frame)), **asked)
+
+
+def sets(found):
+    return {one.columns: one.records for one in found.sets}
+
+
+# --- by hand --------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def animals():
+    path = ROOT / "sample_data" / "animals-m23.csv"
+    return read_table(path, path.name).table
+
+
+def test_the_animals(animals):
+    """Ana and Carole are alike but for their names, and so are Eric and Fred: 4 of 8 are not."""
+    found = found_in(animals, share=0.5)
+    assert found.sets == (
+        SmallestSet(("name",), 8),
+        SmallestSet(("gender", "disease"), 4),
+        SmallestSet(("race", "disease"), 4),
+    )
+    # One disease alone, the angina and the conjunctivitis, is enough for 2 of 8.
+    assert found.contributions == (
+        Contribution("name", 1, 8),
+        Contribution("disease", 2, 4),  # without it, gender or race: nobody
+        Contribution("gender", 1, 2),
+        Contribution("race", 1, 2),
+    )
+    assert found.identifier_like == ("name",)
+    assert found.proposed == ("gender", "race", "disease")
+    assert (found.together, found.complete) == (4, True)
+
+
+def test_a_table_of_one_record_is_refused_without_naming_a_k_that_nobody_chose():
+    with pytest.raises(PlanError) as refused:
+        singling_out(MemoryTable(pd.DataFrame({"age": [1]})))
+    assert str(refused.value) == (
+        "Nobody is singled out from a table of 1 record; it takes at least 2."
+    )
+
+
+def test_groups_of_fewer_than_k_count_too(animals):
+    """With k = 3 couples are singled out: by race both cats and both dogs, and nobody by gender."""
+    found = found_in(animals, columns=["gender", "race"], share=0.5, k=3)
+    assert sets(found) == {("race",): 4}
+    assert found.together == 0, "gender alone leaves five and three"
+
+
+def test_a_missing_cell_is_a_value_of_its_own():
+    one = found_in({"a": ["x", "x", None]}, share=0.1)
+    assert sets(one) == {("a",): 1}
+    two = found_in({"a": ["x", "x", None, None]}, share=0.1)
+    assert sets(two) == {}, "two that lack it are alike in it"
+
+
+def test_one_value_written_in_two_ways_is_one():
+    assert sets(found_in({"a": ["39", "39.0", " 39"], "b": [1, 1, 1]}, share=0.1)) == {}
+
+
+def test_columns_that_say_the_same_are_in_sets_of_their_own():
+    frame = {"sex": list("FFMM"), "gender": list("wwmm"), "age": [1, 2, 1, 2]}
+    assert sets(found_in(frame, share=1)) == {("sex", "age"): 4, ("gender", "age"): 4}
+
+
+def test_the_roles_that_are_contradicted():
+    frame = {"id": [1, 2, 3, 4], "sex": list("FFMM"), "age": [1, 2, 1, 2], "note": list("aaaa")}
+    found = found_in(frame, share=1)
+    assert found.proposed == ("sex", "age")
+    assert found.contradicted({"sex": Role.QUASI_IDENTIFIER}) == ("id", "age")
+    known = dict.fromkeys(("id", "sex", "age"), Role.QUASI_IDENTIFIER)
+    assert found.contradicted(known) == ()
+
+
+def test_what_is_too_much_is_left_out_by_whole_sizes():
+    frame = pd.DataFrame(list(product("ab", repeat=4)), columns=list("wxyz"))
+    found = found_in(frame, share=1, size=4, most=9)
+    assert (found.size, found.asked, found.complete, found.sets) == (1, 4, False, ())
+    assert found.together == 16
+    assert "Larger sets were asked for, up to 4 columns, and not looked at" in " ".join(found.said)
+    assert found_in(frame, share=1, size=4, most=0).size == 1, "single columns are always counted"
+    assert found_in(frame, share=1, size=4, most=10).size == 2
+    whole = found_in(frame, share=1, size=4, most=15)
+    assert whole.complete and sets(whole) == {("w", "x", "y", "z"): 16}
+
+
+def test_nothing_is_looked_for_that_cannot_be():
+    """Where all columns together do not reach the share, no set of some of them is counted."""
+    told = []
+    frame = pd.DataFrame({name: ["a"] * 9 + ["b"] for name in "vwxyz"})
+    found = found_in(frame, share=0.2, size=5, progress=lambda share, text: told.append(text))
+    assert (found.sets, found.together, found.complete) == ((), 1, True)
+    assert set(told) == {"5 sets of 1 column", ""}
+
+
+def test_progress_rises_to_the_end(animals):
+    told = []
+    found_in(animals, share=1, progress=lambda share, text: told.append(share))
+    assert told == sorted(told) and told[0] == 0 and told[-1] == 1
+
+
+# --- against brute force --------------------------------------------------------------------
+def records_singled(frame, columns, k):
+    """How many records fewer than k share the cells of, by the definition."""
+    cells = frame.astype(object).where(frame.notna(), None)[list(columns)]
+    often = Counter(rows := list(cells.itertuples(index=False, name=None)))
+    return sum(often[row] < k for row in rows)
+
+
+def smallest(frame, share, k, size):
+    """Every set that reaches the share of which no part does, of all subsets."""
+    reached = {
+        one
+        for number in range(1, size + 1)
+        for one in combinations(frame.columns, number)
+        if records_singled(frame, one, k) / len(frame) >= share
+    }
+    return {
+        one: records_singled(frame, one, k)
+        for one in reached
+        if not any({*other} < {*one} for other in reached)
+    }
+
+
+@st.composite
+def tables(draw):
+    """A table of few values, some of them missing, with what is asked of it."""
+    rows, columns = draw(st.integers(2, 14)), draw(st.integers(1, 5))
+    values = st.sampled_from([None, "a", "b", "c", "d"][: draw(st.integers(2, 5))])
+    cells = draw(
+        st.lists(st.lists(values, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
+    )
+    frame = pd.DataFrame(cells, columns=[f"c{j}" for j in range(columns)], dtype=object)
+    asked = {
+        "share": draw(st.integers(1, rows)) / rows,
+        "k": draw(st.integers(2, min(4, rows))),
+        "size": draw(st.integers(1, columns + 1)),
+    }
+    return frame, asked
+
+
+@given(tables())
+@examples(100)
+def test_the_sets_are_those_of_all_subsets(problem):
+    frame, asked = problem
+    found = found_in(frame, **asked)
+    assert found.complete
+    assert sets(found) == smallest(frame, **asked)
+    low = [
+        c for c in frame if records_singled(frame, [c], asked["k"]) / len(frame) < asked["share"]
+    ]
+    assert found.together == (records_singled(frame, low, asked["k"]) if low else 0)
+    for one in found.contributions:
+        within = [each for each in found.sets if one.column in each.columns]
+        gains = [
+            each.records - (records_singled(frame, rest, asked["k"]) if rest else 0)
+            for each in within
+            for rest in [[c for c in each.columns if c != one.column]]
+        ]
+        assert (one.sets, one.records) == (len(within), max(gains))
+
+
+@st.composite
+def planted(draw):
+    """Sets of which none is part of another, and a table that they alone single out records of.
+
+    Each set of s columns gets 2 ** s rows of its own: in its columns all tuples of two values that
+    nobody else has, in all others the same. To lack one of its columns leaves couples.
+    """
+    columns = [f"c{j}" for j in range(draw(st.integers(2, 7)))]
+    chosen: list[tuple[str, ...]] = []
+    for one in draw(st.lists(st.sets(st.sampled_from(columns), min_size=1, max_size=4))):
+        if not any({*other} <= one or one <= {*other} for other in chosen):
+            chosen.append(tuple(sorted(one)))
+    times = draw(st.integers(1, 3))  # k - 1
+    rows = [dict.fromkeys(columns, "-")] * draw(st.integers(times + 1, 9))
+    for number, one in enumerate(chosen):
+        for cells in product((f"{number} a", f"{number} b"), repeat=len(one)):
+            rows += [dict.fromkeys(columns, "-") | dict(zip(one, cells, strict=True))] * times
+    return pd.DataFrame(rows, columns=columns), chosen, times + 1
+
+
+@given(planted(), st.randoms(use_true_random=False))
+@examples(100)
+def test_planted_sets_are_found_exactly(problem, random):
+    frame, chosen, k = problem
+    order = random.sample(range(len(frame)), len(frame))
+    least = min((2 ** len(one) * (k - 1) for one in chosen), default=1)
+    found = found_in(frame.iloc[order], share=least / len(frame), k=k, size=4)
+    assert sets(found) == {one: 2 ** len(one) * (k - 1) for one in chosen}
+    assert {*found.proposed} == {column for one in chosen for column in one}
+
+
+# --- laws -----------------------------------------------------------------------------------
+@given(tables(), st.randoms(use_true_random=False))
+@examples(100)
+def test_laws(problem, random):
+    frame, asked = problem
+    before = frame.copy(deep=True)
+    table = MemoryTable(frame)
+    found = singling_out(table, **asked)
+    pd.testing.assert_frame_equal(frame, before)
+    # Neither the order of the rows nor their index matters.
+    order = random.sample(range(len(frame)), len(frame))
+    shuffled = frame.iloc[order].set_index(np.zeros(len(frame), dtype=int))
+    assert found_in(shuffled, **asked) == found
+    # Nor does the order of the columns, but for the order in which they are named.
+    turned = found_in(frame[frame.columns[::-1]], **asked)
+    assert {frozenset(one): n for one, n in sets(turned).items()} == {
+        frozenset(one): n for one, n in sets(found).items()
+    }
+    # A column more never singles out fewer records, and no smallest set has another one within.
+    for one in found.sets:
+        for rest in combinations(one.columns, len(one.columns) - 1):
+            if rest:
+                assert table.group_sizes(rest).rarer_than(asked["k"]) <= one.records
+        assert not any({*other.columns} < {*one.columns} for other in found.sets)
+        assert one.records / found.n_records >= asked["share"]
+    # To ask for more columns adds sets and takes none away.
+    fewer = found_in(frame, **{**asked, "size": 1})
+    assert sets(fewer).items() <= sets(found).items()
+
+
+# --- tables that stay where they are ----------------------------------------------------------
+MIXED = pd.DataFrame(
+    {
+        "id": [f"p{n}" for n in range(12)],
+        "age": ["34", " 34", "34.0", "47", "47", "?", "51", "51", "52", "90", "34", "47"],
+        "zip": ["007", "007", "008", "008", "7", "7", "", "007", "008", "009", "007", "NA"],
+        "ill": ["flu", "flu", "cold", "?", "10", "9", "flu", "cold", "", "flu", "flu", "9"],
+    }
+)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    MIXED.to_csv(tmp_path / "people.csv", index=False)
+    return open_stored(Address(str(tmp_path / "people.csv")))
+
+
+def test_an_engine_finds_what_is_found_in_memory(stored, tmp_path):
+    table = read_table(tmp_path / "people.csv", "people.csv").records
+    for asked in ({}, {"share": 0.5, "k": 3}):
+        assert singling_out(stored, **asked) == singling_out(table, **asked)
+    left, mine = stored.complete(["age", "ill"]), table.complete(["age", "ill"])
+    for columns in (["age"], ["zip", "ill"]):
+        found, expected = left.group_sizes(columns), mine.group_sizes(columns)
+        assert found.sizes.tolist() == expected.sizes.tolist()
+        assert found.values.tolist() == expected.values.tolist()
+
+
+def test_a_column_of_very_many_values_is_counted_alone(stored, limits):
+    limits(distinct_values=8)
+    found = singling_out(stored, share=0.4)
+    assert found.identifier_like == ("id",)
+    limits(distinct_values=4)
+    with pytest.raises(TableError, match="Column 'age' has more distinct values"):
+        singling_out(open_stored(stored.address), columns=["age", "zip"], share=0.9)
+
+
+def test_what_an_engine_cannot_group_by_is_said(stored):
+    with pytest.raises(PlanError, match="Name at least one column"):
+        stored.group_sizes([])
+    with pytest.raises(PlanError, match="The table has no column 'town'"):
+        stored.group_sizes(["town"])
+
+
+# --- the command ----------------------------------------------------------------------------
+PLAN = {
+    "version": 2,
+    "columns": {
+        "name": {"role": "identifier"},
+        "race": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        "disease": {"role": "sensitive"},
+    },
+    "algorithm": {"name": "gaa"},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+ANIMALS = str(ROOT / "sample_data" / "animals-m23.csv")
+FIND = ("quasi-identifiers", "--table")
+
+
+def test_the_command_says_what_was_found(capsys):
+    assert main([*FIND, ANIMALS, "--share", "50%"]) == 0
+    lines = capsys.readouterr().out.replace("\u202f", " ").splitlines()
+    assert lines == [
+        "A record is singled out if no other one of the 8 records shares its values.",
+        "At least 50.0 % of them are singled out by 3 smallest sets of up to 3 columns:",
+        "  'name': 8 records, 100.0 %",
+        "  'gender', 'disease': 4 records, 50.0 %",
+        "  'race', 'disease': 4 records, 50.0 %",
+        "What each column adds to one of them at most (↓ better):",
+        "  'name': 8 records, 100.0 %, in 1 set",
+        "  'disease': 4 records, 50.0 %, in 2 sets",
+        "  'gender': 2 records, 25.0 %, in 1 set",
+        "  'race': 2 records, 25.0 %, in 1 set",
+        "Quasi-identifiers by this: 'gender', 'race', 'disease'.",
+        "Every record is singled out by one column alone, as by a name: 'name'.",
+        "All columns that do not reach it alone single out together: 4 records, 50.0 %.",
+    ]
+
+
+def test_the_command_holds_a_plan_against_it(tmp_path, capsys):
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(PLAN), "utf-8")
+    asked = [*FIND, ANIMALS, "--plan", str(path), "--share", "0.5", "--k", "2"]
+    assert main(asked) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "The plan takes for insensitive, against this: 'gender'."
+    assert main([*asked, "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["contradicted"] == ["gender"]
+    assert numbers["sets"] == [
+        {"columns": ["gender", "disease"], "records": 4, "share": 0.5},
+        {"columns": ["race", "disease"], "records": 4, "share": 0.5},
+    ]
+    assert (numbers["records"], numbers["k"], numbers["size"], numbers["complete"]) == (8, 2, 3, 1)
+
+
+def test_the_command_says_that_nothing_was_found(capsys):
+    assert main([*FIND, ANIMALS, "--columns", "gender,race", "--size", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "At least 5.0 % of them are singled out by no set of up to 1 column.",
+        "All columns that do not reach it alone single out together: 0 records, 0.0 %.",
+        "So no set of more columns does either.",
+    ]
+    asked = ["--columns", "gender,disease", "--size", "1", "--share", "50%"]
+    assert main([*FIND, ANIMALS, *asked]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "So some set of more columns does."
+
+
+def test_blanked_rows_of_a_release_are_no_records(tmp_path, capsys):
+    rows = "sex,age,suppressed\nF,1,0\nF,1,0\nM,2,0\n*,*,1\n"
+    (tmp_path / "released.csv").write_text(rows, "utf-8")
+    assert main([*FIND, str(tmp_path / "released.csv"), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["records"] == 3
+    assert [one["columns"] for one in numbers["sets"]] == [["sex"], ["age"]]
+
+
+# --- the census -----------------------------------------------------------------------------
+def test_the_figures_of_adult_are_those_of_the_page(adult_path):
+    text = (ROOT / "docs" / "singling-out.md").read_text("utf-8")
+    table = read_table(adult_path, adult_path.name).records
+    for size in (3, 4):
+        found = singling_out(table, size=size)
+        for one in found.sets[:6]:
+            share = 100 * one.records / found.n_records
+            line = f"| {', '.join(one.columns)} | {one.records:,} | {share:.1f} % |"
+            assert line in text, line
+    assert f"{len(found.sets)} smallest sets of up to 4 columns" in text
+    for one in found.contributions:
+        assert f"| {one.column} | {one.records:,} | {one.sets} |" in text, one.column
+    assert f"{found.together:,} of {found.n_records:,}" in text
+
+
+@pytest.mark.parametrize("share", ["1.1%", "0.011"])
+def test_a_percentage_is_the_share_that_it_says(capsys, share):
+    assert main([*FIND, ANIMALS, "--share", share, "--size", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["share"] == 11 / 1000

@@ -1,0 +1,92 @@
+"""What kanon suggests for a new table: roles by name and values, hierarchies by values."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.hierarchy.suggest import suggest_builder
+from kanon.schema import Role, suggest_roles
+from kanon.sources.memory import MemoryTable, counted_column
+from kanon.studio.session.choices import start_with
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("Name", Role.IDENTIFIER),
+        ("e-mail", Role.IDENTIFIER),
+        ("customerId", Role.IDENTIFIER),
+        ("date_of_birth", Role.QUASI_IDENTIFIER),
+        ("YearOfBirth", Role.QUASI_IDENTIFIER),
+        ("Postal code", Role.QUASI_IDENTIFIER),
+        ("Gender", Role.QUASI_IDENTIFIER),
+        ("marital-status", Role.QUASI_IDENTIFIER),
+        ("Diagnosis", Role.SENSITIVE),
+        ("Alter", Role.QUASI_IDENTIFIER),
+        ("PLZ", Role.QUASI_IDENTIFIER),
+        ("Geburtsdatum", Role.QUASI_IDENTIFIER),
+        ("Vorname", Role.IDENTIFIER),
+        ("Diagnose", Role.SENSITIVE),
+        ("Code postal", Role.QUASI_IDENTIFIER),
+        ("salary-class", Role.SENSITIVE),
+        ("remark", Role.INSENSITIVE),
+        ("widget", Role.INSENSITIVE),
+        ("coverage", Role.INSENSITIVE),
+        ("<b>age</b>", Role.QUASI_IDENTIFIER),
+        ("", Role.INSENSITIVE),
+    ],
+)
+def test_a_role_is_suggested_by_the_words_of_a_name(name, role):
+    table = pd.DataFrame({name: ["x", "x", "y"]})
+    suggestion = suggest_roles(MemoryTable(table).distinct())[name]
+    assert suggestion.role is role
+    assert suggestion.reason.endswith(".")
+
+
+def test_a_column_of_values_that_are_all_different_names_its_records():
+    table = pd.DataFrame({"code": [f"v{i}" for i in range(50)], "half": ["a", "b"] * 25})
+    roles = {
+        name: suggestion.role
+        for name, suggestion in suggest_roles(MemoryTable(table).distinct()).items()
+    }
+    assert roles == {"code": Role.IDENTIFIER, "half": Role.INSENSITIVE}
+
+
+@pytest.mark.parametrize(
+    ("values", "builder"),
+    [
+        (["F", "M"], "suppression"),
+        ([str(age) for age in range(17, 91)], "intervals"),
+        ([f"{x / 7:.3f}" for x in range(40)], "intervals"),
+        ([str(x) for x in range(-30, 30)], "intervals"),
+        ([f"{47000 + x}" for x in range(40)], "mask"),
+        ([f"0{7000 + x}" for x in range(40)], "mask"),
+        ([f"2021-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 20)], "dates"),
+        ([f"occupation {chr(97 + x) * (x + 1)}" for x in range(20)], "suppression"),
+    ],
+)
+def test_a_builder_is_suggested_by_the_values(values, builder):
+    proposal = suggest_builder(values)
+    assert proposal.builder == builder
+    assert proposal.reason.endswith(".")
+
+
+@given(st.lists(st.text(min_size=1, max_size=8) | st.integers().map(str), min_size=1, max_size=40))
+def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
+    """Whatever the cells, the first hierarchy covers them or says in a sentence why not."""
+    column = pd.Series(cells, dtype=object)
+    choice = start_with("column", counted_column(column))
+    assert (choice.tree is None) != (choice.problem is None)
+    if choice.tree is not None:
+        assert choice.plan is not None
+
+
+def test_a_text_among_numbers_may_stand_for_missing():
+    ages = pd.Series([*map(str, range(20, 80)), "k.A."])
+    (note,) = start_with("age", counted_column(ages)).notes
+    assert "'k.A.'" in note and "count as missing" in note
+    codes = pd.Series([*map(str, range(10000, 10080)), "01234"])
+    assert start_with("zip", counted_column(codes)).notes == ()

@@ -1,0 +1,243 @@
+"""Writing tables: what is written is what is read again."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kanon.base.values import canonical_text
+from kanon.errors import TableError
+from kanon.sources.reading import ENDINGS, ReadSettings, read_table
+from kanon.sources.writing import KINDS, MIME, table_bytes, write_table
+
+# No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).
+LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.sampled_from(
+    list(" ,;\t|\"'\n\r=é€漢🙂_<>&")
+)
+CELLS = st.none() | st.text(LETTERS, max_size=8).filter(lambda text: text.strip())
+TABLES = st.integers(1, 3).flatmap(
+    lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1, max_size=5)
+)
+
+
+def again(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+    separator = {"csv": ",", "tsv": "\t"}.get(kind)
+    known = ReadSettings(separator, "utf-8" if separator else None, missing_markers=("",))
+    return read_table(table_bytes(table, kind), f"t.{kind}", known).table
+
+
+def cells(table: pd.DataFrame) -> list[list[object]]:
+    plain = table.astype(object).to_numpy().tolist()
+    return [[None if pd.isna(value) else value for value in row] for row in plain]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(rows=TABLES)
+@example(rows=[["a", " x"], ["b", " y"]])
+@example(rows=[[None]])
+@example(rows=[["a\rb"], ["\ufeff"]])
+@example(rows=[["_x0041_", "\x01"]])
+def test_text_comes_back_as_it_was(kind, rows):
+    if kind == "xlsx":  # a sheet has no rows without a cell
+        rows = [["id", *row] for row in rows]
+    table = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype="str")
+    # XML has no such characters.
+    if kind == "xlsx" and any(c and ("\ufffe" in c or "\uffff" in c) for row in rows for c in row):
+        return
+    assert cells(again(table, kind)) == rows
+
+
+@given(rows=TABLES, separator=st.sampled_from(",;|\t: "), mark=st.booleans(), crlf=st.booleans())
+def test_every_separator_mark_and_line_end(rows, separator, mark, crlf):
+    table = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype="str")
+    content = table_bytes(table, "csv", separator)
+    if crlf and not any(cell and "\n" in cell for row in rows for cell in row):
+        content = content.replace(b"\n", b"\r\n")
+    if mark:
+        content = b"\xef\xbb\xbf" + content
+    file = read_table(content, "t.csv", ReadSettings(separator, "utf-8", ("",)))
+    assert cells(file.table) == rows
+
+
+def test_a_found_separator_reads_what_was_written():
+    table = pd.DataFrame({"zip": ["007", "1.10"], "note": ["a,b;c", "<script>=1+1</script>"]})
+    for kind in KINDS:
+        assert cells(read_table(table_bytes(table, kind), f"t.{kind}").table) == cells(table)
+
+
+def test_csv_is_plain():
+    table = pd.DataFrame({"a": ["x", None], "n": pd.array([1, None], "Int64"), "q": ['"', "y;z"]})
+    assert table_bytes(table, "csv") == b'a,n,q\nx,1,""""\n,,y;z\n'
+    assert table_bytes(table, "csv", separator=";") == b'a;n;q\nx;1;""""\n;;"y;z"\n'
+    assert table_bytes(table, "tsv") == b'a\tn\tq\nx\t1\t""""\n\t\ty;z\n'
+
+
+def test_the_index_is_not_written():
+    table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["Jane", "Joe"], name="who"))
+    for kind in KINDS:
+        file = read_table(table_bytes(table, kind), f"t.{kind}")
+        assert list(file.table.columns) == ["a"]
+        assert [canonical_text(value) for value in file.table["a"]] == ["1", "2"]
+
+
+class Odd:
+    def __str__(self) -> str:
+        return "odd"
+
+
+MIXED = {
+    "numbers and text": [1, "x", 2.0, None],
+    "numbers in text": [39.0, "39", 1.5],
+    "truth and numbers": [True, 1, 1.5],
+    "truth": [True, False, None],
+    "days and moments": [datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4)],
+    "days": [datetime.date(2020, 1, 2), None],
+    "early days": [datetime.date(1850, 1, 2), None],
+    "days and text": [datetime.date(2020, 1, 2), "x"],
+    "huge": [2**70, 1],
+    "long": [1234567890123456789, 1],
+    "long and text": [1234567890123456789, "x"],
+    "decimals": [decimal.Decimal("1.25"), None],
+    "anything": [Odd(), "x"],
+    "hour": [datetime.time(3, 4), None],
+    "numpy": [np.int64(3), np.float64(2.5), "x"],
+    "endless": [float("inf"), 1.0],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
+def test_mixed_columns_keep_their_texts(kind, values):
+    table = pd.DataFrame({"id": range(len(values)), "v": pd.Series(values, dtype=object)})
+    got = again(table, kind)["v"]
+    want = [None if value is None else canonical_text(value) for value in values]
+    assert [None if pd.isna(value) else canonical_text(value) for value in got] == want
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_dtypes(kind):
+    table = pd.DataFrame(
+        {
+            "id": ["a", "b"],
+            "group": pd.Categorical(["x", None]),
+            "moment": pd.to_datetime(["2020-01-02 03:04:05", None]),
+            "there": pd.to_datetime(["2020-01-02 03:04:05", None]).tz_localize("UTC"),
+            "span": pd.to_timedelta([1, 2], unit="D"),
+            "month": pd.period_range("2020-01", periods=2, freq="M"),
+            "whole": pd.array([1, None], "Int64"),
+            "yes": pd.array([True, None], "boolean"),
+            "gone": [None, None],
+        }
+    )
+    got = again(table, kind)
+    assert list(got.columns) == list(table.columns)
+    for name in table.columns:
+        texts = [
+            [None if pd.isna(value) else canonical_text(value) for value in frame[name]]
+            for frame in (table, got)
+        ]
+        if kind in ("csv", "tsv") and name == "span":
+            texts[1] = [str(pd.Timedelta(text)) for text in texts[1]]
+        assert texts[0] == texts[1], name
+
+
+def test_excel_runs_nothing():
+    table = pd.DataFrame({"=1+1": ["=cmd|' /C calc'!A0", "http://example.org"]})
+    content = table_bytes(table, "xlsx")
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        page = book.read("xl/worksheets/sheet1.xml").decode()
+    assert "<f>" not in page and "hyperlink" not in page
+
+
+def test_too_much_for_a_sheet():
+    with pytest.raises(TableError, match=r"1,048,576 records .* does not fit on a sheet"):
+        table_bytes(pd.DataFrame({"a": np.zeros(1_048_576, dtype=int)}), "xlsx")
+    with pytest.raises(TableError, match=r"Column 'a' has a cell of more than 32,767") as caught:
+        table_bytes(pd.DataFrame({"a": ["secret" * 6000]}), "xlsx")
+    assert "secret" not in caught.value.sentence
+
+
+def test_bad_kinds_and_separators():
+    table = pd.DataFrame({"a": [1]})
+    with pytest.raises(TableError, match=r"Kind 'docx' is not known: allowed are csv, tsv"):
+        table_bytes(table, "docx")
+    with pytest.raises(TableError, match=r"Separator '::' is not allowed"):
+        table_bytes(table, "csv", separator="::")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_files(tmp_path, ending):
+    path = tmp_path / f"released{ending}"
+    path.write_bytes(b"old")
+    write_table(pd.DataFrame({"a": ["x"], "b": ["y"]}), path)
+    assert cells(read_table(path).table) == [["x", "y"]]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_nothing_half_written_stays(tmp_path, monkeypatch):
+    path = tmp_path / "released.csv"
+    path.write_bytes(b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(TableError, match=r"cannot be written: no space left on device\.$"):
+        write_table(pd.DataFrame({"a": [1]}), path)
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["released.csv"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_is_replaced_keeps_its_rights(tmp_path, mode, monkeypatch):
+    """Whoever shut a file for others has its new content shut too, from the first byte on."""
+    path = tmp_path / "released.csv"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    seen, chmod = [], Path.chmod
+
+    def watched(part: Path, wanted: int) -> None:
+        seen.append(part.stat().st_size)
+        chmod(part, wanted)
+
+    monkeypatch.setattr(Path, "chmod", watched)
+    write_table(pd.DataFrame({"a": ["x"]}), path)
+    assert path.read_bytes() == b"a\nx\n" and path.stat().st_mode & 0o777 == mode
+    assert seen == [0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="such a system has no pipes with names")
+def test_a_pipe_is_not_replaced(tmp_path):
+    path = tmp_path / "a.csv"
+    os.mkfifo(path)
+    with pytest.raises(TableError, match="a pipe or a device, not a file: give"):
+        write_table(pd.DataFrame({"a": [1]}), path)
+    assert path.is_fifo() and [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a", "folder/a.csv"])
+def test_places_that_cannot_be(tmp_path, name):
+    with pytest.raises(TableError, match=r"allowed are \.csv|cannot be written"):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_way(tmp_path: Path):
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(TableError, match="cannot be written"):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.csv")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_every_kind_has_a_mime_type():
+    assert set(MIME) == set(KINDS) == set(ENDINGS.values())

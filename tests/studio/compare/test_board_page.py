@@ -1,0 +1,192 @@
+"""The board on the page Compare: arranged, saved and loaded, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kanon.charts.layout import PRESETS, Layout, Panel
+from kanon.experiments.comparison import CRITERIA, PAPER_K
+from kanon.studio.compare import board_layout
+from kanon.studio.compare.board_layout import with_layout_file
+from kanon.studio.session.table_loading import sample_work
+from support.dashboard import COMPARE, DATA, go, press, problems, settled, work
+
+
+@pytest.fixture
+def board(start):
+    """The page with a comparison of three metrics, the board at its default for them."""
+    at = go(start(), COMPARE)
+    at.button_group(key="compare-metrics").set_value(["ncp", "llm", "total"])
+    at = settled(press(go(at), "Compare"))
+    press(at, "Costs")
+    return at
+
+
+def told(at):
+    """What the cursor over the board was told."""
+    (found,) = at.get("bidi_component")
+    return json.loads(found.proto.json)
+
+
+def titles(at):
+    return [panel["title"] for panel in told(at)["panels"]]
+
+
+def kind_of(at, place):
+    return at.selectbox(key=f"board-{work(at).version}-{place}-kind")
+
+
+def upload(at, content):
+    at.file_uploader(key=f"board-file-{work(at).version}").set_value(
+        ("layout.json", content, "application/json")
+    )
+    return go(at)
+
+
+def test_a_panel_shows_what_is_chosen_for_it_alone(board):
+    costs = [card.title for card in CRITERIA.values()]
+    assert titles(board) == costs
+    kind_of(board, 1).set_value("Alteration as LLM counts")
+    assert titles(go(board)) == [costs[0], "Alteration as LLM counts", *costs[2:]]
+    columns = [one["title"] for one in told(board)["columns"]]
+    assert columns == titles(board), "the numbers at the cursor follow"
+    kind_of(board, 4).set_value("Minimum k against alteration")
+    assert titles(go(board))[4] == "Minimum k against alteration"
+    assert told(board)["panels"][4]["kind"] == "points"
+
+
+def test_what_a_panel_no_longer_offers_changes_nothing(board, monkeypatch):
+    monkeypatch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
+    before = work(board).layout
+    kind_of(board, 1).set_value("Alteration as LLM counts")
+    go(board)
+    assert work(board).layout == before and not problems(board)
+
+
+def test_some_configurations_can_be_chosen_for_a_panel(board):
+    key = f"board-{work(board).version}-0-lines"
+    board.multiselect(key=key).set_value(["ncp", "total"])
+    go(board)
+    assert [len(panel["lines"]) for panel in told(board)["panels"]] == [2, 3, 3, 3, 3]
+    board.button_group(key="compare-metrics").set_value(["ncp", "llm"])
+    go(board)
+    assert told(board)["panels"][0]["lines"] == [0], "the one that is compared"
+    assert board.multiselect(key=key).value == ["ncp", "total"], "nothing chosen is lost"
+    board.multiselect(key=key).set_value([])
+    assert len(told(go(board))["panels"][0]["lines"]) == 2
+
+
+def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
+    kind_of(board, 0).set_value("Cost matrix of a column")
+    go(board)
+    panel = work(board).layout.panels[0]
+    assert panel.column in work(board).quasi_identifiers and panel.metric == "nllm"
+    assert titles(board)[0] == f"{panel.column}: cost as NLLM counts"
+    other = work(board).quasi_identifiers[-1]
+    board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
+    go(board)
+    board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
+    assert titles(go(board))[0] == f"{other}: cost as Total counts"
+    assert not problems(board)
+
+
+def test_the_number_of_panels_and_the_presets(board):
+    key = f"board-number-{work(board).version}"
+    for number in (2, 6, 4):
+        board.button_group(key=key).set_value(number)
+        assert len(told(go(board))["panels"]) == number
+    press(board, "l and t")
+    assert work(board).layout == PRESETS["l and t"]
+    assert len(told(board)["panels"]) == 2
+
+
+def test_the_layout_survives_a_change_of_page_and_of_table(board):
+    kind_of(board, 2).set_value("Number of classes")
+    layout = work(go(board)).layout
+    go(board, DATA)
+    assert titles(go(board, COMPARE))[2] == "Number of classes"
+    go(board, DATA)
+    board.selectbox(key="frame-sample").set_value("census")
+    go(board)
+    assert work(board).origin == "census" and work(board).layout == layout
+
+
+def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
+    layout = Layout((Panel("curve", "min_k", lines=("ncp",)), Panel("classes")))
+    upload(board, layout.to_json().encode())
+    assert work(board).layout == layout and len(told(board)["panels"]) == 2
+    assert not problems(board)
+    for content, said in (
+        (b'{"version": 1, "panels": [], "k": 3}', "Layout key k: there is no such key"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b" " * 200_001, "larger than 200 kB"),
+    ):
+        upload(board, content)
+        assert [said in one for one in problems(board)] == [True, True], "above and beside the file"
+        assert work(board).layout == layout and len(told(board)["panels"]) == 2
+
+
+def test_a_layout_of_another_table_says_what_is_missing(board):
+    layout = Layout((Panel("curve", "l_percent"), Panel("matrix", column="gone", metric="x")))
+    upload(board, layout.to_json().encode())
+    assert kind_of(board, 1).value == ("matrix", "")
+    assert [panel["kind"] for panel in told(board)["panels"]][1] == "still"
+    assert not problems(board)
+
+
+def test_a_file_is_read_as_it_was_saved():
+    layout = Layout((Panel("scatter", "l_percent"), Panel("curve", "min_k", lines=("é · s3",))))
+    before = replace(sample_work("hospital"), problem="old")
+    for start in (b"", b"\xef\xbb\xbf"):
+        after = with_layout_file(before, start + layout.to_json().encode())
+        assert after.layout == layout and after.problem is None and after.notice
+
+
+def test_every_panel_has_its_data(board):
+    kind_of(board, 0).set_value("Cost matrix of a column")
+    go(board)
+    labels = [one.label for one in board.get("download_button") if one.label[:2].endswith(":")]
+    assert [label[0] for label in labels] == ["1", "2", "3", "4", "5"]
+
+
+def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
+    assert len(board.get("plotly_chart")) == 1
+    board.session_state["board-larger"] = True
+    go(board)
+    assert len(board.get("plotly_chart")) == 3
+    board.selectbox(key="board-larger-0").set_value("alteration_llm")
+    go(board)
+    board.selectbox(key="board-larger-1").set_value("min_k")
+    go(board)
+    assert work(board).larger == ("alteration_llm", "min_k")
+    _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
+    assert "Alteration as LLM counts" in multiples["layout"]["title"]["text"]
+    assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
+    board.button_group(key="compare-metrics").set_value(["ncp"])
+    assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"
+
+
+def test_what_takes_longer_is_measured_when_it_is_picked(board):
+    at = board
+
+    def measured_at():
+        lines = work(at).comparison.comparison.lines
+        return [run.measured_at for line in lines for run in line.runs.values()]
+
+    assert measured_at() == [()] * 3, "nobody asked"
+    kind_of(at, 0).set_value("Precision (Prec)")
+    assert measured_at() == [()] * 3 and not work(go(at)).busy, "that is known already"
+    kind_of(at, 1).set_value("Query error")
+    at = settled(go(at))
+    n = work(at).comparison.comparison.n_records
+    expected = sorted({*(k for k in PAPER_K if k < n), work(at).k, n})
+    assert not problems(at) and measured_at() == [tuple(expected)] * 3
+    assert titles(at)[1] == "Query error", "the board was drawn anew"
+    assert told(at)["columns"][1]["shown"][0][-1] != "–"
+    found = work(at).comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
+    assert len({*found}) == 1 and found[0] > 0, "one class, whatever guided"
+    kind_of(at, 2).set_value("Classification metric (CM)")
+    assert not work(go(at)).busy, "all of them were measured together"

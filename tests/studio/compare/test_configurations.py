@@ -1,0 +1,532 @@
+"""Configurations: runs that are never made twice, and what is kept under a name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kanon.studio.compare.configurations as module
+from kanon.errors import KanonError, PlanError
+from kanon.experiments.comparison import TIE_SEEDS, before_and_after
+from kanon.experiments.sweep import solve_sweep, sweep
+from kanon.metrics import PUBLISHED
+from kanon.plan import RecordsPlan
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.schema import Role
+from kanon.studio.compare.configurations import (
+    MOST_LINES,
+    algorithms_offered,
+    as_compared,
+    compared_strategies,
+    incomparable,
+    lacking,
+    made_of,
+    outlook,
+    planned,
+    strategies_offered,
+    wanted_lines,
+    yardsticks,
+)
+from kanon.studio.metrics.composed_metrics import with_composed, without_composed
+from kanon.studio.session.pinned import (
+    carried,
+    export,
+    imported,
+    pin,
+    renamed,
+    restored,
+    unpinned,
+    used,
+)
+from kanon.studio.session.plan_loading import with_plan
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import (
+    node_used,
+    plan_of,
+    undone,
+    with_builder,
+    with_missing,
+    with_role,
+)
+from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
+
+MODULE = module
+
+
+@pytest.fixture
+def work():
+    return replace(sample_work("hospital", version=1), compared=("ncp", "llm"))
+
+
+def run(work):
+    """The work after a comparison, and how many runs it made."""
+    lines = wanted_lines(work)
+    todo = lacking(work, lines, also=work.k)
+    job = planned(work, lines, todo)
+    found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
+    return replace(work, runs=as_compared(work, lines, job, found)), len(todo)
+
+
+def titles(work):
+    return [line.title for line in outlook(work).lines]
+
+
+def edited(work):
+    """The same with another hierarchy for age."""
+    return with_builder(work, "age", "intervals", {"widths": "5, 10"})
+
+
+def test_a_comparison_says_what_a_sweep_says(work):
+    assert outlook(work).lacking == outlook(work).runs == 2 and outlook(work).comparison is None
+    done, made = run(work)
+    assert made == 2
+    found = outlook(done)
+    assert found.lacking == 0 and found.comparison.ks[-1] == 10
+    expected = sweep(plan_of(work), work.table, found.comparison.ks, ["ncp", "llm"])
+    table = found.comparison.table()
+    shared = [name for name in expected.columns if name in table.columns]
+    assert {"alteration_ncp", "mean_alteration", "min_k"} <= set(shared)
+    assert table[shared].equals(expected[shared])
+
+
+def test_no_run_is_made_twice(work):
+    done, _ = run(work)
+    again, made = run(replace(done, compared=("ncp",)))
+    assert made == 0 and titles(again) == ["NCP"]
+    more, made = run(replace(again, compared=("ncp", "total", "llm")))
+    assert made == 1 and titles(more) == ["NCP", "Total", "LLM"]
+    assert run(replace(more, k=7))[1] == run(replace(more, metric="wllm"))[1] == 0
+    changed = edited(more)
+    assert outlook(changed).lacking == 3
+    changed, _ = run(changed)
+    assert outlook(undone(changed, "age")).lacking == 0, "what an undo brings back is known"
+    assert outlook(replace(changed, cost="representatives")).lacking == 3
+    assert outlook(replace(changed, tie_seed=4)).lacking == 3
+    assert outlook(with_role(changed, "sex", Role.INSENSITIVE)).lacking == 3
+
+
+def test_bands_add_their_seeds_alone(work):
+    done, _ = run(work)
+    banded = replace(done, bands=True)
+    assert outlook(banded).lacking == 2 * len(TIE_SEEDS)
+    banded, _ = run(banded)
+    assert outlook(banded).comparison.has_bands
+    bare = outlook(replace(banded, bands=False))
+    assert bare.lacking == 0 and not bare.comparison.has_bands
+    assert outlook(replace(banded, bands=False, tie_seed=3)).lacking == 0, "3 is in the band"
+
+
+def test_what_changes_while_a_job_runs_does_not_change_its_lines(work):
+    lines = wanted_lines(work)
+    job = planned(work, lines, lacking(work, lines))
+    found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
+    later = replace(work, bands=True, compared=("wllm",))
+    later = replace(later, runs=as_compared(later, lines, job, found))
+    assert [line.title for line in made_of(later, lines).lines] == ["NCP", "LLM"]
+
+
+def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
+    done, _ = run(work)
+    composed = with_composed(done, "mine", "levels", "w1")
+    assert outlook(replace(composed, compared=("ncp", "llm"))).lacking == 0
+    assert outlook(composed).lacking == 3, "every release is measured by it"
+    composed, _ = run(composed)
+    assert outlook(replace(composed, compared=("mine", "ncp"))).lacking == 0
+    more, made = run(replace(composed, compared=("ncp", "total")))
+    assert made == 1
+    assert outlook(replace(more, compared=("mine", "total"))).lacking == 0, "measured beforehand"
+    other = with_composed(without_composed(composed, "mine"), "mine", "leaves", "w1")
+    assert outlook(other).lacking == 3, "another metric of the same name"
+
+
+def test_the_oldest_runs_are_forgotten(work, monkeypatch):
+    monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
+    done, _ = run(work)
+    done, _ = run(replace(done, compared=("ncp", "total", "wllm")))
+    assert len(done.runs) == 3 and outlook(done).lacking == 0
+    assert outlook(replace(done, compared=("llm",))).lacking == 1
+    many, _ = run(replace(done, compared=PUBLISHED))
+    assert outlook(many).lacking == 0, "never fewer than one comparison needs"
+
+
+def test_too_many_lines_are_refused_in_a_sentence(work):
+    every = replace(
+        work,
+        compared=PUBLISHED,
+        strategies=tuple(f"s{number}" for number in range(1, 8)),
+        scopes=("table", "class"),
+    )
+    said = outlook(every).problem
+    assert "91 lines are too many" in said and str(MOST_LINES) in said
+
+
+def test_strategies_need_gaa_and_most_a_sensitive_column(work):
+    assert strategies_offered(work)[:2] == ["s1", "s2"]
+    chosen = replace(work, strategies=("s3", "t"))
+    assert compared_strategies(chosen) == ["s3", "t"]
+    bare = with_role(chosen, "disease", Role.INSENSITIVE)
+    assert strategies_offered(bare) == ["s1", "k"] and compared_strategies(bare) == ["s1"]
+    assert compared_strategies(replace(work, algorithm="gaa-small", strategies=("s2",))) == ["s1"]
+    assert compared_strategies(replace(work, strategies=())) == [], "that is a choice too"
+
+
+def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
+    several = replace(work, compared=("ncp", "llm"), strategies=("s1", "s3", "t"))
+    assert titles(several) == ["NCP · S1", "NCP · S3", "T", "LLM · S1", "LLM · S3"]
+    done, made = run(several)
+    assert made == 5
+    found = outlook(replace(done, compared=("llm",)))
+    assert found.lacking == 0 and titles(replace(done, compared=("llm",))) == ["S1", "S3", "T"]
+    assert outlook(replace(done, scopes=("class",))).lacking == 3, "S1 has no scope"
+
+
+def test_algorithms_are_lines_with_their_own_choices(work):
+    several = replace(
+        work,
+        compared=("ncp", "llm"),
+        algorithms=("gaa", "datafly", "k-member", "optimal"),
+        suppression=0.1,
+        seed=4,
+        tie_seed=9,
+    )
+    lines = wanted_lines(several)
+    assert [line.title for line in lines] == [
+        *("NCP · GAA", "LLM · GAA", "Datafly", "NCP · Bounded search", "LLM · Bounded search"),
+        *("NCP · k-member clustering", "LLM · k-member clustering"),
+    ]
+    plans = {line.configuration.algorithm: line.plan for line in lines}
+    assert plans["k-member"].algorithm.seed == 4, "its own, not that of ties"
+    assert plans["gaa"].suppression_limit is None
+    assert plans["datafly"].suppression_limit == plans["optimal"].suppression_limit == 0.1
+    several, _ = run(several)
+    assert outlook(several).lacking == 0
+    for changed in ({"suppression": 0.2}, {"seed": 5}):
+        assert outlook(replace(several, **changed)).lacking > 0
+    assert outlook(replace(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
+
+
+def test_levels_are_for_one_k_and_no_line(work):
+    assert "levels" not in algorithms_offered()
+    lines = wanted_lines(replace(work, algorithm="levels"))
+    assert {line.configuration.algorithm for line in lines} == {"gaa"}
+
+
+def test_a_picked_node_is_forgotten_with_its_levels(work):
+    columns = work.quasi_identifiers
+    top = {column: work.trees[column].height - 1 for column in columns}
+    assert node_used(replace(work, node=top)) == top
+    assert node_used(replace(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
+    assert node_used(replace(work, node=dict(list(top.items())[1:]))) is None
+
+
+# --- kept --------------------------------------------------------------------------------------
+def kept(work, place=0, title="before"):
+    return pin(work, wanted_lines(work)[place], title)
+
+
+def test_what_is_kept_stays_as_it_is(work):
+    done, _ = run(kept(work))
+    assert titles(done) == ["NCP", "LLM", "★ before"]
+    before = outlook(done).comparison
+    changed = edited(done)
+    changed, made = run(replace(changed, yardstick=None))
+    assert made == 2, "the kept one is as it was"
+    after = outlook(changed).comparison
+    assert (
+        after.at("mean_alteration", after.ks)[2].tolist()
+        == before.at("mean_alteration", before.ks)[0].tolist()
+    )
+    assert after.lines[2].kept and not after.lines[0].kept
+    assert len({line.name for line in after.lines}) == 3
+    assert before_and_after(before, after, 2).index.tolist() == ["ncp", "llm"]
+    less = replace(changed, compared=(), metric="total")
+    assert titles(less) == ["★ before"] and outlook(less).lacking == 0
+    hidden = replace(changed, pinned=tuple(replace(one, shown=False) for one in changed.pinned))
+    assert titles(hidden) == ["NCP", "LLM"]
+
+
+def test_different_hierarchies_are_measured_by_one_yardstick(work):
+    assert yardsticks(work) == yardsticks(kept(work)) == []
+    changed = edited(kept(work))
+    assert yardsticks(changed) == ["", "before", None]
+    (now, _, old) = wanted_lines(changed)
+    assert now.yardstick is None and dict(old.measured_by) == changed.trees
+    (now, _, old) = wanted_lines(replace(changed, yardstick="before"))
+    assert old.yardstick is None and now.measured_by["age"] == work.trees["age"]
+    assert all(line.yardstick is None for line in wanted_lines(replace(changed, yardstick=None)))
+    other = with_role(changed, "sex", Role.INSENSITIVE)
+    assert yardsticks(other) == [], "it measures sex, which nothing else does"
+
+
+def test_what_loses_something_else_is_left_out_and_says_why(work):
+    start = kept(work)
+    (own,) = start.pinned
+    assert incomparable(start, own) == ""
+    assert [line.kept for line in wanted_lines(start)] == [False, False, True]
+    fewer = with_role(start, "sex", Role.INSENSITIVE)
+    assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
+    (disease,) = work.sensitive_columns
+    more = with_role(start, disease, Role.QUASI_IDENTIFIER)
+    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
+    for changed in (fewer, more):
+        assert not any(line.kept for line in wanted_lines(changed))
+        assert changed.pinned == start.pinned, "it stays kept"
+    back = with_role(fewer, "sex", Role.QUASI_IDENTIFIER)
+    assert [line.kept for line in wanted_lines(back)] == [False, False, True]
+
+
+def test_other_records_are_not_compared(work):
+    table = work.table.frame.copy()
+    table.loc[[0, 3], "age"] = np.nan
+    work = replace(work, file=replace(work.file, table=table))
+    kept_work = kept(work)
+    (own,) = kept_work.pinned
+    assert not incomparable(kept_work, own)
+    other = with_missing(kept_work, "as-value")
+    assert "missing values" in incomparable(other, own)
+    assert not any(line.kept for line in wanted_lines(other))
+
+
+def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
+    (column,) = work.sensitive_columns
+    asked = replace(work, models=(DistinctLDiversity(2, column),))
+    lost = with_role(asked, column, Role.INSENSITIVE)
+    with pytest.raises(PlanError):
+        plan_of(lost)
+    done, made = run(lost)
+    assert made == 2 and outlook(done).comparison is not None
+    (first, *_) = wanted_lines(asked)
+    assert first.plan.models[-1] == asked.models[0], "what can be met is kept with the line"
+
+
+def test_a_yardstick_that_nobody_sees_measures_nothing(work):
+    changed = edited(kept(work))
+    hidden = replace(
+        changed,
+        yardstick="before",
+        pinned=tuple(replace(one, shown=False) for one in changed.pinned),
+    )
+    assert yardsticks(hidden) == []
+    assert all(line.yardstick is None for line in wanted_lines(hidden))
+
+
+def drawn_as(work, metric):
+    """The same with the weights of a metric drawn on every hierarchy."""
+    return with_drawn_weights(work, metric, work.quasi_identifiers)
+
+
+def test_drawn_weights_that_measure_are_part_of_a_run(work):
+    old = kept(drawn_as(work, "ncp"), title="old")
+    new = replace(drawn_as(old, "total"), yardstick=None, compared=("ncp", "custom"))
+    done, _ = run(new)
+    found = outlook(done)
+    assert found.lacking == 0, "one comparison is enough"
+    by_custom = found.comparison.at("alteration_custom", [3])[:, 0, 0]
+    names = [line.title for line in found.comparison.lines]
+    assert names == ["NCP", "Custom", "★ old"]
+    as_total = found.comparison.at("alteration_total", [3])[0, 0, 0]
+    as_ncp = found.comparison.at("alteration_ncp", [3])[2, 0, 0]
+    assert by_custom[0] == pytest.approx(as_total), "the weights of now"
+    assert by_custom[2] == pytest.approx(as_ncp), "the weights of then"
+
+
+def test_a_what_if_leaves_out_what_was_not_measured(work):
+    bare = kept(work, title="bare")
+    weighted = replace(drawn_as(bare, "ncp"), yardstick=None, compared=("ncp", "custom"))
+    before, _ = run(weighted)
+    after, _ = run(drawn_as(before, "total"))
+    both = outlook(before).comparison, outlook(after).comparison
+    assert before_and_after(*both, 3).index.tolist() == ["ncp"]
+
+
+def test_names_of_what_is_kept(work):
+    one = kept(work, title="  my   line ")
+    assert one.pinned[0].title == "my line" and "'my line'" in one.notice
+    for title in ("", "   ", "x" * 41, "My Line"):
+        with pytest.raises(PlanError):
+            kept(one, 1, title)
+    two = replace(kept(one, 1, "other"), yardstick="other")
+    new = renamed(two, "other", "third")
+    assert [each.title for each in new.pinned] == ["my line", "third"] and new.yardstick == "third"
+    with pytest.raises(PlanError, match="taken"):
+        renamed(two, "other", "my line")
+    assert renamed(two, "other", "Other").pinned[1].title == "Other", "its own name is free"
+    less = unpinned(two, "other")
+    assert [each.title for each in less.pinned] == ["my line"] and less.yardstick == ""
+    assert [each.title for each in restored(less).pinned] == ["my line", "other"]
+    assert restored(restored(less)).pinned == restored(less).pinned
+    with pytest.raises(PlanError, match="taken"):
+        restored(kept(less, 1, "other"))
+
+
+def test_a_plan_goes_out_and_comes_back(work):
+    strategies = replace(work, strategies=("s3",), scopes=("class",), k=3)
+    there = kept(strategies)
+    text = export(there.pinned[0])
+    content = json.loads(text)
+    assert content["algorithm"]["strategy"] == "s3" and content["algorithm"]["scope"] == "class"
+    assert content["privacy"] == [{"model": "k-anonymity", "k": 3}]
+    back = imported(there, text.encode(), "again")
+    first, second = wanted_lines(back)[-2:]
+    assert first.configuration == second.configuration
+    assert first.ground.digest == second.ground.digest
+    _, made = run(back)
+    assert made == 2, "the two kept ones share theirs with the first chosen one"
+    assert "was imported" in back.notice
+
+
+def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    assert content["version"] == 2
+    back = imported(work, json.dumps({**content, "version": 1}).encode(), "old")
+    assert "was imported" in back.notice and "nl(leaf) = 0" in back.notice
+    assert json.loads(export(back.pinned[0])) == content
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b"\xff\xfe\x00", ["no plan", "UTF-8"]),
+        (b"{", ["not valid JSON"]),
+        (b'{"version": 2}', ["lacks the key columns"]),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused_in_a_sentence(work, content, parts):
+    with pytest.raises(KanonError) as raised:
+        imported(work, content, "x")
+    for part in parts:
+        assert part in raised.value.sentence
+
+
+def test_a_plan_is_never_a_way_to_read_files(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    content["columns"]["age"]["hierarchy"] = "/etc/passwd"
+    with pytest.raises(PlanError, match="a file beside the plan"):
+        imported(work, json.dumps(content).encode(), "x")
+
+
+def test_an_imported_plan_has_to_fit_table_and_metrics(work):
+    mine = with_composed(work, "mine", "levels", "w1")
+    content = json.loads(export(kept(mine).pinned[0]))
+    back = imported(work, json.dumps(content).encode(), "x")
+    assert list(back.composed) == ["mine"]
+    content["metrics"]["mine"]["multiplier"] = "w2"
+    with pytest.raises(PlanError, match="another one"):
+        imported(mine, json.dumps(content).encode(), "x")
+    content["columns"]["salary"] = {"role": "insensitive"}
+    with pytest.raises(KanonError, match="salary"):
+        imported(work, json.dumps(content).encode(), "x")
+
+
+def test_models_that_curves_leave_out_are_said(work):
+    content = json.loads(export(kept(work).pinned[0]))
+    content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
+    back = imported(work, json.dumps(content).encode(), "x")
+    assert "distinct-l-diversity" in back.notice and "leave out" in back.notice
+    done, made = run(back)
+    assert outlook(done).lacking == 0 and made == 2, "without the model it is the first line"
+
+
+def test_another_table_keeps_what_fits(work):
+    one = kept(work)
+    same = carried(one, sample_work("hospital", version=2))
+    assert [each.title for each in same.pinned] == ["before"] and "fits this table" in same.notice
+    assert titles(same)[-1] == "★ before"
+    assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
+    other = carried(one, sample_work("census", version=2))
+    assert [each.title for each in other.pinned] == ["before"] and "does not fit" in other.notice
+    assert other.pinned[0].trees == one.pinned[0].trees, "for when that table comes back"
+    assert [found.stops for found in other.pinned[0].findings][:2] == [True, True]
+    assert "does not fit" in incomparable(other, other.pinned[0]) and "★" not in "".join(
+        titles(other)
+    )
+    back = carried(other, sample_work("hospital", version=3))
+    assert back.pinned[0].fits and titles(back)[-1] == "★ before"
+    bare = sample_work("census", version=2)
+    assert carried(work, bare) is bare
+
+
+# --- next month's table -----------------------------------------------------------------------
+def next_month(work, **columns):
+    """Another table with the columns of a work, some of them changed."""
+    table = work.table.frame.assign(**columns)
+    return uploaded_work(table.to_csv(index=False).encode(), "next.csv", work.version + 1)
+
+
+def test_a_plan_that_is_used_sets_everything(work):
+    """What the work then asks for is the plan, whatever was chosen meanwhile."""
+    asked = replace(
+        edited(with_role(work, work.sensitive_columns[0], Role.SENSITIVE)),
+        strategy="s3", scope="class", metric="wllm", k=3, tie_seed=7, seed=2,
+        models=(DistinctLDiversity(2, work.sensitive_columns[0]),),
+        attribute_weights={"age": 2.0}, keep_suppressed=True,
+    )  # fmt: skip
+    wanted = plan_of(asked)
+    elsewhere = with_role(replace(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
+    done = with_plan(elsewhere, wanted)
+    assert plan_of(done) == wanted and plan_of(elsewhere) != wanted
+    assert done.result is elsewhere.result and done.pinned is elsewhere.pinned
+    assert done.choices["age"].builder == "intervals", "as if it had been typed"
+
+
+@pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "levels", "optimal"])
+@pytest.mark.parametrize("name", ["hospital", "census"])
+def test_a_plan_survives_being_used(name, algorithm):
+    first = sample_work(name)
+    asked = replace(
+        first,
+        algorithm=algorithm,
+        node=dict.fromkeys(first.quasi_identifiers, 1),
+        models=tuple(DistinctLDiversity(2, column) for column in first.sensitive_columns),
+    )
+    wanted = plan_of(asked)
+    assert plan_of(with_plan(sample_work(name), wanted)) == wanted
+
+
+@pytest.mark.parametrize("limit", [0.25, RecordsPlan(records=3), RecordsPlan(records=99)])
+def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
+    wanted = plan_of(replace(work, algorithm="datafly"))
+    wanted = wanted.model_copy(update={"suppression_limit": limit})
+    found = plan_of(with_plan(work, wanted)).suppression(10)
+    assert found == wanted.suppression(10) == (2 if limit == 0.25 else min(limit.records, 10))
+
+
+def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
+    one = kept(work)
+    column = next(name for name, choice in work.choices.items() if choice.builder == "file")
+    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    moved = carried(one, table)
+    (new,) = [found for found in moved.pinned[0].findings if found.stops]
+    assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
+    assert "under Keep" in moved.notice and "unheard" not in moved.notice
+    done = used(moved, "before")
+    assert (
+        list(done.choices[column].lacking) == ["unheard of"] and done.choices[column].plan is None
+    )
+    mended = with_added(done, column, None)
+    assert not mended.choices[column].lacking
+    plan_of(mended)
+    again = imported(table, export(one.pinned[0]).encode(), "last month")
+    assert not again.pinned[0].fits and "does not fit" in again.notice
+    old = json.loads(export(one.pinned[0])) | {"version": 1}
+    assert "nl(leaf) = 0" in imported(table, json.dumps(old).encode(), "old").notice
+    assert again.pinned[0].findings == tuple(
+        found for found in moved.pinned[0].findings if found.kind != "new-categories"
+    )
+
+
+def test_new_categories_are_known_while_both_tables_are_there(work):
+    column = work.sensitive_columns[0]
+    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    (found,) = carried(kept(work), table).pinned[0].findings
+    assert (found.kind, found.column, found.stops) == ("new-categories", column, False)
+    assert "fits this table" in carried(kept(work), table).notice
+
+
+def test_a_plan_for_other_columns_is_not_used(work):
+    moved = carried(kept(work), sample_work("census", version=2))
+    with pytest.raises(KanonError, match="no column"):
+        used(moved, "before")

@@ -1,0 +1,249 @@
+"""The searches of the lattice on the page Compare, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import kanon.algorithms.lattice
+from kanon.algorithms import samarati
+from kanon.base.formatting import thin
+from kanon.charts.searches import claims_said, finding, over_k_chart
+from kanon.experiments.searches import SEARCHES, lattice_sizes, most_evaluated
+from kanon.run import prepare
+from kanon.studio.compare.searches import (
+    columns_table,
+    how_searches,
+    plan_of_searches,
+    settings_of_searches,
+)
+from support.dashboard import (
+    CANCELLED,
+    COMPARE,
+    DATA,
+    PEOPLE,
+    WORK,
+    build,
+    button,
+    captions,
+    frame_metric,
+    give_role,
+    go,
+    held_worker,
+    press,
+    problems,
+    settled,
+    warnings,
+    with_people,
+    work,
+)
+
+NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three searches to renew"
+
+
+def searches(at):
+    """Look at the searches on the page Compare."""
+    go(at, COMPARE).button_group(key="compare-table").set_value("searches")
+    return go(at)
+
+
+def measured(at):
+    """Run the searches, and wait for them."""
+    return settled(press(at, "Run the three searches"))
+
+
+def charts(at):
+    """The titles of the pictures."""
+    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return [spec["layout"]["title"]["text"] for spec in specs]
+
+
+def infos(at):
+    return [info.value.replace("\\", "") for info in at.info]
+
+
+def texts(at):
+    return "\n".join(one.value for one in at.markdown).replace("\\", "")
+
+
+def test_the_searches_are_run_and_shown_without_any_comparison(start):
+    at = searches(start(sample="census"))
+    assert NOT_RUN in infos(at)[-1] and not charts(at) and not problems(at)
+    trees = list(work(at).trees.values())
+    (said,) = [one for one in captions(at) if one.startswith("The lattice of 6")]
+    sizes = lattice_sizes(trees)
+    assert thin(sizes["lattice_nodes"]) in said and thin(sizes["largest_height"]) in said
+    assert f"Improved greedy {most_evaluated('improved-greedy', trees)}" in said
+    measured(at)
+    found = work(at).searched.searches
+    assert not problems(at) and not warnings(at) and len(infos(at)) == 1  # nothing compared yet
+    assert charts(at)[0] == finding(found) and "with 6 quasi-identifiers" in charts(at)[1]
+    for sentence in claims_said(found):
+        assert sentence in texts(at)
+    assert any("No search suppressed records" in one for one in captions(at))
+    (table,) = at.table
+    assert list(table.value.index) == ["3", "4", "5", "6"]
+    assert table.value.equals(columns_table(found))
+    assert "in our words" in texts(at) and "binary search" in texts(at)
+    offered = {one.proto.label for one in at.get("download_button")}
+    assert {"Data", "Data over quasi-identifiers"} <= offered
+
+
+def test_the_numbers_are_those_of_the_searches(start):
+    """Of the page's own settings: metric, weights of columns, suppression, Samarati's choices."""
+    at = searches(start())
+    measured(at)
+    from_page = work(at).searched.searches
+    task = prepare(plan_of_searches(work(at)), work(at).table).task()
+    for k in from_page.ks:
+        row = from_page.over_k.query("k == @k and algorithm == 'samarati'").iloc[0]
+        release = samarati.anonymise(task.for_k(k))
+        assert row["nodes_evaluated"] == release.trace.evaluated
+        assert row["level_of_generalisation"] == sum(release.trace.node)
+    assert from_page.ks == (3, 4, 5, 10), "ten records"
+    (table,) = at.table
+    assert list(table.value.index) == ["3"] and len(charts(at)) == 1, "one point is no curve"
+
+
+def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
+    at = measured(searches(start()))
+    first = work(at).searched
+    assert not warnings(at)
+    at.number_input(key=f"frame-k-{work(at).k}").set_value(4)
+    assert not warnings(go(at)), "they run over k"
+    at.selectbox(key=frame_metric(at)).set_value("total")
+    go(at)
+    assert OUTDATED in warnings(at)[0] and work(at).searched is first and charts(at)
+    assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
+    measured(at)
+    assert not warnings(at) and work(at).searched is not first
+    assert work(at).searched.searches.metric.name == "total"
+
+
+def test_suppression_is_the_same_for_all_three(start):
+    at = searches(start())
+    at.session_state[WORK] = replace(work(at), suppression=0.2)
+    measured(go(at))
+    found = work(at).searched.searches
+    assert found.limit == 2 and found.over_k["suppressed"].max() <= 2
+    assert any("up to 2 records" in one for one in captions(at))
+    assert found.over_k["suppressed"].max() > 0
+
+
+def test_the_searches_stand_beside_a_comparison(start):
+    at = settled(press(go(start(), COMPARE), "Compare"))
+    assert at.table and at.button_group(key="compare-table").value == "areas"
+    at.button_group(key="compare-table").set_value("searches")
+    measured(go(at))
+    assert finding(work(at).searched.searches) in charts(at)
+    assert work(at).comparison is not None and not warnings(at)
+    at.button_group(key="compare-table").set_value("places")
+    go(at)
+    assert finding(work(at).searched.searches) not in charts(at) and at.table
+    at.button_group(key="compare-table").set_value("searches")
+    assert finding(work(at).searched.searches) in charts(go(at)), "kept"
+
+
+def test_the_searches_can_be_cancelled(start):
+    at = measured(searches(start()))
+    before = work(at).searched
+    with held_worker():
+        press(at, "Run the three searches")
+        assert button(at, "Run the three searches").disabled and work(at).doing == "searches"
+        assert charts(at), "the old result stays"
+        press(at, "Cancel the searches")
+        assert CANCELLED in infos(at)[0] and work(at).searched is before
+    assert not button(settled(at), "Run the three searches").disabled
+
+
+# --- wrong states -----------------------------------------------------------------------------
+def people(at, n_records, columns=("age", "zip", "sex")):
+    """A table of some people, with these quasi-identifiers."""
+    with_people(go(at, DATA), PEOPLE.head(n_records))
+    for column in PEOPLE.columns:
+        wanted = "quasi-identifier" if column in columns else "insensitive"
+        if work(at).roles[column].value != wanted:
+            give_role(at, column, type(work(at).roles[column])(wanted))
+    for column in columns:
+        if work(at).choices[column].plan is None:
+            build(at, column, "suppression")
+    return searches(at)
+
+
+@pytest.mark.parametrize(
+    ("records", "columns", "why"),
+    [
+        (12, ("age", "sex"), "It starts with 3 quasi-identifiers, and the table has 2."),
+        (8, ("age", "zip", "sex"), "It is made for k = 10, and the table has 8 records."),
+    ],
+)
+def test_without_an_experiment_over_columns_the_one_over_k_is_shown(start, records, columns, why):
+    at = measured(people(start(), records, columns))
+    assert len(charts(at)) == 1 and not at.table and not problems(at)
+    assert why in infos(at)[-1] and "left out" in infos(at)[-1]
+
+
+def test_two_records_are_too_few(start):
+    at = people(start(), 2)
+    assert "the table has 2 records" in infos(at)[-1]
+    assert "Run the three searches" not in [one.label for one in at.button]
+
+
+def test_a_lattice_too_large_is_refused_before_a_run(start, monkeypatch):
+    monkeypatch.setattr(kanon.algorithms.lattice, "MOST_NODES", 10)
+    at = searches(start())
+    assert "Samarati searches at most 10" in infos(at)[-1]
+    assert "Run the three searches" not in [one.label for one in at.button]
+
+
+def test_without_a_usable_hierarchy_the_way_to_mend_it_is_shown(start):
+    at = go(start(), DATA)
+    for column in list(work(at).quasi_identifiers):
+        give_role(at, column, type(work(at).roles[column])("insensitive"))
+    searches(at)
+    assert "No column is a quasi-identifier yet" in infos(at)[-1]
+
+
+# --- texts ------------------------------------------------------------------------------------
+def test_names_from_a_table_are_text_and_nothing_else(start):
+    at = start(sample=None)
+    table = PEOPLE.rename(columns={"zip": "![x](http://a.b)"})
+    with_people(go(at, DATA), table)
+    for column in table.columns:
+        wanted = "insensitive" if column in ("name", "disease") else "quasi-identifier"
+        give_role(at, column, type(work(at).roles[column])(wanted))
+    for column in ("age", "![x](http://a.b)", "sex"):
+        if work(at).choices[column].plan is None:
+            build(at, column, "suppression")
+    measured(searches(at))
+    (table,) = at.table
+    assert "![x](" not in table.value["Which"].iloc[0]
+    figure = over_k_chart(work(at).searched.searches).to_json()
+    assert "http://a.b" not in figure
+
+
+def test_the_fingerprint_knows_what_matters(start):
+    now = work(start())
+    same = settings_of_searches(now)
+    for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"bands": True}):
+        assert settings_of_searches(replace(now, **change)) == same, change
+    options = {"samarati": {"loss": "precision"}}
+    for change in (
+        {"metric": "ncp"},
+        {"suppression": 0.1},
+        {"options": options},
+        {"attribute_weights": {now.quasi_identifiers[0]: 2.0}},
+        {"version": now.version + 1},
+    ):
+        assert settings_of_searches(replace(now, **change)) != same, change
+
+
+def test_how_it_is_computed_names_metric_and_columns(start):
+    at = start(sample="census")
+    said = how_searches(work(at)).replace("\\", "")
+    assert "the first 3 to 6 quasi-identifiers" in said and "as NLLM counts" in said
+    assert all(f"**{name}.**" in said for name in ("Datafly", "Samarati"))
+    assert said.count("All values of a quasi-identifier are raised to one level") == 1
+    assert len(SEARCHES) == 3

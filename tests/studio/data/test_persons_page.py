@@ -1,0 +1,164 @@
+"""Which column says who a record is about: on the pages, from the warning to the release."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from kanon.__main__ import main
+from kanon.errors import PlanError
+from kanon.schema import Role
+from kanon.studio.compare.configurations import incomparable
+from kanon.studio.session.pinned import imported
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import plan_of
+from support.dashboard import (
+    COMPARE,
+    DATA,
+    WORK,
+    anonymised,
+    as_bytes,
+    button,
+    captions,
+    choose,
+    give_role,
+    go,
+    line,
+    numbers,
+    press,
+    problems,
+    settled,
+    upload,
+    warnings,
+    work,
+)
+
+VISITS = pd.DataFrame(
+    {
+        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
+        "town": ["Ulm"] * 5 + ["Horb"] * 5,
+        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
+    }
+)
+PRIVACY = "pages/privacy.py"
+
+
+@pytest.fixture
+def visits(start):
+    return upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
+
+
+def asked(at):
+    """The box that asks for the column; None if it is not there."""
+    return next((box for box in at.selectbox if box.label.startswith("Which column says")), None)
+
+
+def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
+    at = visits
+    assert any("1 value of patient has several records: 5, 50.0 %" in one for one in warnings(at))
+    assert numbers(at)["k"] == "5" and "k in persons" not in numbers(at)
+    assert asked(at).options == ["none: k counts records", "patient"]
+    choose(at, asked(at).key, "patient")
+    assert not [one for one in warnings(at) if "several records" in one]
+    assert (numbers(at)["k"], numbers(at)["k in persons"]) == ("5", "1")
+    assert "k counts people: 6 persons have 10 records." in captions(at)
+    assert "k counts persons" in line(at)
+
+    anonymised(at)
+    assert numbers(at)["Minimum k"] == "6 persons" and not at.error and not at.warning
+    said = " ".join(one.value for one in at.markdown)
+    assert "k ≥ 5 in persons, told apart by patient (reached 6)" in said.replace("\\", "")
+    assert any("After, at least 6 people alike" in one.value for one in at.subheader)
+    assert plan_of(work(at)).person == "patient"
+
+    go(at, PRIVACY)
+    assert numbers(at)["Highest risk"] == "16.7 %"
+    assert any("the number of its persons here" in one.value for one in at.markdown)
+
+
+def test_a_column_that_is_no_identifier_any_more_is_never_dropped_in_silence(visits):
+    at = choose(visits, asked(visits).key, "patient")
+    give_role(at, "patient", "insensitive")
+    assert "patient is no identifier any more" in problems(at)[0]
+    press(go(at, "pages/anonymise.py"), "Anonymise")
+    assert any("is no identifier any more" in one for one in problems(at))
+    go(at, DATA)
+    choose(at, asked(at).key, "")
+    assert problems(at) == [] and asked(at) is None
+
+
+def test_records_of_nobody_are_said_at_once(start):
+    lacking = VISITS.assign(patient=[None, *VISITS["patient"][1:]])
+    at = upload(start(DATA), "visits.csv", as_bytes(lacking, "csv"))
+    choose(at, asked(at).key, "patient")
+    assert "1 record has no value in patient" in problems(at)[0]
+    assert "k in persons" not in numbers(at)
+    upload(at, "visits.csv", as_bytes(VISITS.drop(columns="patient"), "csv"))
+    assert asked(at) is None, "no column is an identifier"
+
+
+def test_decide_says_what_k_counts(visits):
+    """The field of the threshold said records, the verdict beside it persons."""
+    at = go(choose(visits, asked(visits).key, "patient"), "pages/decide.py")
+    labels = [one.label for one in at.number_input]
+    assert "persons ↑ better" in labels and "records ↑ better" not in labels
+    at.button_group(key="decide-part").set_value("study")
+    assert "Here k counts records, not persons." in captions(go(at))
+    at.button_group(key="decide-part").set_value("reverse")
+    go(at)
+    assert button(at, "Find the greatest k").disabled, "it would be refused"
+    assert any("here k counts persons, told apart by patient" in one.value for one in at.info)
+
+
+def test_the_study_on_the_command_line_says_once_that_it_counts_records(
+    tmp_path, capsys, monkeypatch
+):
+    def stopped(*_):
+        raise PlanError("Stopped.")
+
+    monkeypatch.setattr("kanon.__main__.run_study", stopped)
+    table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
+    table.write_bytes(as_bytes(VISITS, "csv"))
+    said = "kanon: warning: The study counts k in records, and the plan counts it in persons."
+    for person, times in (("patient", 1), (None, 0)):
+        plan.write_text(plan_of(replace(known(), person=person)).to_json(), "utf-8")
+        given = (str(plan), "--table", str(table), "--out", str(tmp_path / "found.csv"))
+        assert main(["simulate", *given]) == 2
+        assert capsys.readouterr().err.count(said) == times
+
+
+# --- what holds it ----------------------------------------------------------------------------
+def known():
+    return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
+
+
+def test_plans_and_projects_hold_the_person():
+    assert json.loads(plan_of(known()).to_json())["person"] == "patient"
+    opened = opened_project(replace(known(), person=None), saved_project(known()).encode())
+    assert opened.person == "patient" and plan_of(opened) == plan_of(known())
+    without = uploaded_work(as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
+    gone = opened_project(without, saved_project(known()).encode())
+    assert (gone.person, gone.person_known) == ("patient", None)
+
+
+def test_a_line_in_persons_is_not_compared_with_one_in_records():
+    work = known()
+    kept = imported(replace(work, person=None), plan_of(work).to_json().encode(), "mine")
+    (pinned,) = kept.pinned
+    assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
+    assert incomparable(replace(kept, person="patient"), pinned) == ""
+    assert work.roles["patient"] is Role.IDENTIFIER
+
+
+@pytest.mark.nightly  # a run of every line
+def test_the_comparison_runs_up_to_the_number_of_persons(visits):
+    at = visits
+    at.session_state[WORK] = replace(work(at), person="patient", k=2)
+    go(at, COMPARE)
+    settled(press(at, "Compare"))
+    assert problems(at) == []
+    assert max(work(at).comparison.comparison.ks) <= 6

@@ -1,0 +1,126 @@
+"""Which columns single people out together, on the page Data: looked for, acted on, undone."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pandas as pd
+
+from kanon.schema import Role
+from kanon.studio.session.table_loading import reread
+from support.dashboard import (
+    DATA,
+    WORK,
+    as_bytes,
+    captions,
+    choose,
+    give_role,
+    go,
+    held_worker,
+    press,
+    settled,
+    upload,
+    warnings,
+    work,
+)
+
+# Nobody is alone in a sector or a cohort; in both, everybody but the first two is.
+SECTORS = pd.DataFrame(
+    {
+        "number": [f"n{n}" for n in range(26)],
+        "sector": [1, 1, *(n // 4 for n in range(24))],
+        "cohort": [9, 9, *(n % 4 for n in range(24))],
+        "ward": ["a"] * 26,
+        "illness": ["flu"] * 26,
+    }
+)
+
+
+def opened(start):
+    at = upload(start(DATA), "sectors.csv", as_bytes(SECTORS, "csv"))
+    for column in ("sector", "cohort", "ward"):
+        give_role(at, column, "insensitive")
+    return give_role(at, "number", "insensitive")
+
+
+def looked(at):
+    return settled(press(at, "Look for them"))
+
+
+def texts(at):
+    return [one.value.replace("\\", "").replace("\u202f", " ") for one in at.markdown]
+
+
+def make(at, place):
+    at.button(key=f"singling-make-{work(at).version}-{place}").click()
+    return go(at)
+
+
+def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
+    at = looked(opened(start))
+    assert "**number**" in texts(at) and "26 records, 100.0 %" in texts(at)
+    (said,) = warnings(at)
+    assert "in one of these sets: number, sector, cohort." in said.replace("\\", "")
+    make(at, 0)
+    assert work(at).roles["number"] is Role.IDENTIFIER
+    assert any(
+        "Settings have changed since this was made; press Look for them" in one
+        for one in warnings(at)
+    )
+    looked(at)
+    assert "**sector + cohort**" in texts(at) and "24 records, 92.3 %" in texts(at)
+    name, file = downloads["singling-out-sets-data"]
+    assert name.startswith("singling-out-sets")
+    (row,) = pd.read_csv(io.BytesIO(file())).to_dict("records")
+    assert (row["columns"], row["number of columns"], row["records"]) == ("sector + cohort", 2, 24)
+    before = work(at)
+    make(at, 0)
+    assert work(at).quasi_identifiers == ["sector", "cohort"]
+    assert work(at).reasons["sector"].startswith("Set by you.")
+    assert work(at).choices["sector"].plan is not None, "with a first hierarchy"
+    assert "All are quasi-identifiers." in captions(at) and not warnings(at)
+    press(at, "Undo: the roles as they were")
+    assert (work(at).roles, work(at).reasons) == (before.roles, before.reasons)
+    make(at, 0)
+    give_role(at, "sector", "insensitive")
+    assert not [one for one in at.button if one.label.startswith("Undo: the roles")], "by hand"
+
+
+def test_nothing_found_says_whether_more_columns_would(start):
+    at = give_role(opened(start), "number", "identifier")
+    choose(at, f"singling-size-{work(at).version}", 1)
+    looked(at)
+    assert "**No set of up to 1 column singles out 5.0 % of the 26 records.**" in texts(at)
+    assert "More columns do: all together single out 92.3 %. Ask for larger sets." in texts(at)
+    give_role(at, "sector", "identifier")
+    looked(at)
+    assert any(one.startswith("More columns do not either: all toge") for one in texts(at))
+    for column in ("cohort", "ward", "illness"):
+        give_role(at, column, "identifier")
+    assert not [one for one in at.button if one.label == "Look for them"]
+
+
+def test_the_search_can_be_cancelled(start):
+    at = opened(start)
+    with held_worker():
+        press(at, "Look for them")
+        assert work(at).doing == "singling"
+        at.button(key="singling-cancel").click()
+        settled(go(at))
+    assert work(at).singling.found is None and work(at).doing == ""
+    assert work(at).notice == "The run was cancelled; nothing was changed."
+
+
+def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
+    rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
+    at = looked(upload(start(DATA), "two.csv", f"a,b;c\n{rows}".encode()))
+    now = work(at)
+    found = now.singling.found
+    other = {",": ";", ";": ","}[now.file.settings.separator]
+    again = reread(replace(now, asked=replace(now.asked, separator=other)))
+    assert not set(found.columns) & set(again.roles), "no column is left"
+    at.session_state[WORK] = again
+    go(at, DATA)
+    assert work(at).singling.found is None
+    assert looked(at) and set(work(at).singling.found.columns) <= set(again.roles)

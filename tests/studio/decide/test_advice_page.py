@@ -1,0 +1,309 @@
+"""The advisor on the page Decide, driven by AppTest; its chart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kanon.base.progress import no_progress
+from kanon.charts.advised import advised_chart, on_front
+from kanon.experiments.advisor.advice import Advice, try_ways
+from kanon.experiments.advisor.proposing import propose
+from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.weighing import weigh
+from kanon.experiments.sweep import Configuration
+from kanon.release.context import Context, Own, with_own
+from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
+from kanon.studio.decide.settings_undo import as_before
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.widgets.progress import under_way
+from support.dashboard import (
+    DATA,
+    WORK,
+    button,
+    captions,
+    give_role,
+    go,
+    held_worker,
+    press,
+    problems,
+    settled,
+    warnings,
+    work,
+)
+
+DECIDE = "pages/decide.py"
+RUN, AGAIN, USE = "Try every way", "Run 2 proposals again", "Use these settings"
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Every way on the hospital sample, tried once; no proposal was run again."""
+    asked = asked_of(replace(sample_work("hospital"), k=3))
+    given = asked.runs, asked.wanted, asked.tried, asked.ks
+    return try_ways(no_progress, *given, workers=2, steady=False)
+
+
+@pytest.fixture
+def opened(start, found):
+    """The hospital sample at k = 3, the page opened at the settings, the ways tried or not."""
+
+    def open_with(known=True, **view):
+        at = start(DATA)
+        now = replace(work(at), k=3)
+        deciding = replace(now.deciding, part="settings", context=Context(release="internal"))
+        now = replace(now, deciding=replace(deciding, advice=replace(deciding.advice, **view)))
+        if known:
+            asked = asked_of(now)
+            now = with_ways(asked.settings, asked.ks, now, found)
+        at.session_state[WORK] = now
+        return go(at, DECIDE)
+
+    return open_with
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def warned(at):
+    return [text.replace("\\", "") for text in warnings(at)]
+
+
+def cards(at):
+    """The titles of the proposals."""
+    return [
+        text.split("**")[1] for text in texts(at) if text.startswith(("**1 ·", "**2 ·", "**3 ·"))
+    ]
+
+
+def uses(at):
+    return [one for one in at.button if one.label == USE]
+
+
+def weight(at, name, value):
+    at.slider(key=f"advice-weight-{name}").set_value(value)
+    return go(at)
+
+
+@pytest.mark.nightly
+def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
+    at = opened(known=False)
+    assert any(text.startswith("95 ways are tried") for text in captions(at))
+    assert any(text.startswith("Guessed without any run: ") for text in captions(at))
+    assert not cards(at) and not problems(at)
+    settled(press(at, RUN))
+    assert len(cards(at)) == len(uses(at)) >= 2
+    assert not [one for one in at.button if "again" in one.label], "that was done already"
+    assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
+    (chart,) = at.get("plotly_chart")
+    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
+    assert title.startswith("k = 3: ") and title.endswith(" has the least score")
+    assert len(at.dataframe[0].value) == 95
+    meant = [one.help for one in at.markdown if one.value.startswith("**1 ·")]
+    assert "merge" in meant[0], "what its names stand for"
+
+
+def test_other_weights_rank_anew_without_a_run(opened):
+    at = opened()
+    before = cards(at)
+    assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
+    weight(at, "utility", 0)
+    assert work(at).job is None and cards(at) != before
+    (table,) = at.dataframe
+    assert [*table.value.columns] == [
+        "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
+    ]  # fmt: skip
+
+
+@pytest.mark.nightly
+def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
+    at = opened()
+    settled(press(at, f"Run {len(cards(at))} proposals again"))
+    assert len(work(at).advised.again) == len(cards(at))
+    first = cards(at)
+    weight(at, "utility", 0)
+    assert [one for one in at.button if "again" in one.label]
+    weight(at, "utility", 10)
+    assert cards(at) == first and not [one for one in at.button if "again" in one.label]
+
+
+def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
+    at = opened()
+    before = cards(at)
+    for name in ("utility", "l"):
+        at.slider(key=f"advice-weight-{name}").set_value(0)
+    weight(at, "t", 0)
+    (said,) = warned(at)
+    assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
+    assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
+    press(at, RUN)
+    assert work(at).job is None and problems(at)[0].startswith("All weights are 0")
+    for name in ("l", "t"):
+        at.slider(key=f"advice-weight-{name}").set_value(5)
+    weight(at, "utility", 10)
+    assert cards(at) == before
+
+
+def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
+    at = opened()
+    first = weigh(found[0], [3]).order[0]
+    way = found[0].lines[first].configuration
+    old = work(at)
+    uses(at)[0].click()
+    go(at)
+    new = work(at)
+    assert (new.algorithm, new.strategy, new.k) == ("gaa", way.strategy, 3)
+    assert way.strategy in ("l", "t") or new.metric == way.metric
+    assert button(at, "In use").disabled and new.advised is old.advised
+    assert new.notice.startswith("The settings were taken")
+    press(at, "Back to the settings before")
+    now = work(at)
+    assert (now.metric, now.strategy, now.scope) == (old.metric, old.strategy, old.scope)
+
+
+def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
+    at = opened()
+    assert not at.checkbox, "internal use asks for no l and no t"
+    deciding = work(at).deciding
+    context = with_own(deciding.context, "l", Own(wanted=4.5))
+    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=context))
+    go(at)
+    assert limits_said(work(at)) == "l ≥ 4.5"
+    said = [text for text in texts(at) if "l of at least 4.5" in text]
+    assert len(said) == 1 and "come first" in said[0]
+    require = "In part 1, Use as models makes the next release require them."
+    assert require not in captions(at), "the roots have it"
+    asked = with_own(context, "t", Own(wanted=0))
+    asked = with_own(asked, "l", Own(wanted=50))
+    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=asked))
+    assert require in captions(go(at))
+    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=context))
+    go(at)
+    at.checkbox(key="advice-limited").uncheck()
+    assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]
+
+
+def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
+    at = opened()
+    at.number_input(key=f"advice-low-{work(at).version}").set_value(2)
+    at.number_input(key=f"advice-high-{work(at).version}").set_value(6)
+    assert cards(go(at)) and not warnings(at)
+    at.session_state[WORK] = replace(work(at), tie_seed=4)
+    go(at)
+    assert warned(at) == [
+        "Settings have changed since this was made; press Try every way to renew it."
+    ]
+    assert not cards(at)
+
+
+def test_an_empty_range_is_a_sentence(opened):
+    at = opened(known=False, low=5, high=3)
+    assert warned(at) == ["The range of k from 5 to 3 is empty."] and not problems(at)
+
+
+@pytest.mark.nightly
+def test_a_cancelled_run_changes_nothing(opened):
+    at = opened()
+    before = cards(at)
+    with held_worker():
+        press(at, RUN)
+        job = work(at).job
+        press(at, "Cancel")
+        assert job.wait(20)
+    go(at)
+    assert work(at).job is None and cards(at) == before
+
+
+@pytest.mark.nightly
+def test_without_a_sensitive_column_there_is_one_slider(opened):
+    at = opened(known=False)
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, DECIDE)
+    assert len([one for one in at.slider if one.key.startswith("advice-")]) == 1
+    assert any("only S1 can be followed: 7 ways" in text for text in captions(at))
+    assert not problems(at)
+
+
+def test_what_counts_no_cost_leaves_the_metric(found):
+    work = replace(sample_work("hospital"), metric="total", k=3)
+    assert with_proposal(work, Configuration("distortion", "l")).metric == "total"
+    taken = with_proposal(work, Configuration("ncp", "s3", scope="class"))
+    assert (taken.metric, taken.strategy, taken.scope) == ("ncp", "s3", "class")
+    back = as_before(taken, "settings")
+    assert back.metric == "total" and as_before(work, "settings") is work
+    assert taken.sensitive == "disease" and back.sensitive is None
+
+
+def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
+    weighed = weigh(found[0], [3])
+    first, *others = propose(weighed)
+
+    def about(drawn):
+        def again(lost):
+            return Again(np.ones((2, 1, 3)), np.full((3, 1, 3), lost) * drawn[:, None, None])
+
+        known = {one.place: again(2.0) for one in others} | {first.place: again(1.0)}
+        return Advice(weighed, known, None).about_records
+
+    whole = np.ones(3)
+    assert others and about(whole).startswith("On 3 of 3 tables whose records were drawn again")
+    apart = about(np.array([1, np.nan, 1]))
+    assert apart.startswith("On 2 of 2 tables")
+    assert apart.endswith("1 more cannot meet the models that are required.")
+    assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
+
+
+@pytest.mark.parametrize(
+    ("doing", "said"),
+    [("advising", "The advisor"), ("run", "Anonymise"), ("combining", "Another calculation")],
+)
+def test_what_buttons_wait_for_has_a_name(doing, said):
+    assert under_way(doing) == said
+
+
+# --- the chart ------------------------------------------------------------------------------
+@pytest.mark.parametrize("concern", ["l", "t"])
+def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
+    weighed = weigh(found[0], [3])
+    proposals = propose(weighed)
+    figure = advised_chart(weighed, proposals, concern)
+    points = [
+        (text, x, y)
+        for trace in figure.data
+        if trace.meta == "ways"
+        for text, x, y in zip(trace.text, trace.x, trace.y, strict=True)
+    ]
+    assert sorted(points) == sorted(
+        (line.title, weighed.figures(place)["mean_alteration"], weighed.figures(place)[concern])
+        for place, line in enumerate(weighed.ways)
+    )
+    labels = [note.text for note in figure.layout.annotations]
+    assert labels == [
+        f"<b>{number}</b> {weighed.ways[one.place].title}"
+        for number, one in enumerate(proposals, 1)
+    ]
+    low, high = figure.layout.yaxis.range
+    assert low >= {"l": 1, "t": 0}[concern] and (concern == "l" or high <= 1)
+    left, right = figure.layout.xaxis.range
+    for note in figure.layout.annotations:  # towards the middle, off the ticks
+        assert (note.ay > 0) == (note.y >= (low + high) / 2) and note.y <= high
+        assert (note.ax > 0, note.xanchor) == (
+            (True, "left") if note.x <= (left + right) / 2 else (False, "right")
+        )
+    (front,) = [trace for trace in figure.data if trace.mode == "lines"]
+    on = on_front(weighed, concern)
+    assert sorted(front.x) == sorted(weighed.losses[on, 0]) and list(front.x) == sorted(front.x)
+
+
+def test_the_front_by_hand(found):
+    """Nothing beats the cheapest way, nor the root, which has l and t of the table."""
+    weighed = weigh(found[0], [3])
+    for concern in ("l", "t"):
+        on = on_front(weighed, concern)
+        cheapest = weighed.losses[:, 0] == weighed.losses[:, 0].min()
+        assert on[cheapest].any()
+        assert np.all(weighed.losses[on, 0] <= 100)

@@ -1,0 +1,188 @@
+"""The other way round on the page Decide, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kanon.charts.reverse import reverse_chart, reverse_finding
+from kanon.experiments.greatest_k import WAYS, reverse
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.privacy.t_closeness import TCloseness
+from kanon.studio.decide.greatest_k import model_given, plan_of_reverse, settings_of_reverse
+from kanon.studio.session.requirements import whole_table
+from kanon.studio.session.work import plan_of
+from support.dashboard import (
+    CANCELLED,
+    DATA,
+    button,
+    choose,
+    give_role,
+    go,
+    held_worker,
+    press,
+    problems,
+    settled,
+    warnings,
+    work,
+)
+
+DECIDE, FIND, OUTDATED = (
+    "pages/decide.py",
+    "Find the greatest k",
+    "press Find the greatest k to renew",
+)
+
+
+@pytest.fixture
+def turned(start):
+    """The hospital sample, on the page."""
+    at = start(page=DECIDE)
+    at.button_group(key="decide-part").set_value("reverse")
+    return go(at)
+
+
+def found(at):
+    return settled(press(at, FIND))
+
+
+def texts(at):
+    return "\n".join(one.value.replace("\\", "") for one in [*at.markdown, *at.caption])
+
+
+def charts(at):
+    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return [spec["layout"]["title"]["text"] for spec in specs]
+
+
+def model(at):
+    return model_given(work(at), whole_table(work(at)))
+
+
+def test_the_greatest_k_is_found_with_what_is_given(turned):
+    at = turned
+    assert any("Nothing was looked for yet" in one.value for one in at.info)
+    found(at)
+    assert not problems(at) and not warnings(at)
+    greatest = work(at).greatest
+    assert greatest.model == model(at) and greatest.model.l == 2
+    assert set(greatest.found.ways["way"]) == set(WAYS)
+    (metric,) = at.metric
+    k = greatest.found.greatest_k(20)
+    assert metric.value == ("none" if k is None else str(k))
+    assert charts(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
+    assert "From an alteration of" in texts(at)
+
+
+def test_another_alteration_is_looked_up_and_not_computed_again(turned):
+    at = found(turned)
+    before = work(at).greatest
+    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
+    go(at)
+    assert work(at).greatest is before and at.metric[0].value == "10"
+    assert "costs 100.0 % and has 1 class" in texts(at)
+
+
+def test_another_model_makes_it_outdated_until_it_is_found_again(turned):
+    at = found(turned)
+    choose(at, f"reverse-model-{work(at).version}-entropy-l-diversity", "t-closeness")
+    assert isinstance(model(at), TCloseness)
+    assert OUTDATED in warnings(at)[0] and charts(at), "the old picture stays"
+    found(at)
+    assert not warnings(at) and isinstance(work(at).greatest.model, TCloseness)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [(0.5, "0.5 is not used, as l has to be"), (None, "An empty field is not used")],
+)
+def test_a_number_that_is_not_allowed_is_said_and_changes_nothing(turned, typed, said):
+    at = turned
+    key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"
+    at.number_input(key=key).set_value(typed)
+    go(at)
+    assert said in problems(at)[0] and model(at).l == 2
+    assert at.number_input(key=key).value == typed, "it stays"
+    at.number_input(key=key).set_value(2.0)
+    assert not problems(go(at)) and model(at).l == 2
+
+
+def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):
+    at = turned
+    key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"
+    at.number_input(key=key).set_value(50.0)
+    go(at)
+    assert "cannot be reached" in problems(at)[0] and button(at, FIND).disabled
+
+
+def test_it_can_be_cancelled(turned):
+    at = turned
+    with held_worker():
+        press(at, FIND)
+        assert button(at, FIND).disabled and work(at).doing == "reverse"
+        press(at, "Cancel")
+        assert work(at).notice == CANCELLED and work(at).greatest is None
+    assert not button(settled(at), FIND).disabled
+
+
+def test_what_was_found_is_required_of_the_next_release(turned):
+    at = found(turned)
+    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
+    press(go(at), "Use this k and model")
+    now = work(at)
+    assert now.k == 10 and now.models == (now.greatest.model,)
+    assert (now.algorithm, now.strategy) == ("gaa", "s1")
+    assert "The alteration can be another one" in now.notice
+    press(at, "Back to the settings before")
+    assert not work(at).models and work(at).greatest is now.greatest
+
+
+def test_without_a_sensitive_column_there_is_nothing_to_be_mixed(turned):
+    at = go(turned, DATA)
+    give_role(at, "disease", "insensitive")
+    go(at, DECIDE)
+    assert any("No column is sensitive" in one.value for one in at.info)
+    assert FIND not in [one.label for one in at.button]
+
+
+# --- without a page --------------------------------------------------------------------------
+def test_the_fingerprint_knows_what_matters(start):
+    now = work(start())
+    given = DistinctLDiversity(2, "disease")
+    same = settings_of_reverse(now, given)
+    for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"models": (given,)}):
+        assert settings_of_reverse(replace(now, **change), given) == same, change
+    for change in ({"metric": "total"}, {"tie_seed": 3}, {"cost": "representatives"}):
+        assert settings_of_reverse(replace(now, **change), given) != same, change
+    assert settings_of_reverse(now, DistinctLDiversity(3, "disease")) != same
+
+
+def test_the_picture_says_what_was_found(start):
+    now = work(start())
+    given = DistinctLDiversity(2, "disease")
+    greatest = reverse(plan_of_reverse(now, given), now.table)
+    first = greatest.curve.iloc[0]
+    below = first["alteration"] - 0.1
+    assert "is not reached below" in reverse_finding(greatest, "distinct l ≥ 2", below)
+    assert f"reaches k = {first['k']}" in reverse_finding(
+        greatest, "distinct l ≥ 2", first["alteration"]
+    )
+    figure = reverse_chart(greatest, "<b>", plan_of(now).metric, 100)
+    names = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert names == ["Greatest k", *(card.title for card in WAYS.values())]
+    assert "<b>" not in figure.layout.title.text
+    band = figure.data[0]
+    assert list(band.y) == [*greatest.curve["k"], greatest.curve["k"].iloc[-1]]
+    assert figure.layout.yaxis.type == "log" and figure.layout.yaxis.title.text.startswith("k: ")
+
+
+def test_where_k_is_chosen_it_says_what_to_expect(start):
+    at = start()
+    choose(at, "run-strategy", "k")
+    (chosen,) = [box for box in at.selectbox if box.key == "run-strategy"]
+    assert "S1 reached a larger k" in chosen.help
+    settled(press(at, "Anonymise"))
+    assert not problems(at)
+    assert "S1 reached a larger k" in texts(at), "how it is computed"

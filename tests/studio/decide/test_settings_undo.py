@@ -1,0 +1,170 @@
+"""The way back from settings that a button of the page Decide has taken over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kanon.experiments.sweep import Configuration
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+from kanon.release.context import Context, Own, with_own
+from kanon.schema import Role
+from kanon.studio.data.singling_out import can_be_undone, with_sets_of
+from kanon.studio.decide.advice import with_proposal
+from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
+from kanon.studio.decide.greatest_k import with_reached
+from kanon.studio.decide.settings_undo import as_before, can_go_back
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.requirements import whole_table
+from kanon.studio.session.table_loading import reread, sample_work
+from studio.data.test_persons_page import VISITS, known
+from support.dashboard import (
+    DATA,
+    WORK,
+    as_bytes,
+    button,
+    captions,
+    choose,
+    go,
+    press,
+    upload,
+    work,
+)
+
+DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
+MIXED = EntropyLDiversity(l=2.0, column="disease")
+MODELS = (DistinctLDiversity(2, "disease"), EntropyLDiversity(l=1.5, column="disease"))
+TAKEN = {
+    "purpose": with_wishes,
+    "settings": lambda work: with_proposal(work, Configuration("ncp", "s3", scope="class")),
+    "reverse": lambda work: with_reached(work, MIXED, 4),
+}
+SETTINGS = ("algorithm", "metric", "strategy", "scope", "sensitive", "k", "models")
+
+
+def chosen(work):
+    return {name: getattr(work, name) for name in SETTINGS}
+
+
+@pytest.fixture
+def begun():
+    """The hospital sample with settings of its own, for a release that needs k = 5."""
+    now = replace(sample_work("hospital"), k=3, models=MODELS, algorithm="datafly", metric="total")
+    return with_context(now, Context(release="research"))
+
+
+@pytest.mark.parametrize("part", TAKEN)
+def test_what_a_button_took_is_given_back(begun, part):
+    assert not can_go_back(begun, part) and as_before(begun, part) is begun
+    taken = TAKEN[part](begun)
+    assert chosen(taken) != chosen(begun) and can_go_back(taken, part)
+    back = as_before(taken, part)
+    assert chosen(back) == chosen(begun) and back.notice == "As it was before."
+    assert not can_go_back(back, part)
+
+
+@pytest.mark.parametrize("part", TAKEN)
+def test_what_was_chosen_since_is_not_overwritten(begun, part):
+    taken = TAKEN[part](begun)
+    name = {"purpose": "models", "settings": "strategy", "reverse": "k"}[part]
+    other = {"models": (), "strategy": "s5", "k": 9}[name]
+    since = replace(taken, **{name: other})
+    assert not can_go_back(since, part) and as_before(since, part) is since
+
+
+def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
+    since = replace(TAKEN["purpose"](begun), metric="ncp")
+    back = as_before(since, "purpose")
+    assert (back.metric, back.k, back.models) == ("ncp", begun.k, begun.models)
+
+
+def test_two_presses_in_a_row_are_given_back_at_once(begun):
+    first = with_reached(begun, MIXED, 4)
+    assert chosen(as_before(with_reached(first, MIXED, 6), "reverse")) == chosen(begun)
+    between = replace(first, k=7)
+    again = with_reached(between, MIXED, 6)
+    assert chosen(as_before(again, "reverse")) == chosen(between), "by hand is not lost"
+
+
+def test_the_other_way_round_waits_for_what_was_taken_later(begun):
+    first = TAKEN["reverse"](begun)
+    second = TAKEN["purpose"](first)
+    assert can_go_back(second, "purpose") and not can_go_back(second, "reverse")
+    assert chosen(as_before(as_before(second, "purpose"), "reverse")) == chosen(begun)
+
+
+@pytest.mark.parametrize("part", TAKEN)
+def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
+    taken = TAKEN[part](begun)
+    opened = opened_project(taken, saved_project(taken).encode())
+    changed = taken.deciding.taken[part].changed
+    assert all(getattr(opened, name) == after for name, (_, after) in changed.items())
+    assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
+
+
+def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_hand(begun):
+    given = with_sets_of(begun, ["disease"], Role.QUASI_IDENTIFIER)
+    assert can_be_undone(given)
+    by_hand = replace(given, roles={**given.roles, "disease": Role.INSENSITIVE})
+    assert not can_be_undone(by_hand), "neither what it was, nor what it became"
+    plain = replace(given, models=())
+    opened = opened_project(plain, saved_project(plain).encode())
+    assert opened.roles == plain.roles and not can_be_undone(opened)
+
+
+# --- what no release reaches -------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "wanted", "said"),
+    [
+        ("k", 11, "No release reaches k = 11: the table has 10 records."),
+        ("highest_risk", 11, "No release reaches k = 11"),
+        ("l", 50, "l = 50 for 'disease' cannot be reached"),
+        ("mean_risk", 11, None),
+    ],
+)
+def test_what_no_release_reaches_is_not_required(begun, name, wanted, said):
+    table = whole_table(begun)
+    assert out_of_reach(begun, table) is None
+    context = with_own(begun.deciding.context, name, Own(wanted=wanted))
+    found = out_of_reach(with_context(begun, context), table)
+    assert found is None if said is None else said in found
+
+
+def test_k_of_persons_is_at_most_their_number():
+    work = with_context(known(), Context(release="research"))
+    context = with_own(work.deciding.context, "k", Own(wanted=7))
+    assert out_of_reach(work, None) is None
+    found = out_of_reach(with_context(work, context), None)
+    assert found == "No release reaches k = 7: the table is about 6 persons."
+
+
+# --- on the page -------------------------------------------------------------------------------
+def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
+    at = start(page=DECIDE)
+    assert button(at, USE).disabled, "11 of 10 records"
+    assert "No release reaches k = 11: the table has 10 records." in captions(at)
+    at.button_group(key="decide-release").set_value("research")
+    go(at)
+    before = chosen(work(at))
+    press(at, USE)
+    assert work(at).k == 5 and len(work(at).models) == 2
+    press(at, BACK)
+    assert chosen(work(at)) == before and BACK not in [one.label for one in at.button]
+
+
+def test_too_many_persons_are_said_as_persons(start):
+    at = upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
+    at.session_state[WORK] = replace(work(at), person="patient")
+    go(at, DECIDE)
+    lines = [one.value for one in at.markdown if "the table is about" in one.value]
+    assert lines == 3 * ["No release reaches that: the table is about 6 persons."]
+
+
+def test_another_table_has_no_way_back(start):
+    at = start(page=DECIDE)
+    at.button_group(key="decide-release").set_value("research")
+    press(go(at), USE)
+    choose(at, "frame-sample", "voters")
+    assert not work(at).deciding.taken

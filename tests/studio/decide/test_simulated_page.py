@@ -1,0 +1,237 @@
+"""The simulated study on the page Decide, driven by AppTest; its chart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.base.progress import no_progress
+from kanon.charts.simulated import finding, mean_ranks_chart
+from kanon.experiments.simulated.columns import COLUMNS
+from kanon.experiments.simulated.files import written_study
+from kanon.experiments.simulated.ranks import OVERALL, mean_ranks
+from kanon.experiments.simulated.study import CRITERIA, RUNS, STRATEGIES, Found, run_study, study_of
+from kanon.plan import Plan
+from kanon.run import prepare
+from kanon.studio.decide.simulated import best_said, simulation_of, with_results
+from kanon.studio.session.work import plan_content
+from support.dashboard import (
+    DATA,
+    WORK,
+    button,
+    captions,
+    frame_metric,
+    give_role,
+    go,
+    held_worker,
+    press,
+    problems,
+    settled,
+    with_people,
+    work,
+)
+
+DECIDE = "pages/decide.py"
+RUN, GO_ON = "Run the study", "Go on: {} of 147 results to find"
+
+
+def people(size=40):
+    random = np.random.default_rng(4)
+    ages, sexes = random.integers(20, 60, size), random.choice(["F", "M"], size)
+    ill = random.choice(["flu", "cold"], size)
+    return pd.DataFrame({"age": ages, "sex": sexes, "disease": ill})
+
+
+@pytest.fixture
+def opened(start):
+    """A small table, and the page opened at the study."""
+
+    def open_with(table=None, **fields):
+        at = with_people(start(DATA), people() if table is None else table)
+        for column in ("age", "sex"):
+            give_role(at, column, "quasi-identifier")
+        deciding = replace(work(at).deciding, part="study")
+        at.session_state[WORK] = replace(work(at), deciding=deciding, **fields)
+        return go(at, DECIDE)
+
+    return open_with
+
+
+def invented(runs=RUNS, seed=1):
+    """Results that nobody has computed."""
+    random = np.random.default_rng(seed)
+    return [Found(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
+
+
+def with_known(at, found):
+    """The session as if it had found so much."""
+    key = simulation_of(work(at)).key
+    at.session_state[WORK] = with_results(work(at), key, found)
+    return go(at)
+
+
+def known(at):
+    return simulation_of(work(at)).known(work(at))
+
+
+def titles(at):
+    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return [spec["layout"]["title"]["text"] for spec in specs]
+
+
+def infos(at):
+    return [info.value.replace("\\", "") for info in at.info]
+
+
+def loaded(at, content):
+    """A study file, loaded."""
+    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    at.file_uploader(key=key).set_value(("study.json", content, "application/json"))
+    return go(at)
+
+
+def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
+    at = opened()
+    assert any("Nothing was found with these settings" in text for text in infos(at))
+    assert button(at, RUN) and not titles(at) and not at.table and not problems(at)
+    before = invented(RUNS[:126])
+    at = with_known(at, before)
+    assert any(
+        "So far 126 of 147 results are there; ranked are the 18 of 21 columns" in text
+        for text in captions(at)
+    )
+    (table,) = at.table
+    assert len(table.value) == 18 + 1
+    settled(press(at, GO_ON.format(21)))
+    found, expected = known(at), []
+    plan = Plan.from_content(plan_content(work(at)))
+    run_study(no_progress, study_of(prepare(plan, work(at).table)), RUNS[126:], expected.append)
+    assert set(found) == {*before, *expected}, "nothing is made twice"
+    means = mean_ranks(found)
+    assert finding(means) in titles(at)
+    (table,) = at.table
+    assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
+    assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
+    assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
+    assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["alteration"]]
+    assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in captions(at))
+    assert any(best_said(means) in one.value for one in at.markdown)
+    assert not [one for one in at.button if one.label.startswith(("Run the", "Go on"))]
+    name, make = downloads["study-results-data"]
+    assert name.startswith("study-results-") and len(make().splitlines()) == 1 + 441
+    name, make = downloads["study-file"]
+    assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
+
+
+def test_the_table_ranks_by_what_is_chosen(opened):
+    at = with_known(opened(), invented())
+    (first,) = at.table
+    at.button_group(key="study-criterion").set_value("l_percent")
+    (second,) = go(at).table
+    assert not first.value.equals(second.value) and second.value.index[0].endswith("↑")
+    last = second.value.iloc[-1].tolist()
+    assert last == [f"{x:.1f}" for x in mean_ranks(known(at))["l_percent"]]
+    assert work(at).simulated.criterion == "l_percent"
+
+
+def test_without_a_complete_column_nothing_is_ranked(opened):
+    at = with_known(opened(), invented(RUNS[1:5]))
+    assert not at.table and not titles(at) and button(at, GO_ON.format(143))
+    assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
+
+
+def test_a_cancelled_study_keeps_what_was_found(opened):
+    at = with_known(opened(), invented(RUNS[:7]))
+    with held_worker():
+        press(at, GO_ON.format(140))
+        job = work(at).job
+        job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
+        press(at, "Cancel")
+        assert job.wait(20)
+    go(at)
+    assert work(at).job is None and len(known(at)) == 9
+    assert button(at, GO_ON.format(138))
+    assert "What was found so far is kept." in work(at).notice
+
+
+def test_other_settings_have_a_study_of_their_own(opened):
+    at = with_known(opened(), invented())
+    at.selectbox(key=frame_metric(at)).set_value("total")
+    assert button(go(at), RUN) and not at.table
+    at.button_group(key="study-scope").set_value("class")
+    go(at)
+    assert work(at).simulated.scope == "class"
+    at.selectbox(key=frame_metric(at)).set_value("nllm")
+    assert button(go(at), RUN), "with the merged class"
+    at.button_group(key="study-scope").set_value("table")
+    assert go(at).table, "what was found is still there"
+    give_role(go(at, DATA), "disease", "sensitive")
+    assert go(at, DECIDE).table, "a sensitive column plays no part"
+    assert len(work(at).simulations) == 1
+
+
+def test_whatever_algorithm_is_chosen_greedy_merging_is_studied(opened):
+    at = opened(algorithm="mondrian", strategy="s3")
+    assert button(at, RUN) and not problems(at)
+    assert simulation_of(work(at)).study.task.strategy == "s1"
+
+
+def test_a_study_file_is_loaded_and_gone_on_with(opened):
+    at = opened()
+    simulation, found = simulation_of(work(at)), invented(RUNS[:8])
+    loaded(at, written_study(simulation.made, found))
+    assert set(known(at)) == set(found) and button(at, GO_ON.format(139))
+    assert work(at).notice == "8 results were loaded." and work(at).simulated.uploads == 1
+    assert not problems(at)
+
+
+def test_a_study_of_another_table_is_refused_and_nothing_is_lost(opened):
+    at = with_known(opened(), invented(RUNS[:8]))
+    made = simulation_of(work(at)).made
+    changed = made.model_copy(update={"table": "x", "seed": "7"})
+    before = work(at)
+    loaded(at, written_study(changed, invented()))
+    (said,) = problems(at)
+    assert said.startswith("The study file was made with another table and another seed; a study")
+    assert work(at).simulations is before.simulations
+    loaded(at, b"{")
+    assert problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
+    assert work(at).simulations is before.simulations and at.table
+
+
+def test_three_records_are_too_few(opened):
+    at = opened(people(3))
+    (said,) = problems(at)
+    assert "needs at least 4 records; the table has 3 records" in said
+    assert not [one for one in at.button if one.label == RUN]
+
+
+# --- the chart ------------------------------------------------------------------------------
+def test_the_chart_shows_every_mean_rank():
+    means = mean_ranks(invented())
+    figure = mean_ranks_chart(means)
+    drawn = [trace for trace in figure.data if trace.meta == "ranks"]
+    assert len(drawn) == 4
+    for trace, name in zip(drawn, [*CRITERIA, OVERALL], strict=True):
+        assert list(trace.x) == means[name].tolist()
+        assert list(trace.y) == [one.upper() for one in STRATEGIES]
+        assert list(trace.text) == [f"{x:.2f}" for x in means[name]]
+    assert figure.layout.title.text == finding(means)
+
+
+def test_what_the_chart_finds_is_said_by_hand():
+    names = [*CRITERIA, OVERALL]
+    rows = [[1.0, 6, 6, 4.3], [1.001, 5, 5, 3.7], [7, 1, 1, 3], [4, 4, 1, 3]]
+    means = pd.DataFrame(rows, ["s1", "s2", "s3", "s6"], names)
+    assert finding(means) == (
+        "Best mean rank: S1 and S2 in alteration, S3 in diversity (l), S3 and S6 in distance (t)"
+    )
+    assert best_said(means).startswith("No strategy is ahead in all three criteria")
+    all_best = means.assign(alteration=[2, 2, 1.0, 3])
+    assert best_said(all_best) == "S3 is ahead in all three criteria."
+    alike = best_said(pd.DataFrame(np.ones((2, 4)), ["s1", "s2"], names))
+    assert alike == "Ahead in all three criteria, and level with each other: S1, S2."

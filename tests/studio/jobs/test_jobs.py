@@ -1,0 +1,362 @@
+"""The jobs: worker processes that report, can be stopped, and stay warm."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import types
+
+import numpy as np
+import pytest
+
+from benchmarks.reliability.kills import STAGES, kill_workers
+from kanon.errors import CoverageError
+from kanon.studio.jobs.pool import Jobs
+from kanon.studio.jobs.worker import GAP, Progress
+from support import job_functions
+from support.paths import ROOT
+
+
+def until(condition, timeout=20.0):
+    """Wait for a condition; return what made it true."""
+    end = time.monotonic() + timeout
+    while not (value := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+    return value
+
+
+def finished(job):
+    assert job.wait(20), "waited in vain"
+    return job
+
+
+def gone(pid):
+    """Whether a child of this process has ended and been reaped."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def running_pid(job):
+    """The process of a job that says its number."""
+    return int(until(lambda: job.state == "running" and job.text.isdigit() and job.text))
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Jobs for the tests that look at one job only."""
+    with Jobs() as jobs:
+        yield jobs
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        yield server
+
+
+def test_a_job_returns_its_result(shared):
+    job = finished(shared.submit(job_functions.add, 1, 2))
+    assert (job.state, job.result, job.progress) == ("done", 3, 1.0)
+    assert job.finished and job.error is None and job.exception is None
+    assert job.remaining is None
+
+
+def test_a_running_job_tells_progress_and_time(shared, listener):
+    job = shared.submit(job_functions.wait_for, listener.getsockname()[1])
+    connection, _ = listener.accept()
+    with connection:
+        running_pid(job)
+        assert (job.state, job.progress, job.finished) == ("running", 0.5, False)
+        assert job.seconds > 0 and job.remaining >= 0 and job.result is None
+    finished(job)
+    assert 0 < job.seconds == job.seconds, "a finished job's time stands still"
+
+
+def test_a_kanon_error_arrives_with_its_cells(shared):
+    job = finished(shared.submit(job_functions.refuse))
+    assert job.state == "failed"
+    assert type(job.exception) is CoverageError
+    assert job.exception.cells == ("Alice",)
+    assert job.error == "Column 'name': 'Alice' is not in its tree."
+    assert "Alice" not in str(job.exception)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(job_functions.fail, "TypeError"), (job_functions.leave, "SystemExit")],
+)
+def test_other_exceptions_keep_their_text_to_themselves(shared, function, kind, capfd):
+    job = finished(shared.submit(function))
+    assert job.state == "failed" and job.exception is None
+    assert job.error.startswith(f"The calculation failed ({kind})")
+    output = capfd.readouterr()
+    assert "Alice" not in job.error + output.out + output.err
+
+
+def test_a_result_that_cannot_be_pickled_is_a_failure(shared):
+    assert finished(shared.submit(job_functions.unpicklable)).state == "failed"
+    assert finished(shared.submit(job_functions.add, 1, 1)).result == 2
+
+
+def test_stray_prints_and_reads_reach_nobody(shared, capfd):
+    job = finished(shared.submit(job_functions.babble))
+    assert (job.state, job.result) == ("done", "")
+    output = capfd.readouterr()
+    assert output.out + output.err == ""
+
+
+def test_a_worker_serves_one_job_after_the_other(shared):
+    pids = [finished(shared.submit(job_functions.pid)).result for _ in range(2)]
+    assert pids[0] == pids[1] != os.getpid()
+
+
+def test_large_arguments_and_results_pass(shared):
+    job = finished(shared.submit(job_functions.large, 4_000_000))
+    assert job.result.nbytes == 32_000_000 and job.result[-1] == 3_999_999
+    doubled = finished(shared.submit(job_functions.double, job.result))
+    assert np.array_equal(doubled.result, job.result * 2)
+
+
+def test_the_worker_does_not_run_the_page_script(tmp_path, monkeypatch):
+    script = tmp_path / "app.py"
+    script.write_text("raise SystemExit('the page script ran in the worker')")
+    page = types.ModuleType("__main__")
+    page.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", page)
+    with Jobs() as jobs:
+        assert finished(jobs.submit(job_functions.add, 2, 3)).result == 5
+
+
+def test_the_worker_warms_once():
+    with Jobs(warm=job_functions.warm, threads=1) as jobs:
+        assert finished(jobs.submit(job_functions.warmed)).result is True
+        assert finished(jobs.submit(job_functions.warmed)).result is True
+        loaded = finished(jobs.submit(job_functions.modules)).result
+        assert "streamlit" not in loaded and "multiprocessing" not in loaded
+        expected = os.environ.get("NUMBA_NUM_THREADS", "1")
+        assert finished(jobs.submit(job_functions.threads)).result == expected
+
+
+def test_a_preparation_that_fails_is_told_by_each_job():
+    with Jobs(warm=job_functions.warm_badly) as jobs:
+        for _ in range(2):
+            job = finished(jobs.submit(job_functions.pid))
+            assert job.error == "The worker process could not be prepared (ValueError)."
+
+
+def test_cancelling_a_running_job_ends_its_process():
+    with Jobs() as jobs:
+        job = jobs.submit(job_functions.endless)
+        pid = running_pid(job)
+        job.cancel()
+        assert (job.state, job.error, job.finished) == ("cancelled", None, True)
+        until(lambda: gone(pid), timeout=2)
+        fresh = finished(jobs.submit(job_functions.pid))
+        assert fresh.state == "done" and fresh.result != pid
+        job.cancel()
+        assert finished(jobs.submit(job_functions.pid)).result == fresh.result
+
+
+def test_what_was_handed_over_outlives_a_cancel(listener):
+    with Jobs() as jobs:
+        job = jobs.submit(job_functions.hand_over, listener.getsockname()[1])
+        until(lambda: len(job.parts) == 2)
+        job.cancel()
+        assert (job.state, job.result) == ("cancelled", None)
+        assert job.parts == ("first", ["second"])
+        assert finished(jobs.submit(job_functions.pid)).parts == ()
+
+
+def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
+    with Jobs() as jobs:
+        first = jobs.submit(job_functions.wait_for, listener.getsockname()[1])
+        connection, _ = listener.accept()
+        with connection:
+            second, third, fourth = (jobs.submit(job_functions.say_time) for _ in range(3))
+            assert [job.state for job in (second, third, fourth)] == ["queued"] * 3
+            assert third.text == "Waiting: place 2 in the queue"
+            assert third.seconds == 0 and third.remaining is None
+            second.cancel()
+            assert second.state == "cancelled"
+            assert third.text == "Waiting: place 1 in the queue"
+        finished(first), finished(third), finished(fourth)
+        assert float(third.text) < float(fourth.text)
+        assert second.state == "cancelled" and second.text == "Cancelled"
+
+
+def test_two_slots_run_two_jobs(listener):
+    with Jobs(slots=2) as jobs:
+        port = listener.getsockname()[1]
+        both = [jobs.submit(job_functions.wait_for, port) for _ in range(2)]
+        connections = [listener.accept()[0] for _ in both]
+        assert len({running_pid(job) for job in both}) == 2
+        for connection in connections:
+            connection.close()
+        assert all(finished(job).state == "done" for job in both)
+
+
+def test_a_worker_that_ends_itself_is_reported():
+    with Jobs() as jobs:
+        job = finished(jobs.submit(job_functions.die))
+        assert job.state == "failed"
+        assert job.error.startswith("The worker process ended unexpectedly")
+        assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no signals")
+def test_a_killed_worker_is_reported_and_replaced():
+    with Jobs() as jobs:
+        job = jobs.submit(job_functions.endless)
+        pid = running_pid(job)
+        os.kill(pid, signal.SIGKILL)
+        assert finished(job).error.startswith("The worker process ended unexpectedly")
+        idle = finished(jobs.submit(job_functions.pid)).result
+        assert idle != pid
+        os.kill(idle, signal.SIGKILL)
+        until(lambda: gone(idle))
+        assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
+@pytest.mark.parametrize("elements", [3, 1_000_000], ids=["sent", "partly sent"])
+def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elements):
+    with Jobs() as jobs:
+        idle = finished(jobs.submit(job_functions.pid)).result
+        os.kill(idle, signal.SIGSTOP)  # it lives and is handed the job, but never sees it
+        ended = []
+        job = jobs.submit(job_functions.total, np.ones(elements), after=lambda: ended.append(1))
+        until(lambda: job._worker is not None)
+        os.kill(idle, signal.SIGKILL)
+        assert (finished(job).state, job.error) == ("done", None)
+        total, fresh = job.result
+        assert total == elements
+        assert fresh != idle and gone(idle)
+        assert finished(jobs.submit(job_functions.pid)).result == fresh
+        assert ended == [1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
+def test_a_job_can_be_cancelled_before_its_worker_begins_it():
+    with Jobs() as jobs:
+        idle = finished(jobs.submit(job_functions.pid)).result
+        os.kill(idle, signal.SIGSTOP)
+        job = jobs.submit(job_functions.pid)
+        until(lambda: job._worker is not None)
+        job.cancel()
+        assert finished(jobs.submit(job_functions.pid)).result != idle
+        assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
+    with Jobs(warm=job_functions.die_warming) as jobs:
+        for _ in range(2):
+            job = finished(jobs.submit(job_functions.pid))
+            assert job.state == "failed"
+            assert job.error.startswith("The worker process ended unexpectedly")
+
+
+def test_a_job_that_was_begun_is_not_begun_again(tmp_path):
+    with Jobs() as jobs:
+        trace = tmp_path / "begun"
+        assert finished(jobs.submit(job_functions.leave_a_trace, str(trace))).state == "failed"
+        assert trace.read_text() == "begun "
+
+
+@pytest.mark.nightly
+def test_workers_killed_at_random_moments_leave_nothing():
+    """One per stage of a run; ``make reliability`` kills many more."""
+    found = kill_workers(len(STAGES), seed=1, records=1_500)
+    assert set(found.during) == set(STAGES)
+
+
+def test_a_deadline_ends_the_job():
+    with Jobs() as jobs:
+        finished(jobs.submit(job_functions.pid))
+        job = jobs.submit(job_functions.endless, deadline=0.5)
+        pid = running_pid(job)
+        assert finished(job).state == "failed"
+        assert job.error == "The calculation was stopped: it took longer than 0.5 seconds."
+        until(lambda: gone(pid), timeout=2)
+        assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+
+
+def test_close_ends_everything():
+    jobs = Jobs()
+    running, waiting = jobs.submit(job_functions.endless), jobs.submit(job_functions.pid)
+    pid = running_pid(running)
+    jobs.close()
+    jobs.close()
+    assert running.state == waiting.state == "cancelled"
+    assert gone(pid)
+    assert not any(slot.is_alive() for slot in jobs._slots)
+    with pytest.raises(RuntimeError, match="closed"):
+        jobs.submit(job_functions.pid)
+
+
+def test_what_cannot_be_run_is_refused_at_once(shared):
+    function = types.FunctionType(compile("0", "page", "eval"), {"__name__": "__main__"})
+    with pytest.raises(ValueError, match="__main__"):
+        shared.submit(function)
+    with pytest.raises(ValueError, match="deadline"):
+        shared.submit(job_functions.pid, deadline=0)
+    with pytest.raises(ValueError, match="slot"):
+        Jobs(slots=0)
+
+
+SERVER = """
+import sys
+sys.path[:0] = {paths!r}
+from support import job_functions
+from kanon.studio.jobs.pool import Jobs
+jobs = Jobs()
+job = jobs.submit(job_functions.hold, {port})
+{ending}
+"""
+
+
+@pytest.mark.parametrize("ending", ["job.wait()", "input()"], ids=["killed", "leaves"])
+def test_a_worker_ends_with_its_server(listener, tmp_path, ending):
+    script = SERVER.format(
+        paths=[str(ROOT), str(ROOT / "tests")], port=listener.getsockname()[1], ending=ending
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as server:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(10)
+            assert connection.recv(1) == b"x"
+            if ending == "input()":
+                server.stdin.write(b"\n")
+                server.stdin.flush()
+            else:
+                server.kill()
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1) == b"", "the worker outlived its server"
+        assert server.wait(10) == 0 or ending == "job.wait()"
+        assert server.stderr.read() == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_throttled_but_the_newest_message_arrives():
+    sent = []
+    progress = Progress(sent.append)
+    began = time.monotonic()
+    for step in range(100_000):
+        progress(step / 100_000, "counting")
+    progress(2.0, "last")
+    until(lambda: sent[-1] == ("progress", (1.0, "last")))
+    assert len(sent) <= (time.monotonic() - began) / GAP + 2
+    progress.close()
+    count = len(sent)
+    progress(0.0, "late")
+    assert len(sent) == count
+    assert sent[0] == ("progress", (0.0, "counting"))

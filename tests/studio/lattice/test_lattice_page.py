@@ -1,0 +1,395 @@
+"""The page Lattice: a lattice that is there, a node that is chosen, a release that comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kanon.experiments.exploration
+import kanon.studio.lattice.subject
+from kanon.algorithms.task import no_progress
+from kanon.base.formatting import counted
+from kanon.charts.lattice import WALK_LOOKS
+from kanon.experiments.exploration import explore, outline
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.run import prepare
+from kanon.studio.lattice.sentences import step_said
+from kanon.studio.lattice.subject import (
+    Ready,
+    around,
+    chosen_node,
+    default_columns,
+    lattice_columns,
+    levels_in,
+    taken_in,
+    use_node,
+    with_node,
+)
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import plan_of
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    WORK,
+    captions,
+    give_role,
+    go,
+    held_worker,
+    number,
+    numbers,
+    press,
+    settled,
+    title,
+    warnings,
+    with_people,
+    work,
+)
+
+LATTICE = "pages/lattice.py"
+
+
+def explored_of(session):
+    """The lattice of a session, made without the page."""
+    inside = replace(session, algorithm="optimal")
+    return explore(no_progress, prepare(plan_of(inside), session.table).task())
+
+
+def level_key(at, column):
+    place = list(work(at).roles).index(column)
+    top = work(at).trees[column].height - 1
+    return f"lattice-level-{work(at).version}-{place}-{top}"
+
+
+def levels(at):
+    """What the steppers show."""
+    return tuple(at.number_input(key=level_key(at, name)).value for name in work(at).trees)
+
+
+def step_to(at, column, level):
+    at.number_input(key=level_key(at, column)).set_value(level)
+    return go(at)
+
+
+def texts(at):
+    return " ".join(one.value.replace("\\", "") for one in at.markdown)
+
+
+def links(at):
+    return [one.proto.label for one in at.get("page_link")]
+
+
+def pills(at, key):
+    (found,) = [one for one in at.get("button_group") if one.key == key]
+    return found
+
+
+def choose_pills(at, key, values):
+    pills(at, key).set_value(values)
+    return go(at)
+
+
+# --- the picture ------------------------------------------------------------------------------
+def test_the_lattice_of_the_census_is_simply_there(start):
+    at = start(LATTICE, sample="census")
+    assert title(at) == "Which columns, how far?"
+    explored = explored_of(work(at))
+    assert levels(at) == explored.least
+    found = explored.assessed
+    place = found.places[explored.least]
+    assert number(numbers(at)["Loss"]) == pytest.approx(found.loss[place], abs=0.05)
+    assert number(numbers(at)["k reached"]) == found.reached[place]
+    assert number(numbers(at)["Classes"]) == found.classes[place]
+    assert work(at).job is None, "nothing had to be pressed or waited for"
+    size = next(text for text in captions(at) if text.startswith("Nodes:"))
+    assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
+    assert "about 184" in size
+    assert round(30_000 * np.log10(1080)) == 91_003
+    assert "of 30 000 records: about 10⁹¹⁰⁰³ recodings" in size
+
+
+def test_steppers_choose_a_node(start):
+    at = start(LATTICE)
+    explored = explored_of(work(at))
+    for node in [(3, 2, 0), (0, 2, 0), (0, 0, 0)]:
+        for column, level in zip(explored.attributes, node, strict=True):
+            step_to(at, column, level)
+        assert levels(at) == node
+        place = explored.assessed.places[node]
+        gone = explored.assessed.suppressed[place]
+        assert number(numbers(at)["Suppressed"].split(" (")[0]) == gone
+        assert number(numbers(at)["k reached"]) == explored.assessed.reached[place]
+        assert ("Does not satisfy" in texts(at)) == (gone > 0)
+    gone = explored.assessed.suppressed[explored.assessed.places[0, 0, 0]]
+    assert f"{gone} records would have to be suppressed, and none may be" in texts(at)
+    before, after = at.dataframe[0].value, at.dataframe[1].value
+    assert len(before) == len(after) == 10 - gone, "those in classes that are too small are gone"
+
+
+def test_a_node_that_stands_out_is_chosen_from_a_list(start):
+    at = start(LATTICE)
+    explored = explored_of(work(at))
+    box = at.selectbox(key=f"lattice-go-{work(at).version}")
+    assert box.value == explored.least
+    assert "least loss" in box.options[0] and "minimal" in box.options[0]
+    other = next(node for node in explored.minimal if node != explored.least)
+    box.set_value(other)
+    go(at)
+    assert levels(at) == other
+    assert "minimal: lower any column by one level, and it fails" in texts(at)
+
+
+def test_the_minimal_nodes_are_listed_least_loss_first(start):
+    at = start(LATTICE)
+    explored = explored_of(work(at))
+    table = at.dataframe[2].value
+    rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
+    assert sorted(rows) == sorted(explored.minimal)
+    assert table["Loss, % ↓"].is_monotonic_increasing
+    assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
+        explored.tied
+    )
+
+
+def test_walks_are_told_step_by_step(start):
+    at = start(LATTICE, sample="census")
+    assert "Datafly, step 10" in texts(at) and "Here it stops" in texts(at)
+    (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
+    slider.set_value(3)
+    go(at)
+    assert work(at).lattice.step == 3
+    assert "Datafly, step 3: raises region (" in texts(at)
+    assert "distinct values, the most) to level 1; " in texts(at)
+    assert "Samarati, step 3: height 9 has a node that satisfies" in texts(at)
+    choose_pills(at, "lattice-walks", ["samarati"])
+    assert "Samarati, step 3" in texts(at) and "Datafly, step" not in texts(at)
+
+
+def test_what_was_chosen_survives_another_page(start):
+    at = start(LATTICE)
+    step_to(at, "age", 3)
+    choose_pills(at, "lattice-walks", ["datafly"])
+    node = levels(at)
+    go(at, DATA)
+    go(at, LATTICE)
+    assert levels(at) == node
+    assert pills(at, "lattice-walks").value == ["datafly"]
+
+
+# --- a release --------------------------------------------------------------------------------
+def test_use_this_one_leads_to_a_release_at_these_levels(start):
+    at = start(LATTICE)
+    explored = explored_of(work(at))
+    node = (3, 3, 0)
+    assert explored.assessed.satisfying[explored.assessed.places[node]]
+    for column, level in zip(explored.attributes, node, strict=True):
+        step_to(at, column, level)
+    settled(press(at, "Use this one"))
+    assert work(at).algorithm == "levels"
+    done = work(at).result.release(work(at).k)
+    assert done.recoding.trace.node == node
+    assert "See the release" in links(at)
+    go(at, ANONYMISE)
+    loss = explored.assessed.loss[explored.assessed.places[node]]
+    assert number(numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
+
+
+def test_of_mingens_tied_nodes_the_chosen_one_is_its_preference(start):
+    at = start(LATTICE)
+    explored = explored_of(work(at))
+    node = explored.tied[0]
+    at.session_state[WORK] = with_node(work(at), explored, node)
+    go(at)
+    settled(press(at, "Use this one"))
+    assert work(at).algorithm == "mingen"
+    assert work(at).result.release(2).recoding.trace.node == node
+
+
+def test_a_node_that_does_not_satisfy_cannot_be_used(start):
+    at = start(LATTICE)
+    step_to(at, "age", 0)
+    (use,) = [one for one in at.button if one.label == "Use this one"]
+    assert use.disabled
+
+
+def test_with_suppression_more_nodes_satisfy(start):
+    at = start(LATTICE)
+    plain = explored_of(work(at))
+    at.number_input(key=f"lattice-suppression-{work(at).version}").set_value(30.0)
+    go(at)
+    explored = explored_of(work(at))
+    assert explored.limit == 3
+    assert explored.assessed.satisfying.sum() > plain.assessed.satisfying.sum()
+    assert levels(at) == explored.least
+    settled(press(at, "Use this one"))
+    assert work(at).algorithm == "levels"
+    assert work(at).result.release(2).recoding.trace.node == explored.least
+    gone = explored.assessed.suppressed[explored.assessed.places[explored.least]]
+    assert work(at).result.release(2).recoding.suppressed_records == gone
+
+
+# --- some columns -----------------------------------------------------------------------------
+def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
+    at = start(LATTICE)
+    key = f"lattice-columns-{work(at).version}"
+    choose_pills(at, key, ["age", "sex"])
+    assert lattice_columns(work(at)) == ("age", "sex")
+    assert any("Nodes: 4 · 2 = 8" in text for text in captions(at))
+    (use,) = [one for one in at.button if one.label == "Use this one"]
+    assert use.disabled and "Take in all quasi-identifiers" in texts(at)
+    press(at, "Take in all")
+    assert lattice_columns(work(at)) == ("age", "zip", "sex")
+    assert any("= 32" in text for text in captions(at))
+    choose_pills(at, key, [])
+    assert lattice_columns(work(at)) == ("age", "zip", "sex"), "an empty choice is the usual one"
+
+
+def test_new_columns_are_taken_in_at_their_original_values():
+    session = sample_work("hospital")
+    session = replace(session, lattice=replace(session.lattice, columns=("age", "sex")))
+    explored = explored_of(replace(session, roles={**session.roles, "zip": session.roles["name"]}))
+    session = with_node(session, explored, (2, 1))
+    assert taken_in(session, explored).lattice.node == {"age": 2, "zip": 0, "sex": 1}
+
+
+def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
+    session = sample_work("census")
+    assert len(default_columns(session)) == 6
+    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 100)
+    assert default_columns(session) == ("age", "sex", "region", "education")
+    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 1)
+    assert default_columns(session) == ("age",)
+
+
+# --- large lattices ---------------------------------------------------------------------------
+def test_a_larger_lattice_is_explored_by_a_worker(start, monkeypatch):
+    monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
+    at = start(LATTICE)
+    job = work(at).job
+    assert job is not None and work(at).doing == "lattice"
+    assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
+    settled(at)
+    explored = explored_of(work(at))
+    assert work(at).found_lattice.explored.minimal == explored.minimal
+    assert levels(at) == explored.least
+    assert work(at).job is None
+    go(at)
+    assert work(at).job is None, "it is not explored again"
+
+
+def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch):
+    monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
+    with held_worker():
+        at = start(LATTICE)
+        press(at, "Cancel")
+        go(at)
+    assert work(at).job is None and work(at).found_lattice is None
+    settled(press(at, "Explore this lattice"))
+    assert work(at).found_lattice is not None
+
+
+def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
+    monkeypatch.setattr(kanon.experiments.exploration, "COMPLETE", 10)
+    at = start(LATTICE)
+    assert "Datafly, step 4" in texts(at) and "Samarati: It would count whole heights" in texts(at)
+    assert "k reached" in numbers(at), "the chosen node is counted by itself"
+    assert len(at.get("plotly_chart")) == 2
+    step_to(at, "age", 0)
+    assert "Does not satisfy" in texts(at)
+
+
+# --- what cannot be ---------------------------------------------------------------------------
+def test_without_quasi_identifiers_the_way_to_choose_some_is_shown(start):
+    at = start(DATA)
+    for column in ("age", "zip", "sex"):
+        give_role(at, column, "insensitive")
+    go(at, LATTICE)
+    assert "no levels to choose" in at.info[0].value
+    assert "Choose roles on Data" in links(at)
+
+
+def test_a_k_beyond_the_records_is_said(start):
+    at = start(LATTICE)
+    at.session_state[WORK] = replace(work(at), k=11)
+    go(at)
+    assert "11" in warnings(at)[0] and "10 records" in warnings(at)[0].replace("\\", "")
+
+
+def test_models_and_suppression_are_said_with_a_way_out(start):
+    at = start(LATTICE)
+    model = DistinctLDiversity(2, "disease")
+    at.session_state[WORK] = replace(work(at), models=(model,), suppression=0.2)
+    go(at)
+    assert "suppressed" in warnings(at)[0]
+    press(at, "Suppress nothing")
+    assert work(at).suppression == 0.0
+    assert warnings(at) == [] and "k reached" in numbers(at)
+
+
+def test_columns_may_be_called_what_they_like(start):
+    name = "<b>![x](http://a.b)_ $2^2$"
+    table = pd.DataFrame({name: ["x", "y"] * 10, "zip": [*"abcde"] * 4, "ill": ["u"] * 20})
+    at = with_people(start(DATA), table)
+    for column in (name, "zip"):
+        give_role(at, column, "quasi-identifier")
+    go(at, LATTICE)
+    assert levels(at)
+    assert "<b>![x]" not in " ".join(one.value for one in at.markdown)
+
+
+# --- what a browser sends ---------------------------------------------------------------------
+def test_only_nodes_of_the_lattice_can_be_chosen():
+    session = sample_work("hospital")
+    explored = explored_of(session)
+    chosen = with_node(session, explored, levels_in("3 2 1"))
+    assert chosen_node(chosen, explored) == (3, 2, 1)
+    for given in ("9 9 9", "1 1", "", "a b c", "1 1 -1", None, 3, {"0": 1}, "1" * 5000):
+        assert with_node(session, explored, levels_in(given)) is session
+    assert with_node(session, explored, None) is session
+
+
+def test_a_node_that_is_used_is_named_by_its_columns():
+    session = sample_work("hospital")
+    explored = explored_of(session)
+    used = use_node(session, explored, (3, 3, 1))
+    assert used.algorithm == "levels" and used.node == {"age": 3, "zip": 3, "sex": 1}
+    assert plan_of(used).algorithm.node == used.node
+
+
+def test_each_walk_begins_and_ends_in_words():
+    explored = explored_of(sample_work("hospital"))
+    for walk in explored.walks:
+        assert step_said(explored, walk, None) == step_said(explored, walk, 99)
+        assert "Here it stops" in step_said(explored, walk, None)
+    assert step_said(explored, explored.walk("samarati"), 0) == "Samarati has not begun yet."
+    assert "starts from the original values" in step_said(explored, explored.walk("datafly"), 0)
+    assert set(WALK_LOOKS) == {walk.algorithm for walk in explored.walks}
+
+
+def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
+    explored = explored_of(replace(sample_work("hospital"), k=5))
+    walk = explored.walk("datafly")
+    assert walk.steps[-1].suppressed > explored.limit == 0, "it may leave out k records"
+    said = step_said(explored, walk, None)
+    assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
+    assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)
+
+
+def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_time_for(
+    monkeypatch,
+):
+    session = replace(sample_work("hospital"), algorithm="optimal")
+    prepared = prepare(plan_of(session), session.table)
+    one = Ready(prepared, prepared.task(), "", outline(prepared.task()))
+
+    def counted_around():
+        found = around(one, one.outline, (1, 1, 0))
+        return {int(abs(node - np.array([1, 1, 0])).sum()) for node in found.nodes}
+
+    assert counted_around() == {0, 1, 2}, "two steps up and down"
+    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 8 * prepared.classes.n_classes)
+    assert counted_around() == {0, 1}
+    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 0)
+    assert counted_around() == {0}, "the chosen node always"

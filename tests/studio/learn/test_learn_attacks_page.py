@@ -1,0 +1,207 @@
+"""The part of the page Learn that plays out attacks, driven by AppTest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kanon.studio.learn.attacks_panel import own_case
+from kanon.studio.learn.attacks_state import AttackView
+from kanon.studio.session.table_loading import sample_work
+from kanon.teaching.attacked import preset
+from kanon.teaching.attacks import ATTACKS, attack, targets
+from kanon.teaching.case import texts_of
+from support.dashboard import (
+    APP,
+    DATA,
+    WORK,
+    anonymised,
+    as_bytes,
+    choose,
+    frame_k,
+    give_role,
+    go,
+    upload,
+    work,
+)
+
+LEARN = "pages/learn.py"
+
+
+@pytest.fixture(scope="module")
+def page(workers):
+    """The page, opened once."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.session_state[WORK] = sample_work("hospital", version=1)
+    return go(go(at), LEARN)
+
+
+def at_attack(at, **fields):
+    """The page at an attack."""
+    lessons = replace(work(at).lessons, part="attacks", attack=AttackView(**fields))
+    at.session_state[WORK] = replace(work(at), lessons=lessons)
+    return go(at)
+
+
+def forth(at):
+    """One step on."""
+    at.button(key="attack-next").click()
+    return go(at)
+
+
+def texts(at):
+    return [one.value.replace("\\", "").replace("**", "") for one in at.markdown]
+
+
+def findings(at):
+    return [one.value.replace("\\", "") for one in [*at.error, *at.success]]
+
+
+def infos(at):
+    return [one.value.replace("\\", "") for one in at.info]
+
+
+def rows(table):
+    """What a table shows, as text."""
+    frame = table.value
+    return [[str(cell).replace("\\", "") for cell in row] for row in frame.to_numpy().tolist()]
+
+
+def marked(at, place=0):
+    """The positions of the records with each sign in a table of the page."""
+    signs = [row[0] for row in rows(at.table[place])]
+    return (
+        tuple(number for number, sign in enumerate(signs) if sign == "● fits"),
+        tuple(number for number, sign in enumerate(signs) if sign == "✗ ruled out"),
+    )
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
+    case = preset(kind)
+    scene = attack(kind, case)
+    at = at_attack(page, kind=kind)
+    released = [texts_of(case.released[name]) for name in case.released]
+    shown = rows(at.table[0])
+    assert [row[1:] for row in shown] == [list(row) for row in zip(*released, strict=True)]
+    assert marked(at) == ((), ()) and findings(at) == []
+    assert f"{case.k}-anonymous" in texts(at)[-1]
+    person = next(one for one in targets(kind, case) if one.known == scene.known)
+    at = forth(at)
+    (known,) = [text for text in texts(at) if text.startswith("2. What the attacker knows.")]
+    assert person.name in known
+    assert all(f"{name} {value}" in known for name, value in scene.known.items())
+    assert all(value in known for value in scene.ruled_out)
+    assert marked(at) == ((), ())
+    at = forth(at)
+    out = tuple(place for place in scene.fits if place not in scene.left)
+    assert marked(at) == (scene.left, out) and findings(at) == []
+    at = forth(at)
+    assert findings(at) == [scene.finding] and scene.told and at.error
+    before, after = (dict(shares) for shares in (scene.before, scene.after))
+    assert rows(at.table[1]) == [
+        [value, f"{100 * before[value]:.1f} %", f"{100 * after.get(value, 0):.1f} %"]
+        for value in before
+    ]
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
+    scene = attack(kind, preset(kind))
+    at = forth(at_attack(page, kind=kind, step=4))
+    assert at.button(key="attack-next").disabled
+    assert scene.prevention.sentence in texts(at)
+    again = attack(kind, scene.prevention.case, scene.known, scene.ruled_out)
+    assert findings(at) == [scene.finding, again.finding] and not again.told
+    assert marked(at, 0)[0] == scene.left and marked(at, 1)[0] == again.left
+    at.button(key="attack-back").click()
+    assert work(go(at)).lessons.attack.step == 4
+
+
+def test_in_large_type_one_step_is_told_at_a_time(page):
+    at = at_attack(page, kind="homogeneity", step=4)
+    assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
+    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=True))
+    at = go(at)
+    assert [text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")] == [
+        "4. What follows."
+    ]
+    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=False))
+
+
+def test_another_person_and_other_knowledge_are_attacked(page):
+    case = preset("background")
+    at = at_attack(page, kind="background", step=4)
+    at = choose(at, "attack-person-background-False-1", 3)
+    person = targets("background", case)[3]
+    assert findings(at) == [attack("background", case, person.known).finding]
+    at.multiselect(key="attack-out-background-False-1").set_value(["asthma", "diabetes"])
+    at = go(at)
+    scene = attack("background", case, person.known, ["asthma", "diabetes"])
+    assert findings(at) == [scene.finding] and scene.told
+    at.multiselect(key="attack-out-background-False-1").set_value([])
+    assert findings(go(at)) == [attack("background", case, person.known, ()).finding]
+
+
+def test_everything_that_is_known_ruled_out_is_told(page):
+    at = at_attack(page, kind="background", step=4, ruled_out=tuple(preset("background").values))
+    (finding,) = findings(at)
+    assert "all are ruled out" in finding and at.success
+
+
+def test_choosing_another_attack_begins_its_story_anew(page):
+    at = at_attack(page, kind="background", step=4, person=3, ruled_out=("asthma",))
+    at.button_group(key="attack-kind").set_value("skewness")
+    assert work(go(at)).lessons.attack == AttackView(kind="skewness")
+    assert go(go(at, DATA), LEARN).button_group(key="attack-kind").value == "skewness"
+
+
+def test_the_release_that_is_worked_on_is_attacked(page):
+    at = at_attack(page, kind="homogeneity", own=True, step=4)
+    assert infos(at) == [
+        "There is no release with the settings of now; press Anonymise on the page Anonymise."
+    ]
+    at = go(anonymised(at), LEARN)
+    case = own_case(work(at))
+    assert case.k >= work(at).k == 2 and len(case.released) == 10
+    assert findings(at) == [attack("homogeneity", case).finding]
+    at.number_input(key=frame_k(at)).set_value(3)
+    at = go(at)
+    assert work(at).k == 3
+    assert findings(at) == [attack("homogeneity", own_case(work(at))).finding]
+
+
+def small(table, **roles):
+    """A table of the user's own, on the page."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.session_state[WORK] = sample_work("hospital", version=1)
+    at = upload(go(go(at), DATA), "own.csv", as_bytes(table, "csv"))
+    for name, role in roles.items():
+        give_role(at, name, role)
+    return at_attack(go(at, LEARN), own=True, kind="homogeneity", step=4)
+
+
+def test_a_table_that_cannot_be_attacked_says_why(workers):
+    many = pd.DataFrame({"age": [*range(31)], "ill": ["flu"] * 31})
+    at = small(many, age="quasi-identifier", ill="sensitive")
+    assert infos(at)[0].startswith("The table that you work on has 31 records; an attack")
+    few = pd.DataFrame({"age": [1, 2, 3, 4], "ill": ["flu"] * 4})
+    at = small(few, age="quasi-identifier", ill="insensitive")
+    assert "No column of the table that you work on is sensitive" in infos(at)[0]
+
+
+def test_cells_and_names_are_text_and_nothing_else(workers):
+    strange = "**b** $x$ <script>alert(1)</script> ![i](http://a.b/c)"
+    table = pd.DataFrame({"[a](b)": ["1", "1", "2", "2"], "ill": [strange, strange, "flu", "`"]})
+    at = small(table, **{"[a](b)": "quasi-identifier", "ill": "sensitive"})
+    at = go(anonymised(at), LEARN)
+    said = [one.value for one in [*at.markdown, *at.error, *at.success, *at.caption]]
+    said += [str(cell) for one in at.table for cell in one.value.to_numpy().ravel()]
+    said += [str(name) for one in at.table for name in one.value.columns]
+    theirs = [text for text in said if "script" in text or "(b" in text]
+    assert len(theirs) > 4
+    assert not [text for text in theirs if re.search(r"(?<!\\)[<>$`!_\[\]]", text)]

@@ -1,0 +1,451 @@
+"""Exercises on the page Learn: a student's way, and a teacher's, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kanon.__main__ import main
+from kanon.studio.jobs import runner
+from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.session.table_loading import sample_work
+from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
+from kanon.teaching.handout import handout, sheets_of
+from support import dashboard
+from support.dashboard import APP, DATA, WORK, go, press, problems, settled, work
+
+LEARN = "pages/learn.py"
+SET = read_exercises(BUILT_IN)
+SOLUTIONS = {each.id: each.solution(SET.table_of(each)) for each in SET.questions}
+RIGHT = Answers(set=SET.fingerprint, student="Ada", answers=SOLUTIONS)
+WRONG = Answers(
+    set=SET.fingerprint, student="Bo", answers={"count": 5, "levels": {"gender": 1, "race": 2}}
+)
+
+
+@pytest.fixture(scope="module")
+def session(workers):
+    """The page, opened once; each test begins with nothing answered."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.session_state[WORK] = sample_work("hospital", version=1)
+    return go(go(at), LEARN)
+
+
+@pytest.fixture
+def page(session):
+    """The exercises as a student finds them."""
+    return opened(session)
+
+
+def opened(at, **fields):
+    lessons = replace(work(at).lessons, part="exercises", exercises=ExercisesView(**fields))
+    at.session_state[WORK] = replace(work(at), lessons=lessons, problem=None, notice=None)
+    return go(at)
+
+
+def view(at):
+    return work(at).lessons.exercises
+
+
+def attempt(at, exercises=SET):
+    return view(at).attempts[exercises.fingerprint]
+
+
+def place(at, name, exercises=SET):
+    """The place of a question."""
+    return [each.id for each in exercises.questions].index(name)
+
+
+def to(at, name):
+    """Go to a question, or to handing in."""
+    where = len(SET.questions) if name == "hand in" else place(at, name)
+    at.button_group(key=f"exercise-place-{SET.fingerprint}").set_value(where)
+    return go(at)
+
+
+def key(at, what, name, *more):
+    return "-".join(map(str, (f"exercise-{what}-{SET.fingerprint}", place(at, name), *more)))
+
+
+def said(at):
+    """What was said of an answer."""
+    return [one.value.replace("\\", "") for one in [*at.success, *at.warning, *at.error]]
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def marked(name, answer):
+    """What the library says of an answer, in the words of the page."""
+    (question,) = [each for each in SET.questions if each.id == name]
+    mark = question.mark(SET.table_of(question), answer)
+    return f"{mark.share * question.points:.4g} of {question.points:g}: {mark.sentence}"
+
+
+# --- a student ------------------------------------------------------------------------------
+def test_a_number_is_typed_and_checked(page):
+    at = to(page, "count")
+    at.number_input(key=key(at, "number", "count")).set_value(3.0)
+    at = press(go(at), "Check")
+    assert said(at) == [marked("count", 3)] and at.error
+    at.number_input(key=key(at, "number", "count")).set_value(float(SOLUTIONS["count"]))
+    at = go(at)
+    assert said(at) == []  # the mark was of another answer
+    at = press(at, "Check")
+    assert said(at) == [marked("count", SOLUTIONS["count"])] and at.success
+    assert attempt(at).answers == {"count": SOLUTIONS["count"]}
+
+
+def test_what_was_not_answered_is_called_so(page):
+    at = press(to(page, "count"), "Check")
+    assert said(at) == ["0 of 1: Not answered."]
+
+
+def test_a_share_is_typed_with_its_decimals(page):
+    at = to(page, "price")
+    at.number_input(key=key(at, "number", "price")).set_value(SOLUTIONS["price"])
+    at = press(go(at), "Check")
+    assert said(at) == [marked("price", SOLUTIONS["price"])] and at.success
+    assert len(at.get("image")) == 2  # the trees, to work it out
+
+
+def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
+    (question,) = [each for each in SET.questions if each.id == "partner"]
+    options = question.options(SET.table_of(question))
+    right = options.index(tuple(SOLUTIONS["partner"]))
+    wrong = next(number for number in range(len(options)) if number != right)
+    at = to(page, "partner")
+    assert not [one for one in at.button if one.label == "Show the best"]
+    at.radio(key=key(at, "choice", "partner")).set_value(wrong)
+    at = press(press(go(at), "Check"), "Show the best")
+    assert said(at) == [marked("partner", list(options[wrong]))]
+    assert [one.value.replace("\\", "") for one in at.info] == [
+        question.solved(SET.table_of(question))
+    ]
+    at.radio(key=key(at, "choice", "partner")).set_value(right)
+    at = press(go(at), "Check")
+    assert said(at) == [marked("partner", SOLUTIONS["partner"])] and at.success and not at.info
+
+
+def test_levels_show_the_table_that_they_make(page):
+    at = to(page, "levels")
+    assert any("6 classes" in text and "6 too small" in text for text in texts(at))
+    best = SOLUTIONS["levels"]
+    for number, level in enumerate(best.values()):
+        at.number_input(key=key(at, "level", "levels", number)).set_value(level)
+        at = go(at)
+    assert attempt(at).answers["levels"] == best
+    assert any("alteration **50.0 %**" in text for text in texts(at))
+    cells = [str(cell) for cell in at.table[0].value["race"]]
+    assert cells == ["mammals"] * 6
+    assert said(press(at, "Check")) == [marked("levels", best)] and at.success
+
+
+def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
+    at = to(page, "animals")
+    boxes = {name: key(at, "value", "animals", 0, j) for j, name in enumerate(("gender", "race"))}
+    assert at.selectbox(key=boxes["race"]).options == ["cat", "felidae", "mammals"]
+    at = press(at, "Check")
+    assert said(at) == [
+        marked(
+            "animals",
+            [
+                dict(zip(("gender", "race"), each, strict=True))
+                for each in SET.made["animals-v21"].frame.to_numpy()
+            ],
+        )
+    ]
+    at.button(key="exercise-raise-1").click()
+    at = go(at)
+    assert at.selectbox(key=boxes["race"]).value == "felidae"
+    best = SOLUTIONS["animals"]
+    for number, record in enumerate(best):
+        for j, value in enumerate(record.values()):
+            at.selectbox(key=key(at, "value", "animals", number, j)).set_value(value)
+            at = go(at)
+    assert attempt(at).answers["animals"] == best
+    assert said(press(at, "Check")) == [marked("animals", best)] and at.success
+    at.button(key="exercise-raise-0").click()
+    at = press(go(at), "Check")
+    assert at.warning and said(at) == [marked("animals", attempt(at).answers["animals"])]
+    assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
+
+
+def test_records_that_look_alike_are_one_row_with_their_sensitive_values(page):
+    at = to(page, "hospital")
+    table = SET.made["hospital"]
+    values = [one for one in at.selectbox if one.key.startswith("exercise-value-")]
+    assert len(values) == 3 * table.classes.n_classes
+    assert "asthma, diabetes" in texts(at)
+    assert not [text for text in texts(at) if "Agnes" in text]
+
+
+def test_beginning_anew_can_be_undone(page):
+    at = to(page, "animals")
+    at.button(key="exercise-raise-1").click()
+    at = go(at)
+    raised = attempt(at).answers["animals"]
+    at = press(at, "Begin anew")
+    assert "animals" not in attempt(at).answers
+    at = press(at, "Undo")
+    assert attempt(at).answers["animals"] == raised
+
+
+def test_answers_survive_other_pages_questions_tables_and_errors(page):
+    at = to(page, "count")
+    at.number_input(key=key(at, "number", "count")).set_value(2.0)
+    at = press(go(at), "Check")
+    at = to(at, "animals")
+    at.button(key="exercise-raise-1").click()
+    at = go(at)
+    kept = attempt(at)
+    at = go(go(at, DATA), LEARN)
+    at = to(at, "count")
+    assert attempt(at).answers == kept.answers and said(at) == [marked("count", 2)]
+    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
+        ("answers.json", b"{", "application/json")
+    )
+    at = go(at)
+    assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
+    assert attempt(at).answers == kept.answers
+    at = dashboard.with_people(go(at, DATA))
+    assert work(at).title == "people.csv"
+    assert attempt(at).answers == kept.answers
+    at.session_state[WORK] = replace(
+        sample_work("hospital", version=work(at).version + 1), lessons=work(at).lessons
+    )
+    assert said(go(at, LEARN)) == [marked("count", 2)]
+
+
+def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
+    at = to(page, "hand in")
+    assert "0 of 22 points" in [one.value for one in at.subheader]
+    assert dashboard.button(at, "Download the answers").disabled
+    uploader = f"exercise-go-on-{view(at).uploads}"
+    at.file_uploader(key=uploader).set_value(("a.json", RIGHT.to_json().encode(), "text/plain"))
+    at = go(at)
+    assert [one.value for one in at.info] == ["The answers are here again\\."]
+    assert "22 of 22 points" in [one.value for one in at.subheader]
+    assert at.text_input(key="exercise-student").value == "Ada"
+    marks = score(SET, RIGHT).marks
+    shown = at.table[0].value
+    assert [str(cell).replace("\\", "") for cell in shown["why"]] == [one.sentence for one in marks]
+    at.text_input(key="exercise-student").set_value("  Chi ")
+    at = go(at)
+    name, made = downloads["exercise-answers"]
+    assert re.fullmatch(r"answers-[0-9a-f]{12}\.json", name)
+    assert read_answers(made()) == RIGHT.model_copy(update={"student": "Chi"})
+
+
+def test_answers_to_another_set_change_nothing(page):
+    at = to(page, "count")
+    at.number_input(key=key(at, "number", "count")).set_value(2.0)
+    at = go(at)
+    before = attempt(at)
+    other = Answers(set="0" * 16, student="Eve", answers={})
+    uploader = f"exercise-go-on-{view(at).uploads}"
+    at.file_uploader(key=uploader).set_value(("a.json", other.to_json().encode(), "text/plain"))
+    at = go(at)
+    assert problems(at) == [
+        "These answers are to another exercise set, '0000000000000000'; this one, "
+        f"'First steps in k-anonymity', is '{SET.fingerprint}'."
+    ]
+    assert attempt(at) is before and view(at).student == ""
+
+
+def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
+    odd = {"animals": ["no"], "levels": {"race": 9}, "count": 10**400, "partner": "(F, Lion)"}
+    given = Answers(set=SET.fingerprint, student="Odd", answers=odd)
+    uploader = f"exercise-go-on-{view(page).uploads}"
+    page.file_uploader(key=uploader).set_value(("a.json", given.to_json().encode(), "text/plain"))
+    at = go(page)
+    for name in odd:
+        at = press(to(at, name), "Check")
+        assert said(at) == [marked(name, odd[name])]
+
+
+# --- another set ----------------------------------------------------------------------------
+STRANGE = "**b** $x$ <script>alert(1)</script> ![i](http://a.b/c) `c` :red[d]"
+
+
+def strange_set():
+    """A set whose every text tries to be more than text."""
+    race, ill = f"{STRANGE} race", f"{STRANGE} ill"
+    nodes = [{"name": f"{STRANGE} *"}] + [
+        {"name": f"{STRANGE} {name}", "parent": f"{STRANGE} *"} for name in ("cat", "dog")
+    ]
+    records = [[f"{STRANGE} {name}", STRANGE] for name in ("cat", "cat", "dog")]
+    columns = {
+        race: {"role": "quasi-identifier", "nodes": nodes},
+        ill: {"role": "sensitive"},
+    }
+    asked = {"table": STRANGE, "text": STRANGE}
+    return {
+        "format": "kanon-exercises",
+        "version": 1,
+        "title": STRANGE,
+        "author": STRANGE,
+        "tables": {STRANGE: {"columns": columns, "records": records}},
+        "questions": [
+            asked | {"id": "<b>a</b>", "kind": "recode", "k": 2},
+            asked | {"id": "$b$", "kind": "levels", "k": 2},
+            asked | {"id": "`c`", "kind": "number", "number": "k"},
+            asked | {"id": "[d](e)", "kind": "choice", "choose": "smallest"},
+        ],
+    }
+
+
+def load_set(at, content):
+    box = at.file_uploader(key=f"exercise-set-{view(at).uploads}")
+    box.set_value(("set.json", content, "application/json"))
+    return settled(go(at))
+
+
+def test_the_texts_of_a_set_are_text_and_nothing_else(page):
+    at = load_set(page, json.dumps(strange_set()).encode())
+    assert problems(at) == [] and view(at).opened is not None
+    theirs = []
+    for number in range(5):
+        at.session_state[WORK] = replace(
+            work(at),
+            lessons=replace(work(at).lessons, exercises=replace(view(at), place=number)),
+        )
+        at = go(at)
+        if number < 4:
+            at = press(at, "Check")
+            at = press(at, "Show the best")
+        found = [one.value for one in [*at.markdown, *at.info, *at.error, *at.success, *at.caption]]
+        found += [one.value for one in at.subheader]
+        found += [str(cell) for one in at.table for cell in one.value.to_numpy().ravel()]
+        found += [str(name) for one in at.table for name in one.value.columns]
+        found += [option for one in at.radio for option in one.options]
+        found += [one.label for one in [*at.number_input, *at.selectbox]]
+        theirs += [text for text in found if "alert" in text]
+    assert len(theirs) > 30
+    ours = (":red[**", ":green[**")  # the classes of the table, drawn by the page
+    assert not [
+        text
+        for text in theirs
+        if not text.startswith(ours) and re.search(r"(?<!\\)[<>$`!_\[\]]", text)
+    ]
+
+
+def test_opening_a_set_can_be_cancelled(page):
+    at = to(page, "count")
+    with dashboard.held_worker():
+        box = at.file_uploader(key=f"exercise-set-{view(at).uploads}")
+        box.set_value(("set.json", json.dumps(strange_set()).encode(), "application/json"))
+        at = go(at)
+        assert at.file_uploader(key=f"exercise-class-{view(at).uploads}").disabled
+        assert "A calculation is under way; files can be given when it has ended." in [
+            one.value for one in at.caption
+        ]
+        at = settled(press(at, "Cancel"))
+    assert dashboard.problems(at) == []
+    assert [one.value for one in at.info] == ["Opening was cancelled\\; nothing was changed\\."]
+    assert view(at).opened is None and view(at).place == place(at, "count")
+
+
+def test_a_column_may_be_called_as_one_of_the_page(page):
+    columns = {
+        "class": {"role": "sensitive"},
+        "c1": {"role": "quasi-identifier", "nodes": [{"name": "*"}, {"name": "a", "parent": "*"}]},
+    }
+    content = strange_set() | {
+        "tables": {"t": {"columns": columns, "records": [["first", "a"], ["second", "a"]]}},
+        "questions": [{"id": "q", "table": "t", "kind": "levels", "k": 2}],
+    }
+    at = load_set(page, json.dumps(content).encode())
+    assert at.table[0].value.to_numpy().tolist() == [
+        ["first", "a", "A · 2 ✓"], ["second", "a", "A · 2 ✓"],
+    ]  # fmt: skip
+
+
+def test_answers_to_one_set_wait_while_another_is_open(page):
+    at = to(page, "count")
+    at.number_input(key=key(at, "number", "count")).set_value(2.0)
+    at = go(at)
+    at = load_set(at, json.dumps(strange_set()).encode())
+    assert not any("of 22 points" in text for text in texts(at))
+    at = press(at, "Back to the set that comes with kanon")
+    assert attempt(at).answers == {"count": 2} and any("of 22 points" in text for text in texts(at))
+
+
+def test_a_set_with_many_columns_takes_the_whole_width(page):
+    tree = [{"name": "*"}, {"name": "a", "parent": "*"}, {"name": "b", "parent": "*"}]
+    columns = {f"c{j}": {"role": "quasi-identifier", "nodes": tree} for j in range(6)}
+    content = strange_set() | {
+        "tables": {"t": {"columns": columns, "records": [["a"] * 6, ["b"] * 6, ["a"] * 6]}},
+        "questions": [{"id": "q", "table": "t", "kind": "recode", "k": 2}],
+    }
+    at = load_set(page, json.dumps(content).encode())
+    assert len([one for one in at.selectbox if one.key.startswith("exercise-value-")]) == 12
+
+
+# --- a teacher ------------------------------------------------------------------------------
+FILES = [
+    ("ada.json", RIGHT.to_json().encode()),
+    ("bo.json", WRONG.to_json().encode()),
+    ("picture.json", b"\x89PNG\xff"),
+    ("other.json", Answers(set="0" * 16, student="Eve", answers={}).to_json().encode()),
+    ("set.json", BUILT_IN.read_bytes()),
+]
+
+
+def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp_path, monkeypatch):
+    box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
+    box.set_value([(name, content, "application/json") for name, content in FILES])
+    at = settled(go(page))
+    assert any(text == "2 files marked, 3 not: the column problem says why." for text in texts(at))
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES:
+        (tmp_path / name).write_bytes(content)
+    names = [name for name, _ in FILES]
+    assert main(["exercises", "score", str(BUILT_IN), *names, "--out", "scores.csv"]) == 0
+    name, made = downloads["exercise-scores-csv"]
+    assert re.fullmatch(r"scores-[0-9a-f]{12}\.csv", name)
+    assert made() == (tmp_path / "scores.csv").read_bytes()
+    (shown,) = at.dataframe
+    pd.testing.assert_frame_equal(shown.value.reset_index(drop=True), view(at).scores.table)
+    assert [bool(text) for text in shown.value["problem"]] == [False, False, True, True, True]
+    at = go(go(at, DATA), LEARN)
+    assert len(at.dataframe) == 1
+
+
+def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
+    with dashboard.held_worker():
+        box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
+        box.set_value([(name, content, "application/json") for name, content in FILES])
+        at = go(page)
+    assert work(at).job.wait(60)
+    collect, early = runner.collect, []
+
+    def too_early():
+        if early:
+            collect()
+        early.append(True)
+
+    monkeypatch.setattr(runner, "collect", too_early)
+    at = go(at)
+    assert len(early) == 2 and view(at).scores is not None
+
+
+def test_the_set_and_the_handout_are_downloaded(page, downloads):
+    go(page)
+    assert read_exercises(downloads["exercise-set"][1]()).fingerprint == SET.fingerprint
+    assert downloads["exercise-handout"][1]() == handout(SET.title, sheets_of(SET)).encode()
+    page.selectbox(key="exercise-metric").set_value("ncp")
+    at = go(page)
+    at.checkbox(key="exercise-solutions").set_value(True)
+    at = go(at)
+    wanted = handout(SET.title, sheets_of(SET), "ncp", solutions=True)
+    assert downloads["exercise-handout"][1]() == wanted.encode()
+    at.selectbox(key="exercise-metric").set_value("custom")
+    at = go(at)
+    assert problems(at) and "custom" in problems(at)[0]

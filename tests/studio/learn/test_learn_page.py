@@ -1,0 +1,299 @@
+"""The page Learn, step by step, driven by AppTest: what is drawn, where one goes, what is told."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from kanon.base.formatting import percent
+from kanon.errors import TableError
+from kanon.run import algorithms
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_stored_file
+from kanon.strategies import STRATEGIES, needs_sensitive
+from kanon.studio.learn.lesson import told
+from kanon.studio.learn.player import PACE
+from kanon.studio.session.table_loading import opened_work
+from kanon.teaching.presets import PRESETS, preset_for
+from support.dashboard import (
+    DATA,
+    PEOPLE,
+    WORK,
+    captions,
+    choose,
+    give_role,
+    go,
+    number,
+    numbers,
+    press,
+    title,
+    warnings,
+    with_people,
+    work,
+)
+
+LEARN = "pages/learn.py"
+HOSTILE = ["<script>window.harmed=1</script>", "![x](http://a.invalid/b.png)", "$x$ **b**"]
+
+
+def steps(at):
+    return work(at).lessons.steps
+
+
+def heading(at):
+    (found,) = [one.value for one in at.subheader if one.value.startswith("Step ")]
+    return found.replace("\\", "")
+
+
+def sheets(at):
+    """The tables of the step: of the choices, and last the one of the records."""
+    return [one.proto.body for one in at.get("html") if 'class="lesson' in one.proto.body]
+
+
+def figure(at, key="lesson-picture"):
+    (found,) = [one for one in at.get("plotly_chart") if one.key == key]
+    return json.loads(found.proto.spec)
+
+
+def lesson_on(at):
+    """The lesson that the page shows, built anew."""
+    return told(work(at), lambda name, key, make: make()).lesson
+
+
+def checked(at):
+    """The numbers on the page are those of the step that is shown."""
+    lesson = lesson_on(at)
+    now, shown = lesson.steps[steps(at).step].numbers, numbers(at)
+    least = "none" if now.min_k is None else str(now.min_k)
+    assert (shown["Minimum k"], shown["Classes"]) == (least, str(now.classes))
+    assert shown["Alteration"] == percent(now.alteration)
+    assert shown["Suppressed"] == f"{now.suppressed} of {lesson.task.classes.n_records}"
+    if lesson.sensitive is not None:
+        assert number(shown["Entropy l"]) == pytest.approx(now.l, abs=1e-3)
+        assert float(shown["t, norm 1"].split()[0]) == pytest.approx(now.t, abs=1e-3)
+    return lesson
+
+
+def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
+    at = start(LEARN, "census")
+    assert title(at) == "How does it work, step by step?"
+    assert heading(at) == "Step 0 of 3: The table"
+    assert at.selectbox(key="learn-table").value == "animals-m23"
+    assert at.number_input(key="learn-k-animals-m23-8").value == 4
+    assert figure(at)["layout"]["title"]["text"] == "Where do the values of the table stand?"
+    (records,) = sheets(at)
+    assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
+    press(at, "Next")
+    assert heading(at).startswith("Step 1 of 3: Merge 1: F, Dog with F, Lion")
+    picked, partner, records = sheets(at)
+    assert "Which class is picked?" in picked and "With which class is" in partner
+    assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum 16" in partner
+    chosen = re.search(r"<tr class=chosen>.*?</tr>", partner)[0]
+    assert "chosen</span>" in chosen and "F, Lion (2 records)" in chosen
+    # Two lions and two dogs are one class, in a frame; the cats are as they were.
+    assert records.count("class=now") == 4 and "Lion → Mammal" in records
+    assert checked(at).steps[1].numbers.min_k == 2
+    assert any("Home and End" in caption for caption in captions(at))
+
+
+def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
+    at = start(LEARN, "hospital")
+    for name, module in algorithms().items():
+        choose(at, "learn-algorithm", name)
+        assert at.selectbox(key="learn-table").value == preset_for(module), name
+        assert heading(at).startswith("Step 0 of "), name
+        assert not warnings(at), name
+        press(at, "Last")
+        lesson = checked(at)
+        assert lesson.algorithm == name and lesson.complete
+        assert steps(at).step == len(lesson.steps) - 1 > 1, name
+        assert {"lesson-picture", "lesson-running"} <= {x.key for x in at.get("plotly_chart")}
+
+
+def test_back_and_forth(start):
+    at = start(LEARN, "hospital")
+    choose(at, "learn-algorithm", "datafly")
+    headings = [step.heading for step in lesson_on(at).steps]
+    last = len(headings) - 1
+    assert at.button(key="learn-first").disabled and at.button(key="learn-back").disabled
+    for place in range(1, last + 1):
+        press(at, "Next")
+        assert heading(at) == f"Step {place} of {last}: {headings[place]}"
+        checked(at)
+    assert at.button(key="learn-next").disabled and at.button(key="learn-last").disabled
+    press(at, "Back")
+    assert heading(at).startswith(f"Step {last - 1} of")
+    press(at, "First")
+    assert heading(at).startswith("Step 0 of")
+    at.slider(key=f"learn-step-{last}").set_value(3)
+    assert heading(go(at)) == f"Step 3 of {last}: {headings[3]}"
+    assert at.slider(key=f"learn-step-{last}").value == 3
+    # A lattice with its walk, and the running numbers up to here.
+    assert "walk" in [trace.get("name") for trace in figure(at)["data"]]
+    assert figure(at, "lesson-running")["layout"]["title"]["text"].startswith("After step 3:")
+    choose(at, "learn-metric", "ncp")
+    assert heading(at) == f"Step 0 of {last}: {headings[0]}", "another lesson begins anew"
+
+
+def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, monkeypatch):
+    at = start(LEARN, "hospital")
+    press(at, "Play")
+    assert steps(at).playing and steps(at).step == 0
+    assert not [one for one in at.button if one.label == "Play"]
+    press(at, "Pause")
+    assert not steps(at).playing
+    press(at, "Play")
+    press(at, "Next")
+    assert not steps(at).playing and steps(at).step == 1, "who goes by hand is not taken further"
+    press(at, "Play")
+    go(at, DATA)
+    go(at, LEARN)
+    assert not steps(at).playing and steps(at).step == 1, "nothing goes on behind one's back"
+    press(at, "Last")
+    press(at, "Play")
+    assert steps(at).playing and steps(at).step == 0, "from the end it begins again"
+    assert 2 <= PACE <= 3
+
+
+def test_the_table_that_one_works_on(start):
+    at = start(LEARN, "census")
+    choose(at, "learn-table", "own")
+    assert heading(at).startswith("Step 0 of")
+    assert [one.value for one in at.number_input if one.label == "k asked for"] == [5]
+    first = checked(at)
+    assert first.task.classes.n_records == 12 and first.task.k == 5
+    assert first.metric.name == "nllm" and first.sensitive == "health"
+    at.number_input(key="learn-records").set_value(20)
+    go(at)
+    assert checked(at).task.classes.n_records == 20
+    at.segmented_control(key="learn-which").set_value("drawn")
+    go(at)
+    drawn = checked(at)
+    assert drawn.task.classes.n_records == 20 and sheets(at)[-1].count("<tr") == 21
+    press(at, "Last")
+    checked(at)
+    at.number_input(key="learn-seed").set_value(1)
+    go(at)
+    assert steps(at).step == 0
+    other = checked(at).task.classes
+    assert not (other.nodes.shape == drawn.task.classes.nodes.shape
+                and (other.nodes == drawn.task.classes.nodes).all())  # fmt: skip
+    choose(at, "learn-strategy", "s6")
+    assert checked(at).task.strategy == "s6"
+    press(at, "Next")
+    assert "t left ↓" in sheets(at)[-2]
+    choose(at, "learn-algorithm", "mdav")
+    assert "MDAV takes means" in warnings(at)[0] and not sheets(at)
+
+
+def test_what_has_no_lesson_is_told_in_a_sentence(start, tmp_path):
+    at = with_people(start(DATA, "hospital"), PEOPLE.head(5))
+    go(at, LEARN)
+    choose(at, "learn-table", "own")
+    assert [said.replace("\\", "") for said in warnings(at)] == [
+        "A lesson takes 6 to 30 records, and the table has 5 records; take one that comes with "
+        "kanon."
+    ]
+    assert not at.get("plotly_chart")
+    # A quasi-identifier without a usable hierarchy.
+    with_people(go(at, DATA))
+    give_role(at, "disease", "quasi-identifier")
+    now = work(at)
+    unfit = replace(now.choices["disease"], plan=None)
+    at.session_state[WORK] = replace(now, choices={**now.choices, "disease": unfit})
+    go(at, LEARN)
+    choose(at, "learn-table", "own")
+    assert "'disease' has no usable hierarchy yet" in warnings(at)[0].replace("\\", "")
+    # Rows that stay in an engine.
+    path = tmp_path / "people.parquet"
+    PEOPLE.to_parquet(path)
+    stored = opened_work(open_stored_file(Address.parse(str(path))), 9)
+    view = replace(stored.lessons, steps=replace(stored.lessons.steps, table="own"))
+    with pytest.raises(TableError, match="stays in its engine"):
+        told(replace(stored, lessons=view), lambda name, key, make: make())
+
+
+def test_text_that_would_like_to_be_more_stays_text(start):
+    table = pd.DataFrame({
+        HOSTILE[0]: [f"{HOSTILE[place % 3]}{place // 3}" for place in range(9)],
+        HOSTILE[1]: [f"{HOSTILE[place % 2]}" for place in range(9)],
+        "ill": [HOSTILE[place % 3] for place in range(9)],
+    })  # fmt: skip
+    at = with_people(start(DATA, "hospital"), table)
+    for name in HOSTILE[:2]:
+        give_role(at, name, "quasi-identifier")
+    give_role(at, "ill", "sensitive")
+    go(at, LEARN)
+    choose(at, "learn-table", "own")
+    press(at, "Next")
+    markdown = [*(one.value for one in at.markdown), at.subheader[0].value, *captions(at)]
+    assert any("a\\.invalid" in text for text in markdown)
+    assert not [text for text in markdown if "<script>" in text or "![x](" in text]
+    assert not [text for text in markdown if re.search(r"(?<!\\)\$x", text)]
+    assert sheets(at) and not [text for text in sheets(at) if "<script" in text]
+    assert any("&lt;script&gt;" in text for text in sheets(at))
+    for key in ("lesson-picture", "lesson-running"):
+        assert "<script>" not in json.dumps(figure(at, key))
+    for name in ("mondrian", "datafly", "k-member"):
+        choose(at, "learn-algorithm", name)
+        press(at, "Last")
+        assert "<script>" not in json.dumps(figure(at)), name
+
+
+def test_what_is_chosen_is_what_the_cards_offer(start):
+    at = start(LEARN, "hospital")
+    assert at.selectbox(key="learn-algorithm").options == [
+        module.CARD.title for module in algorithms().values()
+    ]
+    assert len(at.selectbox(key="learn-strategy").options) == len(STRATEGIES)
+    choose(at, "learn-table", "animals-v21")
+    costs = [STRATEGIES[name].title for name in STRATEGIES if not needs_sensitive(name)]
+    assert at.selectbox(key="learn-strategy").options == costs, "no sensitive column, no l or t"
+    assert {"Entropy l", "t, norm 1"}.isdisjoint(numbers(at))
+    assert at.selectbox(key="learn-table").options == [
+        *(preset.title for preset in PRESETS.values()), "The table I work on"
+    ]  # fmt: skip
+    choose(at, "learn-algorithm", "flash")
+    assert "learn-strategy" not in [one.key for one in at.selectbox]
+    choose(at, "learn-algorithm", "optimal")
+    at.number_input(key="learn-k-animals-v21-6").set_value(6)
+    go(at)
+    press(at, "Last")
+    assert checked(at).steps[-1].numbers.min_k == 6
+
+
+def test_large_type_is_large(start):
+    at = start(LEARN, "hospital")
+    assert not [one for one in at.get("html") if "html { font-size" in one.proto.body]
+    at.toggle(key="learn-large").set_value(True)
+    go(at)
+    (style,) = [one.proto.body for one in at.get("html") if "html { font-size" in one.proto.body]
+    assert int(re.search(r"html \{ font-size: (\d+)px", style)[1]) >= 20
+    for key in ("lesson-picture", "lesson-running"):
+        sizes = re.findall(
+            r'"size":([\d.]+),"weight"', json.dumps(figure(at, key), separators=(",", ":"))
+        )
+        assert sizes and min(map(float, sizes)) >= 18
+
+
+def test_the_numbers_behind_each_picture_can_be_had(start, downloads):
+    at = start(LEARN, "hospital")
+    press(at, "Next")
+    files = {key: make().decode() for key, (_, make) in downloads.items() if "lesson" in key}
+    assert set(files) == {
+        "lesson-picture-data", "lesson-candidates-data", "lesson-records-data",
+        "lesson-running-data",
+    }  # fmt: skip
+    (record, *_) = pd.read_csv(io.StringIO(files["lesson-records-data"]), dtype=str).to_numpy()
+    assert record.tolist() == ["1", "1", "F", "Mammal", "Cold"]
+    assert "Mammal" in files["lesson-picture-data"] and "8.0" in files["lesson-candidates-data"]
+    assert len(files["lesson-running-data"].splitlines()) == 5
+    names = {key: name for key, (name, _) in downloads.items()}
+    press(at, "Next")
+    later = {key: name for key, (name, _) in downloads.items()}
+    assert names["lesson-picture-data"] != later["lesson-picture-data"]

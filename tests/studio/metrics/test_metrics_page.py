@@ -1,0 +1,297 @@
+"""The page Metrics, driven by AppTest: cost matrices, metrics of one's own, columns that count."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from kanon.hierarchy import Hierarchy
+from kanon.metrics import PUBLISHED
+from kanon.studio.metrics import matrix
+from kanon.studio.session.work import plan_of
+from kanon.studio.widgets import tree
+from kanon.studio.widgets.tree_edits import with_tree_drawn
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    HIERARCHIES,
+    METRICS_PAGE,
+    anonymised,
+    choose,
+    go,
+    line,
+    press,
+    problems,
+    settled,
+    title,
+    upload,
+    work,
+)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What is drawn: the trees with their lit path, and the matrices, newest last."""
+    asked = {"trees": [], "matrices": []}
+    monkeypatch.setattr(tree, "tree_editor", lambda data, **_: asked["trees"].append(data))
+    monkeypatch.setattr(
+        matrix, "matrix_with_cells", lambda figure, key, picked: asked["matrices"].append(figure)
+    )
+    return asked
+
+
+@pytest.fixture
+def page(start, drawn):
+    return start(METRICS_PAGE, sample="animals-m23")
+
+
+def cells(drawn):
+    """The numbers of the heat maps on the page."""
+    return [np.array(trace.z, dtype=float) for trace in drawn["matrices"][-1].data]
+
+
+def text(at):
+    return " ".join(one.value for one in at.markdown).replace("\\", "")
+
+
+def mode(at, name):
+    at.button_group(key="costs-mode").set_value(name)
+    return go(at)
+
+
+def look_at(at, column):
+    return choose(at, f"costs-column-{work(at).version}", column)
+
+
+def pick(at, end, node):
+    """Choose one end of a cell in its list, by the number of its row."""
+    return choose(at, f"costs-cell-{end}-{work(at).version}", node)
+
+
+# --- the worked matrix ------------------------------------------------------------------------
+MAMMALS = [
+    [0, 1, 4, 1, 4],
+    [1, 0, 4, 1, 4],
+    [4, 4, 0, 4, 4],
+    [0, 0, 3, 0, 3],
+    [0, 0, 0, 0, 0],
+]
+
+
+def upload_tree(at, column, values, entries):
+    """Work on a table of one column with the hierarchy of these nodes, parents and weights."""
+    go(at, "pages/data.py")
+    upload(at, "values.csv", "\n".join([column, *values]).encode())
+    choose(at, f"role-{work(at).version}-0", "quasi-identifier")
+    made = Hierarchy.from_entries(entries)
+    at.session_state["kanon-work"] = with_tree_drawn(work(at), column, made)
+    go(at, METRICS_PAGE)
+    return choose(at, "costs-first", "custom")
+
+
+def shown_in_order(at, drawn, column, labels):
+    place = work(at).trees[column].node_of
+    order = [place[label] for label in labels]
+    return cells(drawn)[0][np.ix_(order, order)].tolist()
+
+
+@pytest.fixture
+def mammals(start, drawn):
+    """The tree of Mauger et al. 2023, Example 1, as the hierarchy of an uploaded column."""
+    nodes = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+             ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
+    return upload_tree(start(), "race", ["Cat", "Lion", "Dog"], nodes)
+
+
+def test_entropy_counts_the_records_of_the_table(start, drawn):
+    """Four cats, two lions, two dogs: a cat among felids loses log2(6 / 4) bits."""
+    nodes = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+             ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
+    at = upload_tree(start(), "race", ["Cat"] * 4 + ["Lion"] * 2 + ["Dog"] * 2, nodes)
+    choose(at, "costs-first", "entropy")
+    found = shown_in_order(at, drawn, "race", ["Cat", "Lion", "Dog", "Felid", "Mammal"])
+    cat, lion, felid = np.log2(6 / 4), np.log2(6 / 2), np.log2(8 / 6)
+    assert np.allclose(
+        found,
+        [
+            [0, cat, 1, cat, 1],
+            [lion, 0, 2, lion, 2],
+            [2, 2, 0, 2, 2],
+            [0, 0, felid, 0, felid],
+            [0, 0, 0, 0, 0],
+        ],
+    )
+    assert "log2(count(x′) / count(x))" in text(at) and "the records at a node" in text(at)
+    assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.58", "2"]
+
+
+def test_the_example_of_the_paper_is_shown_exactly(mammals, drawn):
+    order = ["Cat", "Lion", "Dog", "Felid", "Mammal"]
+    assert shown_in_order(mammals, drawn, "race", order) == MAMMALS
+    assert len(cells(drawn)[0]) == 5
+
+
+def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
+    nodes = [("*", None, None), ("A", "*", 10), ("B", "*", 20), ("f", "*", 7), ("a", "A", 1),
+             ("b", "A", 2), ("c", "A", 3), ("d", "B", 4), ("e", "B", 5)]  # fmt: skip
+    at = upload_tree(start(), "letter", list("abcdef"), nodes)
+    order = [*"abcdef", "A", "B", "*"]
+    assert shown_in_order(at, drawn, "letter", order) == [
+        [0, 1, 1, 11, 11, 11, 1, 11, 11],
+        [2, 0, 2, 12, 12, 12, 2, 12, 12],
+        [3, 3, 0, 13, 13, 13, 3, 13, 13],
+        [24, 24, 24, 0, 4, 24, 24, 4, 24],
+        [25, 25, 25, 5, 0, 25, 25, 5, 25],
+        [7, 7, 7, 7, 7, 0, 7, 7, 7],
+        [0, 0, 0, 10, 10, 10, 0, 10, 10],
+        [20, 20, 20, 0, 0, 20, 20, 0, 20],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    data = drawn["trees"][-1]
+    parent = {label: data["parents"][node] for node, label in enumerate(data["labels"])}
+    assert data["labels"][parent["f"]] == "*" and data["weights"][data["labels"].index("f")] == "7"
+
+
+def test_a_cell_lights_up_its_path_and_adds_it_up(mammals, drawn):
+    labels = work(mammals).trees["race"].labels
+    pick(mammals, 0, labels.index("Cat"))
+    pick(mammals, 1, labels.index("Dog"))
+    assert "Custom: Cat → Felid → Mammal: 1 + 3 = 4" in text(mammals)
+    lit = [drawn["trees"][-1]["labels"][node] for node in drawn["trees"][-1]["lit"]]
+    assert lit == ["Cat", "Felid", "Mammal"]
+    pick(mammals, 0, labels.index("Mammal"))
+    assert "Custom: Mammal: 0" in text(mammals)
+
+
+# --- one, two, difference ---------------------------------------------------------------------
+def test_one_two_and_the_difference(page, drawn):
+    assert title(page) == "What does blurring cost?"
+    look_at(page, "race")
+    choose(page, "costs-first", "ncp")
+    assert len(cells(drawn)) == 1
+    one = cells(drawn)[0]
+    mode(page, "two")
+    choose(page, "costs-second", "total")
+    first, second = cells(drawn)
+    assert first.tolist() == one.tolist() and first.tolist() != second.tolist()
+    scales = [(trace.zmin, trace.zmax, trace.coloraxis) for trace in drawn["matrices"][-1].data]
+    assert scales[0] == scales[1]
+    mode(page, "difference")
+    (apart,) = cells(drawn)
+    assert apart == pytest.approx(first - second)
+    page.toggle(key="costs-share").set_value(True)
+    go(page)
+    assert work(page).matrix.share and not page.exception
+
+
+def test_the_formula_has_this_columns_numbers(page, drawn):
+    look_at(page, "race")
+    choose(page, "costs-first", "wllm")
+    held = work(page).trees["race"]
+    assert f"nl(root) = {held.n_leaves} values, h = {held.height}" in text(page)
+    assert "w1 = " in text(page)
+    assert "a leaf has none, nl = 0" in text(page)
+    choose(page, "costs-first", "general-loss")
+    assert "with nl(leaf) = 1" in text(page)
+    assert "nl counts the values that a node stands for" in text(page)
+
+
+def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
+    at = start("pages/data.py")
+    codes = "\n".join(f"{n:05d},F" for n in range(10_000, 10_600))
+    upload(at, "codes.csv", f"code,sex\n{codes}\n".encode())
+    choose(at, f"role-{work(at).version}-0", "quasi-identifier")
+    choose(at, f"hierarchy-{work(at).version}-0-builder", "mask")
+    go(at, METRICS_PAGE)
+    look_at(at, "code")
+    assert len(cells(drawn)[0]) <= 200
+    key = f"costs-focus-{work(at).version}-code"
+    groups = at.selectbox(key=key).options
+    small = next(name for name in work(at).trees["code"].labels[600:] if name == "1000*")
+    assert groups[0] == "*"
+    choose(at, key, small)
+    assert len(cells(drawn)[0]) == 11
+
+
+# --- a metric of one's own --------------------------------------------------------------------
+def compose(at, name, intermediate="levels", multiplier="w2"):
+    choose(at, "compose-intermediate", intermediate)
+    choose(at, "compose-multiplier", multiplier)
+    at.text_input(key=f"compose-name-{len(work(at).composed)}").set_value(name)
+    return press(at, "Keep it")
+
+
+def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
+    compose(page, "mine")
+    assert problems(page) == [] and "ω(x, x′) = ((level(x′) − level(x)) / (h − 1)) · w2" in text(
+        page
+    )
+    choose(page, "costs-first", "mine")
+    go(page, ANONYMISE)
+    choose(page, "run-metric", "mine")
+    at = anonymised(page)
+    assert work(at).result.prepared.plan.metric.name == "mine"
+    content = json.loads(plan_of(work(at)).to_json())
+    assert content["metrics"] == {"mine": {"intermediate": "levels", "multiplier": "w2"}}
+    go(at, COMPARE)
+    assert "mine" in at.button_group(key="compare-metrics").options
+    at.button_group(key="compare-metrics").set_value([*PUBLISHED, "mine"])
+    go(at)
+    settled(press(at, "Compare"))
+    assert len(work(at).comparison.comparison.lines) == 8
+    go(at, HIERARCHIES)
+    assert "Weights: mine" in at.selectbox(key=f"tree-shown-{work(at).version}").options
+    go(at, METRICS_PAGE)
+    press(at, "Remove")
+    assert work(at).metric == "nllm" and work(at).comparison is None
+    go(at, ANONYMISE)
+
+
+def test_a_taken_name_is_said_and_what_was_typed_stays(page, drawn):
+    compose(page, "NLLM")
+    assert problems(page) == ["The name 'NLLM' is taken; a metric needs one of its own."]
+    assert page.text_input(key="compose-name-0").value == "NLLM"
+    compose(page, " ")
+    assert problems(page) == ["A metric needs a name of 1 to 40 characters."]
+
+
+def test_what_is_composed_already_is_named(page, drawn):
+    choose(page, "compose-intermediate", "leaves-normalised")
+    choose(page, "compose-multiplier", "w2")
+    assert "which is NLLM." in text(page)
+
+
+def test_a_name_that_markdown_reads_is_shown_as_it_is(page, drawn):
+    compose(page, "**![x](http://a.b)**")
+    assert problems(page) == []
+    assert "http://" not in " ".join(one.value for one in page.markdown)
+
+
+# --- columns that count more ------------------------------------------------------------------
+def test_a_column_that_counts_more_keeps_more(page, drawn):
+    column = work(page).quasi_identifiers[0]
+    weigh(page, "4")
+    assert plan_of(work(page)).algorithm.attribute_weights == {column: 4.0}
+    assert f"counts: {column} × 4" in line(page)
+    weigh(page, "1")
+    assert plan_of(work(page)).algorithm.attribute_weights == {}
+
+
+@pytest.mark.parametrize("typed", ["", "1,5", "-1", "5000", "much"])
+def test_a_weight_that_cannot_be_taken_is_said_and_stays_in_its_field(page, drawn, typed):
+    weigh(page, "2")
+    key = weigh(page, typed)
+    assert len(problems(page)) == 1 and "from 0 to 1000" in problems(page)[0]
+    assert page.text_input(key=key).value == typed
+    assert list(work(page).attribute_weights.values()) == [2.0]
+
+
+def weigh(at, text):
+    column = work(at).quasi_identifiers[0]
+    weight = work(at).attribute_weights.get(column, 1.0)
+    key = f"attribute-weight-{work(at).version}-0-{weight:g}"
+    at.text_input(key=key).set_value(text)
+    go(at)
+    return key

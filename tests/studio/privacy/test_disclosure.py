@@ -1,0 +1,284 @@
+"""What the page Privacy says about classes: their order, distributions and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.charts.curves import alteration_curve
+from kanon.charts.drawn import whole_k
+from kanon.charts.privacy import (
+    AFTER_COLOUR,
+    Series,
+    distribution_chart,
+    distribution_table,
+    level_chart,
+)
+from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.build import suppression
+from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.measures.along import Curves, Points, levels_along
+from kanon.metrics import metric_named
+from kanon.privacy.model import rounded
+from kanon.sensitive import Sensitive
+from kanon.studio.privacy.attacker import somebody
+from kanon.studio.privacy.disclosure import (
+    LEVELS,
+    class_named,
+    class_sentence,
+    levels_offered,
+    released_tuple,
+    what_it_means,
+    worst_classes,
+)
+from kanon.studio.privacy.how import how_class, how_found
+from support.random_tables import examples
+
+
+def release(*classes: str, column: str = "ill", attribute: str = "zip") -> EquivalenceClasses:
+    """A release with a class per word, and in it a record per letter, its sensitive value."""
+    values = sorted(set("".join(classes)))
+    group = [place for place, word in enumerate(classes) for _ in word]
+    codes = [values.index(letter) for word in classes for letter in word]
+    numeric = all(value.isdigit() for value in values)
+    tree = suppression([f"z{place}" for place in range(len(classes))])
+    sensitive = Sensitive.from_records(column, values, numeric, group, codes, len(classes))
+    nodes = np.arange(len(classes), dtype=np.int32)[:, None]
+    return EquivalenceClasses(
+        (attribute,), (tree,), nodes, np.array([len(word) for word in classes]), (sensitive,)
+    )
+
+
+FOUR = release("aaab", "cc", "aaaa", "abcd")
+
+
+def test_worst_classes_come_first():
+    """l = 1 twice; of these the rarer value surprises more. Then aaab, then abcd."""
+    order, table = worst_classes(FOUR, "ill", "l", ())
+    assert order.tolist() == [1, 2, 0, 3]
+    assert table["records"].tolist() == [2, 4, 4, 4]
+    assert table["most frequent"].tolist() == ["c", "a", "a", "a"]
+    assert table["surest guess, % ↓"].tolist() == [100, 100, 75, 25]
+    assert table["zip"].tolist() == ["z1", "z2", "z0", "z3"]
+    assert table["l ↑"].tolist() == [1, 1, 1.75, 4], "1.754765, rounded down"
+
+
+@pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
+def test_every_level_puts_its_worst_first(by):
+    order, table = worst_classes(FOUR, "ill", by, ("distinct",))
+    found = LEVELS[by].each(FOUR.sensitive[0])[order]
+    assert (found == np.sort(found)[:: -1 if LEVELS[by].highest_first else 1]).all()
+    assert sorted(order.tolist()) == [0, 1, 2, 3] and LEVELS[by].title in table
+    assert ("↓" in LEVELS[by].title) == LEVELS[by].highest_first
+
+
+def test_the_ordered_distance_is_for_numbers():
+    assert "emd" not in levels_offered(FOUR.sensitive[0])
+    numbers = release("112", "3333")
+    assert "emd" in levels_offered(numbers.sensitive[0])
+    assert worst_classes(numbers, "ill", "emd", ())[0].tolist() == [0, 1]
+
+
+def test_a_column_called_like_a_number_of_the_page_is_shown_too():
+    _, table = worst_classes(release("ab", "cc", attribute="records"), "ill", "l", ())
+    assert len(table.columns) == 6 and table.columns.is_unique
+
+
+def test_a_class_is_found_again_by_what_it_looks_like():
+    listed = np.array([1, 2])
+    assert released_tuple(FOUR, 3) == ("z3",)
+    assert class_named(FOUR, ("z3",), listed) == 3
+    assert class_named(FOUR, ("z9",), listed) == class_named(FOUR, None, listed) == 1
+    assert class_named(FOUR, ("z3", "z3"), listed) == 1, "another table had more columns"
+
+
+def test_a_class_of_ranges_is_found_again_though_its_ranges_have_other_numbers():
+    low, high = LeafRange(0, 2, "[0, 1]"), LeafRange(2, 4, "[2, 3]")
+
+    def two(*ranges: LeafRange) -> EquivalenceClasses:
+        tree = with_ranges(flat(["0", "1", "2", "3"]), ranges)
+        nodes = np.array([[tree.node_of[each.label]] for each in ranges], dtype=np.int32)
+        return EquivalenceClasses(("age",), (tree,), nodes, np.full(len(ranges), 2))
+
+    one, other = two(low, high), two(high, low)
+    chosen = released_tuple(one, 0)
+    assert chosen == ("[0, 1]",)
+    assert one.nodes[0] != other.nodes[1]
+    assert class_named(other, chosen, np.array([0, 1])) == 1
+
+
+def test_sentences_name_numbers_and_no_verdict():
+    assert class_sentence(FOUR, "ill", 0) == (
+        "3 of 4 have the same ill: whoever knows that somebody is in this class is 75.0 % sure of "
+        "“a”, which 57.1 % of the table have."
+    )
+    assert "All 2 have the same ill" in class_sentence(FOUR, "ill", 1)
+    assert what_it_means(FOUR, "ill") == (
+        "In 2 classes with 6 records (42.9 % of all), everybody has the same ill. Whoever knows "
+        "that somebody is in one of these classes knows that value for certain, although at least "
+        "2 records look alike. For 2 of the 6 it is not “a”, the most frequent value of the table."
+    )
+    assert what_it_means(release("aaaaabc", "ab"), "ill") == (
+        "No class gives the value away for certain. The surest guess is in a class where 5 of 7 "
+        "records have the same ill: whoever knows that somebody is in it is 71.4 % sure of that "
+        "value."
+    )
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [
+        (("aa", "abb"), "It is “a”, the most frequent value of the table, for all of them."),
+        (("bb", "aaab"), "It is “a”, the most frequent value of the table, for none of them."),
+    ],
+)
+def test_whether_the_value_that_is_certain_is_the_usual_one(classes, said):
+    assert what_it_means(release(*classes), "ill").endswith(said)
+
+
+@pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
+def test_no_level_is_rounded_to_the_better_side(by):
+    level, sensitive = LEVELS[by], release("aaab", "aab", "abcd", "abbbbbb").sensitive[0]
+    exact, shown = level.each(sensitive), level.shown(sensitive)
+    if level.strict:
+        assert (shown >= exact - 1e-9 if level.highest_first else shown <= exact + 1e-9).all()
+        there = np.isfinite(exact)
+        assert (np.abs(shown[there] - exact[there]) < 0.01).all()
+        assert (shown[~there] == exact[~there]).all()
+    else:
+        assert (shown == exact).all()
+
+
+def test_nearly_certain_does_not_look_certain():
+    sensitive = release("a" * 4999 + "b", "cc").sensitive[0]
+    assert LEVELS["alpha"].shown(sensitive).tolist() == [99.9, 100]
+
+
+def test_the_list_and_the_big_numbers_are_rounded_alike():
+    """The worst class of the list has the number that stands over it, digit by digit."""
+    _, table = worst_classes(release("aaab", "aab", "abcd"), "ill", "t", ())
+    sensitive = release("aaab", "aab", "abcd").sensitive[0]
+    t = rounded(float(LEVELS["t"].each(sensitive).max()), up=True)
+    assert f"{table['t ↓'].max():g}" == t
+    l = rounded(float(LEVELS["l"].each(sensitive).min()), up=False)  # noqa: E741
+    assert f"{table['l ↑'].min():g}" == l
+
+
+def test_names_from_a_table_are_no_markdown():
+    hostile = release("ab", "cc", column="![x](http://a.b)")
+    for text in (
+        what_it_means(hostile, "![x](http://a.b)"),
+        class_sentence(hostile, "![x](http://a.b)", 0),
+    ):
+        assert "![x](http" not in text
+
+
+def test_how_the_class_is_computed():
+    text = how_class(FOUR, "ill", 0)
+    assert "3/4 · ln 3/4 + 1/4 · ln 1/4" in text.replace("\\", "")
+    assert "1.7548" in text and "**1.75**" in text, "rounded down, as everywhere"
+    # p − q: a 3/4 − 8/14, b 1/4 − 2/14, c − 3/14, d − 1/14; half the sum is 2/7.
+    assert "0.2857" in text and "**0.29**" in text, "rounded up, as everywhere"
+    assert "1/2 = 0.5000" in how_found(FOUR, 0.2) and "4/14" in how_found(FOUR, 0.2)
+
+
+@examples(60)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30),
+    st.integers(1, 8),
+    st.booleans(),
+)
+def test_a_distribution_loses_no_record(counts, most, numeric):
+    table, inside = (np.array(column) for column in zip(*counts, strict=True))
+    values = [str(place) for place in range(len(counts))]
+    found = distribution_table(values, numeric, {"table": table, "class": inside}, most)
+    assert found["table"].sum() == table.sum() and found["class"].sum() == inside.sum()
+    for name, whole in (("table", table), ("class", inside)):
+        assert found[f"{name}, %"].sum() == pytest.approx(100 if whole.sum() else 0)
+    assert len(found) <= most + 1
+    kept = [value for value in found["value"] if "other" not in value]
+    if numeric:
+        assert kept == sorted(kept, key=int)
+    figure = distribution_chart(
+        found, Series("table", "#000000"), [Series("class", AFTER_COLOUR)], "t", "share"
+    )
+    assert list(figure.data[0].x) == found["class, %"].tolist()
+
+
+def test_a_level_chart_has_its_cursor_and_its_end():
+    one = np.array([0.0, 1.0])
+    curves = Curves(np.array([2, 10]), one, {}, one, one, one, {"ill": np.array([1.0, 3.0])},
+                    {"ill": np.array([1.2, 0.0])})  # fmt: skip
+    figure = level_chart(curves, np.array([1.0, 3.0]), 2, 1.0, "title", "l", 3.0, best=3.0)
+    assert list(figure.data[0].x) == [2, 3, 4, 5, 6, 7, 8, 9, 10], "a dot for every k"
+    assert list(figure.data[0].y) == [1] + 8 * [3] and figure.data[0].mode == "lines+markers"
+    assert list(figure.data[1].x) == [2]
+    assert figure.layout.xaxis.type == "log" and len(figure.layout.shapes) == 2
+
+
+def curves_of(*min_k):
+    """Curves over these k, at an alteration of 1, 2, 3, … percent."""
+    k = np.array(min_k)
+    number = np.arange(1.0, len(k) + 1)
+    return Curves(k, number, {"nllm": number}, number, number, number)
+
+
+@examples(60)
+@given(st.sets(st.integers(1, 400), min_size=1, max_size=20))
+def test_a_curve_is_drawn_through_the_ends_of_its_steps(min_k):
+    """Every k that is drawn has the number of its own release, and no jump lies on a k."""
+    curves = curves_of(*sorted(min_k))
+    ks, rows = whole_k(curves)
+    assert (np.diff(ks) > 0).all() and ks[-1] == max(min_k)
+    assert rows.tolist() == [curves.row(int(k)) for k in ks]
+    jumps = np.flatnonzero(np.diff(rows))
+    assert (ks[jumps + 1] - ks[jumps] == 1).all()
+    assert {k for k in range(2, 51) if k <= max(min_k)} <= set(ks.tolist())
+
+
+def test_the_alteration_of_a_small_table_has_dots_and_that_of_a_large_one_none():
+    metric = metric_named("nllm")
+    small = alteration_curve(curves_of(1, 2, 4, 10), metric, 2)
+    assert small.data[0].mode == "lines+markers" and list(small.data[0].x) == [*range(2, 11)]
+    assert list(small.data[0].y) == [2, 3, 3, *[4] * 6]
+    large = alteration_curve(curves_of(1, 2, 400), metric, 2)
+    assert large.data[0].mode == "lines" and large.data[0].line.shape == "hvh"
+
+
+def test_a_cost_that_is_not_quite_nothing_does_not_look_like_it():
+    tiny = replace(curves_of(1, 9), alteration={"nllm": np.array([0.0, 0.01])})
+    figure = alteration_curve(tiny, metric_named("nllm"), 5)
+    assert "costs < 0.1 %" in figure.layout.title.text
+    assert "< 0.1 %" in figure.data[1].text[0] and figure.data[0].customdata[-1] == "< 0.1 %"
+    table = distribution_table(
+        ["a", "b"], False, {"table": np.array([9999, 1]), "class": np.array([9999, 1])}
+    )
+    bars = distribution_chart(
+        table, Series("table", "#000000"), [Series("class", AFTER_COLOUR)], "t", "share"
+    )
+    assert [text.strip() for text in bars.data[1].text] == ["> 99.9 %", "< 0.1 %"]
+
+
+def test_where_only_some_k_were_computed_nothing_is_drawn_between_them():
+    points = Points({"k": np.array([2, 9]), "entropy_l": np.array([1.0, 2.0]),
+                     "t_norm1": np.array([1.2, 0.4])})  # fmt: skip
+    diverse, distance = levels_along(points, "ill", ["ill"])
+    assert diverse.tolist() == [1, 2] and distance.tolist() == [0.6, 0.2], "total variation"
+    figure = level_chart(points, diverse, 9, 2.0, "title", "l", 3.0)
+    assert figure.data[0].mode == "markers" and list(figure.data[0].x) == [2, 9]
+    assert len(figure.layout.shapes) == 1
+
+
+def test_who_stands_out_is_unique_by_what_is_known_if_anybody_is():
+    table = replace(FOUR, counts=np.array([3, 1, 2, 1]))
+    assert somebody(table, ["zip"]) in ({"zip": "z1"}, {"zip": "z3"})
+    drawn = {somebody(table, ["zip"], np.random.default_rng(s))["zip"] for s in range(20)}
+    assert drawn == {"z1", "z3"}
+    nobody_unique = replace(FOUR, counts=np.array([3, 2, 2, 4]))
+    drawn = {somebody(nobody_unique, ["zip"], np.random.default_rng(s))["zip"] for s in range(40)}
+    assert drawn == {"z0", "z1", "z2", "z3"}
+    assert somebody(table, []) and set(somebody(table, [])) == {"zip"}

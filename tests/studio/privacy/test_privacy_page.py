@@ -1,0 +1,429 @@
+"""The page Privacy, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+import kanon.measures.linkage
+from kanon.base.formatting import thin
+from kanon.measures.linkage import matching
+from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+from kanon.privacy.reidentification import THRESHOLD
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    OUTDATED,
+    PEOPLE,
+    WORK,
+    anonymised,
+    as_bytes,
+    button,
+    captions,
+    choose,
+    frame_metric,
+    give_role,
+    go,
+    numbers,
+    press,
+    problems,
+    settled,
+    title,
+    warnings,
+    with_people,
+    work,
+)
+
+PRIVACY = "pages/privacy.py"
+NOTHING_YET = "There is no result for this table yet"
+NOT_SENSITIVE = "No column is sensitive yet"
+
+
+@pytest.fixture
+def animals(start):
+    """The worked table at k = 4, on the page: [F, Mammal] and [M, Felid], four records each."""
+    return go(anonymised(start(sample="animals-m23")), PRIVACY)
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def said(at, beginning):
+    (found,) = [text for text in texts(at) if text.startswith(beginning)]
+    return found
+
+
+def to_k(at, k):
+    at.select_slider(key="privacy-k").set_value(k)
+    return go(at)
+
+
+def fact(at, place):
+    """The key of the control for what is known of the quasi-identifier at that place."""
+    return f"privacy-fact-{work(at).version}-{place}"
+
+
+def know(at, *columns):
+    at.multiselect(key=f"privacy-known-{work(at).version}").set_value([*columns])
+    return go(at)
+
+
+def classes_shown(at):
+    return next(one for one in at.dataframe if (one.key or "").startswith("worst-"))
+
+
+def upload_people(at, table, name="people.csv"):
+    key = f"privacy-population-{work(at).version}-{work(at).looking.uploads}"
+    content = table if isinstance(table, bytes) else as_bytes(table, "csv")
+    at.file_uploader(key=key).set_value((name, content, "text/csv"))
+    return go(at)
+
+
+def test_the_numbers_of_the_worked_table(animals):
+    at = animals
+    assert title(at) == "What can still be found out about someone?"
+    assert not problems(at) and not warnings(at) and len(at.get("plotly_chart")) == 4
+    found = numbers(at)
+    # Of four records two have the same disease: l = exp(1.5 ln 2) = 2.83 of at most 5.04.
+    assert found["Worst l, disease"].startswith("2.82 of ")
+    assert found["Surest guess"] == "50.0 %"
+    assert found["Different values"] == "3 of 5"
+    assert found["Highest risk"] == found["Mean risk"] == "25.0 %"
+    assert found["Risk above 1/5"] == "100.0 %" and found["Unique records"] == "0, before 0"
+    assert "2 of 4 records have the same disease" in " ".join(texts(at))
+    shown = classes_shown(at).value
+    assert shown["records"].tolist() == [4, 4]
+    assert sorted(shown["race"]) == ["Felid", "Mammal"]
+    how = " ".join(texts(at))
+    assert "exp(−Σ p ln p)" in how and "Linkage attack" in how and "1/4 = 0.2500" in how
+    assert not [text for text in texts(at) if "anonymous" in text or " safe" in text]
+
+
+def test_what_an_attacker_learns_before_and_after(animals):
+    at = animals
+    assert work(at).looking.known is None
+    choose(at, fact(at, 0), "F")
+    choose(at, fact(at, 1), "Lion")
+    assert said(at, "**Before:**") == (
+        "**Before:** 2 records match, and all say the same: the attacker is certain of “Cold”."
+    )
+    assert said(at, "**After:**") == (
+        "**After:** 4 records match; the best guess is “Cold”, 50.0 % sure."
+    )
+    whole = said(at, "**Everybody")
+    assert "2.0 records match before and 4.0 after" in whole
+    assert "right for 75.0 % of them before and 50.0 % after" in whole
+    know(at, "race")
+    assert "4 records match" in said(at, "**Before:**")
+    assert "8 records match" in said(at, "**After:**")
+    know(at)
+    assert "8 records match" in said(at, "**Before:**") and "nothing" in said(at, "**Everybody")
+    know(at, "gender", "race")
+    assert at.selectbox(key=fact(at, 1)).value == "Lion", "it is the same person still"
+
+
+def test_nobody_has_these_values(animals):
+    at = animals
+    choose(at, fact(at, 0), "F")
+    choose(at, fact(at, 1), "Cat")
+    assert "no record matches" in said(at, "**Before:**")
+    assert "4 records match" in said(at, "**After:**"), "a release can suggest who is not there"
+
+
+def test_a_table_without_a_sensitive_column(start):
+    at = go(anonymised(start(sample="animals-v21")), PRIVACY)
+    assert [one.value for one in at.info if NOT_SENSITIVE in one.value]
+    assert "Highest risk" in numbers(at) and "Surest guess" not in numbers(at)
+    assert not at.get("plotly_chart") and not at.dataframe
+    assert "match" in said(at, "**Before:**")
+    assert "best guess" not in said(at, "**Everybody")
+
+
+def test_a_column_that_became_sensitive_waits_for_a_new_run(start):
+    at = anonymised(start())
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, PRIVACY)
+    assert any(OUTDATED in text for text in warnings(at))
+    assert "Surest guess" not in numbers(at)
+    settled(press(at, "Anonymise"))
+    assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
+
+
+def test_both_pages_say_in_the_same_words_that_a_result_is_missing_or_old(start):
+    at = start()
+    there = [one.value for one in at.info]
+    go(at, PRIVACY)
+    assert [one.value for one in at.info] == there and NOTHING_YET in there[0]
+    anonymised(go(at, ANONYMISE))
+    choose(at, frame_metric(at), "llm")
+    there = [warning.value for warning in at.warning]
+    go(at, PRIVACY)
+    assert [warning.value for warning in at.warning] == there and OUTDATED in there[0]
+    assert button(at, "Anonymise").proto.type == "primary"
+
+
+def test_the_numbers_are_grouped_by_what_is_found_out(start):
+    at = go(anonymised(start()), PRIVACY)
+    order = texts(at)
+    assert order.index("**Learning the value: disease**") < order.index("**Finding the record**")
+
+
+def test_l_and_t_are_the_same_numbers_on_both_pages(start):
+    at = anonymised(start(sample="census"))
+    both = ["Worst l, health", "Worst t, health"]
+    there = [numbers(at)[name] for name in both]
+    go(at, PRIVACY)
+    assert [numbers(at)[name] for name in both] == there
+    l, t = (text.split(" of ")[0] for text in there)  # noqa: E741
+    told = [json.loads(one.proto.spec) for one in at.get("plotly_chart")[:2]]
+    titles = [one["layout"]["title"]["text"] for one in told]
+    assert f"l = {l} of 4.24" in titles[0] and f"t = {t} of 1" in titles[1]
+    assert f"{classes_shown(at).value['l ↑'].min():g}" == l
+
+
+def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    asked = []
+    real = kanon.measures.linkage.linkage
+
+    def counted_linkage(persons, published, *others):
+        asked.append(published is persons)
+        return real(persons, published, *others)
+
+    monkeypatch.setattr(kanon.measures.linkage, "linkage", counted_linkage)
+    to_k(at, 6)
+    before = said(at, "**Before:**")
+    assert asked == [False], "the attack on the release alone"
+    to_k(at, 6)
+    assert asked == [False]
+    know(at, "sex", "region")
+    assert asked == [False, True, False] and said(at, "**Before:**") != before, "nothing is stale"
+
+
+def test_what_is_remembered_of_a_person_follows_the_choice(start):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    other = next(one for one in at.selectbox(key=fact(at, 1)).options
+                 if one != at.selectbox(key=fact(at, 1)).value)  # fmt: skip
+    choose(at, fact(at, 1), other)
+    assert at.selectbox(key=fact(at, 1)).value == other
+    press(at, "Take a random record")
+    person = work(at).looking.person
+    shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
+    assert shown == list(person.values())[:3]
+
+
+def test_without_a_release_one_click_makes_it(start):
+    at = go(start(), PRIVACY)
+    assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
+    settled(press(at, "Anonymise"))
+    assert not at.info and at.get("plotly_chart")
+    assert work(at).result is not None
+
+
+def test_an_outdated_release_is_said_to_be_one(start):
+    at = go(anonymised(start()), PRIVACY)
+    choose(at, frame_metric(at), "llm")
+    assert any(OUTDATED in text for text in warnings(at)) and numbers(at), "it stays readable"
+    settled(press(at, "Anonymise"))
+    assert not warnings(at)
+
+
+def test_moving_k_needs_no_run(start):
+    at = go(anonymised(start()), PRIVACY)
+    before = numbers(at)
+    to_k(at, 10)
+    assert work(at).k == 10 and work(at).job is None
+    found = numbers(at)
+    assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
+    most = found["Worst l, disease"].split(" of ")
+    assert most[0] == most[1], "one class is the whole table"
+    assert found["Worst t, disease"] == "0 of 1"
+    assert go(go(at, ANONYMISE), PRIVACY).select_slider(key="privacy-k").value == 10
+
+
+def test_a_class_is_looked_into(animals):
+    at = animals
+    listed = classes_shown(at)
+    labels = listed.value["race"].tolist()
+    for row, label in enumerate(labels):
+        at.session_state[listed.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+        go(at)
+        (heading,) = [text for text in texts(at) if " — " in text]
+        assert label in heading
+        _, after, before = (one.value for one in at.dataframe)
+        assert set(after["race"]) == {label} and len(after) == len(before) == 4
+        assert "name" not in after and "name" not in before, "identifiers are not shown"
+
+
+def test_other_measures_as_columns_and_orders(start):
+    at = go(anonymised(start(sample="hospital")), PRIVACY)
+    at.multiselect(key="privacy-extra").set_value(["delta", "beta", "recursive", "distinct"])
+    go(at)
+    table = classes_shown(at).value
+    assert {"δ ↓", "basic β ↓", "recursive c for l = 2 ↓", "values ↑"} <= set(table.columns)
+    choose(at, "privacy-by", "t")
+    t = classes_shown(at).value["t ↓"].to_numpy()
+    assert (np.diff(t) <= 0).all()
+    assert "emd" not in at.selectbox(key="privacy-by").options, "diseases have no order"
+    assert work(at).looking.extra, "what was chosen stays"
+
+
+def test_only_the_worst_of_many_classes_are_listed(start):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    to_k(at, 2)
+    table = classes_shown(at).value
+    assert len(table) == 500 and (table["l ↑"] == 1).all()
+    assert any("the 500 worst are listed" in text for text in captions(at))
+    to_k(at, 30_000)
+    _, after, before = (one.value for one in at.dataframe)
+    assert len(after) == len(before) == 200
+
+
+def test_a_threshold_of_ones_own(animals):
+    at = animals
+    assert work(at).looking.threshold == THRESHOLD
+    at.select_slider(key="privacy-threshold").set_value(1 / 4)
+    go(at)
+    assert numbers(at)["Risk above 1/4"] == "0.0 %"
+
+
+def test_a_random_record_is_one_of_the_table(start):
+    at = go(anonymised(start(sample="census")), PRIVACY)
+    classes = work(at).result.prepared.classes
+    seen = set()
+    for _ in range(4):
+        press(at, "Take a random record")
+        person = work(at).looking.person
+        seen.add(tuple(person.items()))
+        known = {name: person[name] for name in classes.attributes[:3]}
+        assert matching(classes, known).records == 1, "one that stands out is preferred"
+        assert matching(classes, person).records >= 1
+        assert "1 record matches" in said(at, "**Before:**")
+    assert len(seen) > 1
+
+
+def test_a_population_behind_the_table(animals):
+    at = animals
+    table = pd.DataFrame(
+        {"race": ["Lion", "Dog", "Cat", "Cow"] * 8, "gender": ["F", "F", "M", "F"] * 8}
+    )
+    upload_people(at, table)
+    # [F, Mammal]: lions, dogs and cows, 24. [M, Felid]: 8 cats.
+    assert numbers(at)["Journalist, highest"] == "12.5 %"
+    assert numbers(at)["Marketer"] == "8.3 %", "(4/24 + 4/8) / 8"
+    assert any("8 of them have a value that no hierarchy holds" in text for text in captions(at))
+    upload_people(at, table.drop(table.index[7::4]))
+    assert any("25 people. 1 of them has a value" in text for text in captions(at))
+    press(at, "Forget it")
+    assert "Marketer" not in numbers(at) and work(at).looking.population is None
+
+
+def test_a_population_that_does_not_fit_is_refused_in_a_sentence(animals):
+    at = animals
+    upload_people(at, pd.DataFrame({"gender": ["F"] * 9}))
+    assert problems(at) == [
+        "The population lacks 'race'; it needs every quasi-identifier as a column of the same name."
+    ]
+    upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
+    (problem,) = problems(at)
+    assert "fewer people in the population than records" in problem
+    upload_people(at, b"\x00\x01\x02", "people.xlsx")
+    assert problems(at) and numbers(at)["Highest risk"] == "25.0 %", "the page goes on"
+
+
+def test_several_sensitive_columns(start):
+    at = with_people(start(page=DATA))
+    give_role(at, "disease", "sensitive")
+    give_role(at, "sex", "sensitive")
+    go(anonymised(at), PRIVACY)
+    first = work(at).focus
+    assert any(first in label for label in numbers(at))
+    other = next(name for name in work(at).sensitive_columns if name != first)
+    choose(at, "privacy-sensitive", other)
+    assert any(other in label for label in numbers(at)) and work(at).focus == other
+
+
+def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
+    at = start()
+    asked = replace(work(at), models=(EntropyLDiversity(2, "disease"),))
+    at.session_state[WORK] = asked
+    go(anonymised(at), PRIVACY)
+    known = work(at).result.solution.known
+    assert known and at.select_slider(key="privacy-k").options == [thin(k) for k in known]
+    found = numbers(at)
+    assert float(found["Worst l, disease"].split(" of ")[0]) >= 2
+    assert found["Surest guess"] == "50.0 %" and any(
+        "finished by itself" in x for x in captions(at)
+    )
+    to_k(at, known[-1])
+    assert not problems(at) and not warnings(at)
+
+
+def test_an_algorithm_that_runs_once_per_k_has_the_k_that_were_computed(start):
+    at = start(sample="animals-m23")
+    choose(at, "run-algorithm", "gaa-small")
+    go(anonymised(at), PRIVACY)
+    assert at.select_slider(key="privacy-k").options == ["2", "3", "4", "5", "7"]
+    assert any("runs once per k" in text for text in captions(at))
+    assert numbers(at)["Highest risk"] and len(at.get("plotly_chart")) == 4
+
+
+def test_names_and_values_from_a_table_are_no_markdown(start):
+    picture = "![x](http://a.b)"
+    table = PEOPLE.rename(columns={"disease": picture, "sex": "*sex*", "zip": "[zip](http://a.b)"})
+    table[picture] = [f"{picture}{i % 3}" for i in range(12)]
+    at = with_people(start(page=DATA), table)
+    give_role(at, picture, "sensitive")
+    go(anonymised(at), PRIVACY)
+    shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
+    shown += [one.label for one in (*at.selectbox, *at.metric)]
+    shown += [one.proto.help for one in at.metric]
+    assert any("http" in text for text in shown), "they are shown"
+    assert not [text for text in shown if "](http" in text or " *sex*" in text]
+
+
+def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
+    """Streamlit's caches are shared by all sessions; the page uses none."""
+
+    def refuse(*_, **__):
+        raise AssertionError("cached for everybody")
+
+    at = anonymised(start())
+    monkeypatch.setattr(st, "cache_data", refuse)
+    go(at, PRIVACY)
+    press(at, "Take a random record")
+    upload_people(at, PEOPLE.head(0))
+    assert problems(at)
+
+
+def test_another_table_forgets_whom_one_looked_for(start):
+    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
+    press(at, "Take a random record")
+    upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
+    assert work(at).looking.population is not None
+    with_people(go(at, DATA))
+    assert not work(at).looking.person and work(at).looking.population is None
+    go(at, PRIVACY)
+    assert any(NOTHING_YET in one.value for one in at.info) or work(at).result is None
+    assert button(at, "Anonymise")
+
+
+@pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])
+def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k):
+    """Other k are run beside; where all records are suppressed, no class has an l."""
+    at = start(sample="hospital")
+    choose(at, "run-algorithm", algorithm)
+    session = at.session_state[WORK]
+    at.session_state[WORK] = replace(session, k=k, suppression=1.0)
+    anonymised(go(at))
+    assert np.isnan(work(at).result.solution.curves.numbers["min_k"]).any()
+    go(at, PRIVACY)
+    for other in work(at).result.solution.curves.numbers["k"].tolist():
+        to_k(at, other)
+        assert not at.exception

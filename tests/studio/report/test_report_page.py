@@ -1,0 +1,347 @@
+"""The page Report: texts, the form, the report from a worker, the same as the command line's."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import shlex
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from kanon.__main__ import main
+from kanon.algorithms.task import no_progress
+from kanon.errors import PlanError, TableError
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.report.rendering import rendered
+from kanon.report.words import ASKED, LONGEST, Words
+from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.studio.jobs.stored_table import open_work
+from kanon.studio.report.report_request import form_of, make_report, origin_of, plan_of_report
+from kanon.studio.report.state import LABELS, ReportView
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import with_role
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    PEOPLE,
+    WORK,
+    button,
+    captions,
+    choose,
+    give_role,
+    go,
+    held_worker,
+    press,
+    problems,
+    settled,
+    warnings,
+    with_people,
+    work,
+)
+
+REPORT = "pages/report.py"
+DAY = datetime.date(2026, 1, 31)
+MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
+HOSTILE = "<script>window.harmed=1</script> **b** $x$ ![x](http://a.invalid/b.png) {{ 7*7 }}"
+OLD = "Settings have changed since this was made; press Make the report to renew it."
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Without the five megabytes of the library in every page."""
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+
+
+def field_of(at, name):
+    (found,) = [one for one in (*at.text_input, *at.text_area) if one.key == f"report-{name}"]
+    return found
+
+
+def type_text(at, name, text):
+    field_of(at, name).set_value(text)
+    return go(at)
+
+
+def choose_form(at, public):
+    at.segmented_control(key="report-public").set_value(public)
+    return go(at)
+
+
+def made(at):
+    return settled(press(at, "Make the report"))
+
+
+def verdicts(at):
+    found = [re.sub(r"\\|\*\*", "", one.value) for one in at.markdown]
+    return [one for one in found if "Counted again" in one or "Nothing is released" in one]
+
+
+def with_preview(at):
+    at.toggle(key="report-preview").set_value(True)
+    return go(at)
+
+
+def previews(at):
+    """The report as it is shown."""
+    return [one.proto.srcdoc for one in at.get("iframe")]
+
+
+# --- the same as the command line's -----------------------------------------------------------
+def same_but_for_the_day(one, other):
+    assert len(MADE.findall(one)) == len(MADE.findall(other)) == 1
+    return MADE.sub(b"", one) == MADE.sub(b"", other)
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
+def test_the_command_that_is_shown_makes_the_same_report(
+    start, downloads, tmp_path, monkeypatch, public
+):
+    at = type_text(start(REPORT), "purpose", HOSTILE)
+    with_preview(made(choose_form(at, public)))
+    files = {}
+    for key, (name, make) in downloads.items():
+        if key.startswith("report-"):
+            content = make()
+            files[key] = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(files[key])
+    assert sorted(files) == [f"report-{each}" for each in ("csv", "html", "json", "plan", "words")]
+    (tmp_path / "hospital.csv").write_bytes(work(at).content)
+    monkeypatch.chdir(tmp_path)
+    (shown,) = at.code
+    python, _, module, *given = shlex.split(shown.value)
+    assert (python, module) == ("python", "kanon") and main(given) == 0
+    assert same_but_for_the_day(files["report-html"], Path("report.html").read_bytes())
+    assert previews(at) == [files["report-html"].decode()]
+    assert (b"For publication: no values" in files["report-html"]) == public
+    assert json.loads(files["report-json"])["form"] == ("publication" if public else "internal")
+    assert json.loads(files["report-words"]) == {"purpose": HOSTILE}
+    assert files["report-csv"].startswith(b'"measure","column","before","after"')
+
+
+@pytest.mark.adult
+@pytest.mark.nightly
+def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
+    session = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
+    for column in session.roles:  # as in the papers
+        session = with_role(session, column, Role.QUASI_IDENTIFIER)
+    plan = plan_of_report(session)
+    path, out = tmp_path / "plan.json", tmp_path / "report.html"
+    path.write_text(plan.to_json(), "utf-8")
+    assert main(["report", str(path), "--table", str(adult_path), "--out", str(out)]) == 0
+    content, name = plan.model_dump(mode="json"), session.file.name
+    report = make_report(no_progress, content, session.table, name, origin_of(session), DAY)
+    assert report.records == 30_162 and len(report.hierarchies) == 9
+    page = rendered(form_of(report, Words(), public=False))
+    assert same_but_for_the_day(page, out.read_bytes())
+
+
+# --- making it --------------------------------------------------------------------------------
+def test_before_a_report_there_is_the_way_to_one_and_no_download(start):
+    at = start(REPORT)
+    assert [one.value for one in at.info] == [
+        "There is no report of this table yet; press Make the report."
+    ]
+    assert not [one for one in at.get("download_button") if one.label.startswith("Report")]
+    assert at.get("iframe") == []
+    assert [one.label for one in (*at.text_input, *at.text_area)]
+    assert {one.label for one in (*at.text_input, *at.text_area)} == set(LABELS.values())
+    assert all(field_of(at, name).help == said for name, said in ASKED.items())
+
+
+def test_a_report_says_its_verdict_and_its_guarantees(start):
+    at = made(start(REPORT))
+    (said,) = verdicts(at)
+    assert said.startswith("Release of hospital.csv. Counted again from the released rows alone")
+    assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
+    assert any("- Everybody looks like at least 1 other" in one.value for one in at.markdown)
+    (table,) = at.table
+    assert table.value["Verdict"].tolist() == ["met"]
+    (inside,) = [one for one in captions(at) if one.startswith("In it: ")]
+    assert "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases considered" in inside
+    choose_form(at, public=True)
+    (said,) = verdicts(at)
+    assert said.startswith("Release of a table of 10 records.")
+    assert "3 hierarchies, as counts" in " ".join(captions(at))
+
+
+def test_the_preview_is_there_when_it_is_asked_for(start):
+    at = made(start(REPORT))
+    assert previews(at) == []
+    assert len(previews(with_preview(at))) == 1
+    at.toggle(key="report-preview").set_value(False)
+    assert previews(go(at)) == []
+
+
+@pytest.mark.parametrize("change", [
+    lambda at: at.number_input(key="report-k").set_value(3),
+    lambda at: at.selectbox(key=f"frame-metric-{work(at).metric}").set_value("ncp"),
+])  # fmt: skip
+def test_a_report_of_other_settings_is_never_shown_as_current(start, change):
+    at = made(start(REPORT))
+    assert warnings(at) == []
+    first = work(at).reported
+    change(at)
+    go(at)
+    assert OLD in warnings(at) and work(at).reported is first
+    labels = [one.label for one in at.get("download_button")]
+    assert "Report of the old settings" in labels and "Report" not in labels
+    made(at)
+    assert warnings(at) == [] and work(at).reported is not first
+
+
+def test_words_and_the_form_need_no_new_report(start):
+    at = made(start(REPORT))
+    first = work(at).reported
+    with_preview(choose_form(type_text(at, "title", "Ten patients"), public=True))
+    assert warnings(at) == [] and work(at).reported is first
+    assert verdicts(at)[0].startswith("Ten patients.")
+    assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
+
+
+def test_the_form_stays_when_it_is_clicked_once_more(start):
+    at = choose_form(start(REPORT), public=True)
+    assert work(choose_form(at, None)).report.public
+
+
+def test_a_report_is_cancelled_and_leaves_what_was(start):
+    at = made(start(REPORT))
+    first = work(at).reported
+    with held_worker():
+        press(at, "Make the report")
+        assert button(at, "Make the report").disabled
+        press(at, "Cancel")
+        go(at)
+    (said,) = at.info
+    assert said.value.replace("\\", "") == "The report was cancelled; nothing was changed."
+    assert work(at).reported is first and len(verdicts(at)) == 1
+
+
+# --- what stands in the way -------------------------------------------------------------------
+def test_a_column_without_a_usable_hierarchy_is_named(start):
+    at = with_people(start(DATA))
+    give_role(at, "age", "quasi-identifier")
+    go(at, "pages/hierarchies.py")
+    at.session_state[WORK] = replace(
+        work(at), choices={**work(at).choices, "age": replace(work(at).choices["age"], plan=None)}
+    )
+    go(at, REPORT)
+    assert "'age' has no usable hierarchy yet." in [one.replace("\\", "") for one in warnings(at)]
+    press(at, "Make the report")
+    assert problems(at) == ["'age' has no usable hierarchy yet; see the page Hierarchies."]
+
+
+def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
+    at = type_text(start(REPORT), "purpose", "Teaching")
+    model = DistinctLDiversity(column="disease", l=9)
+    at.session_state[WORK] = replace(work(at), models=(model,))
+    made(go(at))
+    (said,) = problems(at)
+    assert "l = 9" in said and verdicts(at) == []
+    assert field_of(at, "purpose").value == "Teaching"
+
+
+def test_a_release_of_nobody_says_so(start):
+    at = start(REPORT)
+    node = dict.fromkeys(("age", "zip", "sex"), 0)
+    at.session_state[WORK] = replace(work(at), algorithm="levels", node=node, suppression=1.0, k=9)
+    made(go(at))
+    assert "Nothing is released: every record is suppressed" in verdicts(at)[0]
+
+
+def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
+    path = tmp_path / "people.parquet"
+    PEOPLE.to_parquet(path)
+    at = start(REPORT)
+    stored = open_work(no_progress, Address.parse(str(path)), None, work(at).asked)
+    at.session_state[WORK] = replace(stored, version=2)
+    go(at)
+    assert button(at, "Make the report").disabled
+    (said,) = at.info
+    assert "has to be in memory, and this one stays where it is" in said.value
+    with pytest.raises(TableError, match="has to be in memory"):
+        plan_of_report(stored)
+
+
+# --- texts ------------------------------------------------------------------------------------
+def test_every_text_has_a_field_and_a_help():
+    assert set(LABELS) == set(ASKED) == {part.name for part in fields(Words)}
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"])
+def test_whatever_is_typed_is_text(start, text):
+    at = start(REPORT)
+    type_text(type_text(at, "title", text), "remarks", text)
+    with_preview(made(at))
+    assert problems(at) == [] and field_of(at, "remarks").value == text
+    (page,) = previews(at)
+    assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
+    (said,) = [one.value for one in at.markdown if "Counted again" in one.value]
+    assert "$x$" not in said and "<script>" not in said and "![" not in said
+
+
+def test_a_text_that_is_too_long_is_kept_and_said(start):
+    at = with_preview(made(start(REPORT)))
+    text = "x" * (LONGEST + 1)
+    type_text(at, "purpose", text)
+    assert problems(at)[0].startswith("Purpose has 5 001 characters; a report takes up to")
+    assert field_of(at, "purpose").value == text
+    assert verdicts(at) == [] and previews(at) == []
+    with pytest.raises(PlanError, match="Purpose has"):
+        saved_project(work(at))
+    type_text(at, "purpose", text[:-1])
+    assert problems(at) == [] and len(verdicts(at)) == 1
+
+
+def test_texts_survive_other_pages_and_a_report_too(start):
+    at = type_text(start(REPORT), "recipient", "The registry")
+    made(choose_form(at, public=True))
+    go(at, ANONYMISE)
+    go(at, REPORT)
+    assert field_of(at, "recipient").value == "The registry"
+    assert work(at).report.public and len(verdicts(at)) == 1
+
+
+def test_another_table_keeps_who_is_responsible_alone(start):
+    at = type_text(start(REPORT), "responsible", "Ana")
+    made(type_text(at, "legal_basis", "Article 6"))
+    choose(at, "frame-sample", "animals-v21")
+    assert field_of(at, "responsible").value == "Ana"
+    assert field_of(at, "legal_basis").value == "" and work(at).reported is None
+
+
+def test_the_same_table_read_again_keeps_all_texts_and_no_report(start):
+    at = made(type_text(start(REPORT), "legal_basis", "Article 6"))
+    go(at, DATA)
+    at.multiselect(key="markers-1").set_value(["?"])
+    go(at)
+    assert work(at).version == 2
+    go(at, REPORT)
+    assert field_of(at, "legal_basis").value == "Article 6" and work(at).reported is None
+
+
+def test_a_project_brings_texts_back():
+    texts = {"title": HOSTILE, "remarks": "one\ntwo"}
+    before = replace(sample_work("hospital"), report=ReportView(texts))
+    saved = saved_project(before)
+    after = opened_project(sample_work("hospital"), saved.encode())
+    assert after.report.texts == texts and saved_project(after) == saved
+    older = json.loads(saved)
+    del older["words"]
+    assert opened_project(before, json.dumps(older).encode()).report.texts == texts
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ({"purpos": "x"}, "The project file: the key words: the key 'purpos' is unknown; known are"),
+    ({"purpose": 3}, "The project file: the key words: purpose has to be text of at most"),
+    (["x"], "The project file: the key words has to be an object with texts;"),
+])  # fmt: skip
+def test_a_project_with_wrong_texts_is_refused_in_a_sentence(words, sentence):
+    given = json.loads(saved_project(sample_work("hospital"))) | {"words": words}
+    with pytest.raises(PlanError) as caught:
+        opened_project(sample_work("hospital"), json.dumps(given).encode())
+    assert caught.value.sentence.startswith(sentence)

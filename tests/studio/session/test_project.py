@@ -1,0 +1,326 @@
+"""A project file brings back all that was chosen for a table, and holds no record of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kanon.errors import KanonError
+from kanon.hierarchy import edit
+from kanon.plan import MetricPlan
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.schema import Role
+from kanon.sources.reading import ReadSettings
+from kanon.studio.session.pinned import imported
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import plan_of, with_builder, with_missing, with_role
+from kanon.studio.widgets.tree_edits import with_tree_drawn
+from support.dashboard import PEOPLE, go, problems, work
+
+CSV = PEOPLE.to_csv(index=False).encode()
+
+
+def people(content=CSV, **settings):
+    return uploaded_work(content, "people.csv", 1, ReadSettings(**settings))
+
+
+def chosen():
+    """People, with something of everything chosen."""
+    found = with_role(people(), "sex", Role.INSENSITIVE)
+    found = with_builder(found, "age", "intervals", {"widths": "5, 10", "lowest": "25"})
+    tree = found.choices["zip"].tree
+    tree = edit.with_weights(tree, np.full(len(tree.labels), 1.0))
+    tree = edit.set_weight(tree, "47601", 3.5)
+    found = with_tree_drawn(found, "zip", tree)
+    found = with_missing(found, "as-value")
+    found = replace(
+        found,
+        k=3,
+        metric="wllm",
+        strategy="s4",
+        tie_seed=7,
+        suppression=None,
+        attribute_weights={"zip": 2.0},
+        models=(DistinctLDiversity(column="disease", l=2),),
+        compared=("nllm", "ncp"),
+        strategies=("s1", "s2"),
+        composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
+    )
+    kept = replace(found, models=())
+    return imported(found, plan_of(kept).to_json().encode(), "before")
+
+
+def test_everything_chosen_comes_back():
+    before = chosen()
+    after = opened_project(people(), saved_project(before).encode())
+    assert plan_of(after) == plan_of(before)
+    same = (
+        *("roles", "missing", "models", "compared", "strategies", "scopes", "k", "composed"),
+        *("attribute_weights", "metric", "strategy", "tie_seed", "suppression"),
+    )
+    assert {name: getattr(after, name) for name in same} == {
+        name: getattr(before, name) for name in same
+    }
+    assert [(one.title, one.plan) for one in after.pinned] == [
+        (one.title, one.plan) for one in before.pinned
+    ]
+    for column, choice in before.choices.items():
+        again = after.choices[column]
+        assert (again.builder, again.tree) == (choice.builder, choice.tree)
+        texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
+        assert {name: again.typed[name] for name in texts_of} == texts_of
+    assert saved_project(after) == saved_project(before)
+    assert after.version > people().version, "no widget keeps what it showed"
+
+
+def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
+    project = json.loads(saved_project(chosen()))
+    plans = [project["plan"], *(part["plan"] for part in project["kept"])]
+    assert [plan["version"] for plan in plans] == [2, 2]
+    for plan in plans:
+        before, plan["version"] = plan["version"], 1
+        after = opened_project(people(), json.dumps(project).encode())
+        assert "was opened" in after.notice and "nl(leaf) = 0" in after.notice
+        assert saved_project(after) == saved_project(chosen()), "as version 2"
+        plan["version"] = before
+
+
+def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
+    """Not in a plan either that was kept when it was a quasi-identifier."""
+    before = chosen()
+    (kept,) = before.pinned
+    values = [str(value) for value in PEOPLE["zip"]]
+    assert any(value in saved_project(before) for value in values)
+    now = with_role(before, "zip", Role.IDENTIFIER)
+    project = saved_project(now)
+    assert not any(value in project for value in values)
+    opened = opened_project(people(), project.encode())
+    assert [each.title for each in opened.pinned] == [kept.title], "it stays, and tells"
+    assert "'zip' has no hierarchy" in " ".join(one.sentence for one in opened.pinned[0].findings)
+
+
+def test_no_record_is_in_the_file():
+    saved = saved_project(chosen())
+    for name in PEOPLE["name"]:
+        assert name not in saved, "an identifier"
+    listed = json.loads(saved)
+    parts = {"project", "kanon", "plan", "hierarchies", "compared", "kept", "words", "context"}
+    assert set(listed) == parts
+    for record in PEOPLE.itertuples(index=False):
+        assert json.dumps(list(map(str, record))) not in saved
+    assert "gout" not in saved and "asthma" not in saved, "nor a sensitive value"
+
+
+def test_what_was_typed_wrongly_comes_back_too():
+    before = with_builder(people(), "age", "intervals", {"widths": "5, 7"})
+    assert before.choices["age"].problem
+    after = opened_project(people(), saved_project(before).encode())
+    assert after.choices["age"].typed["widths"] == "5, 7"
+    assert after.choices["age"].problem == before.choices["age"].problem
+
+
+def test_next_months_table_is_told_what_its_hierarchies_lack():
+    tree = people().choices["zip"].tree
+    before = with_tree_drawn(people(), "zip", tree)
+    later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]])
+    after = opened_project(
+        people(later.to_csv(index=False).encode()), saved_project(before).encode()
+    )
+    assert "99999" in after.choices["zip"].problem
+    assert after.choices["zip"].tree == tree, "as it was drawn, to be completed"
+
+
+def test_a_new_column_keeps_its_suggested_role_and_is_named():
+    more = PEOPLE.assign(town=["Ulm", "Bonn"] * 6)
+    fresh = people(more.to_csv(index=False).encode())
+    after = opened_project(fresh, saved_project(people()).encode())
+    assert after.roles["town"] is fresh.roles["town"] and "'town'" in after.notice
+
+
+def test_the_table_is_read_as_it_was():
+    content = CSV.replace(b"cold", b"none")
+    before = people(content, missing_markers=("none",))
+    after = opened_project(people(content), saved_project(before).encode())
+    assert after.file.settings.missing_markers == ("none",)
+    assert after.table.n_records == 12
+
+
+BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
+"""Two columns with either separator."""
+
+
+def test_a_delivery_without_an_identifier_takes_the_project():
+    """No release has that column; what the table cannot do without is still asked for."""
+    project = saved_project(people()).encode()
+    assert people().roles["name"] is Role.IDENTIFIER
+    after = opened_project(
+        people(PEOPLE.drop(columns="name").to_csv(index=False).encode()), project
+    )
+    assert "The table lacks 'name', which no release has." in after.notice
+    without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
+    with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
+        opened_project(without, project)
+
+
+def test_the_notice_names_the_hierarchies_that_lack_a_value():
+    before = with_tree_drawn(people(), "zip", people().choices["zip"].tree)
+    later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]]).to_csv(index=False).encode()
+    after = opened_project(people(later), saved_project(before).encode())
+    assert "To be mended on the page Hierarchies: 'zip'." in after.notice
+
+
+def test_a_project_is_no_plan_to_be_imported():
+    with pytest.raises(KanonError, match="open it under Project, below the navigation"):
+        imported(people(), saved_project(people()).encode(), "mine")
+
+
+def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
+    project = saved_project(people(BOTH, separator=";")).encode()
+    wrong = people(BOTH, separator=",")
+    assert list(wrong.roles) == ["a", "b;c"]
+    assert list(opened_project(wrong, project).roles) == ["a,b", "c"]
+
+
+def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_refused():
+    project = json.loads(saved_project(people(BOTH, separator=",")))
+    project["plan"]["read"]["separator"] = ";"
+    with pytest.raises(KanonError, match="which this table lacks"):
+        opened_project(people(BOTH, separator=","), json.dumps(project).encode())
+
+
+def test_what_is_wrong_with_the_table_is_still_said():
+    content = CSV.replace(b"age,", b"suppressed,")
+    project = saved_project(people(content, missing_markers=("none",)))
+    assert "mark" in opened_project(people(content), project.encode()).problem
+
+
+def test_what_is_open_is_not_changed():
+    open_now = people()
+    before = {part.name: getattr(open_now, part.name) for part in fields(open_now)}
+    opened_project(open_now, saved_project(chosen()).encode())
+    assert {part.name: getattr(open_now, part.name) for part in fields(open_now)} == before
+
+
+@functools.cache
+def saved():
+    return saved_project(chosen())
+
+
+def changed(parts):
+    content = json.loads(saved())
+    for path, value in parts.items():
+        at = content
+        *way, last = path.split("__")
+        for step in way:
+            at = at[int(step) if step.isdigit() else step]
+        if value is None:
+            del at[last]
+        else:
+            at[last] = value
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The project file is not valid JSON: see line 1, character 1."),
+        (b"\xff\xfe\x00", "The project file is not text in UTF-8."),
+        (b"[" * 100_000, "The project file is not valid JSON."),
+        (b"[]", 'This is no project file of kanon: it lacks "project": 1.'),
+        (b'{"project": 2}', 'This is no project file of kanon: it lacks "project": 1.'),
+        (b'{"project": 1, "project": 1}', "The project file names 'project' twice in one place"),
+        (
+            {"plan__metrics": {"m\ud800": {"intermediate": "levels", "multiplier": "none"}}},
+            "The project file is not valid text: half of a character stands alone in it.",
+        ),
+        ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "is not valid text: half of a"),
+        ({"kept__0__title": "\ud800"}, "is not valid text: half of a character"),
+        (
+            plan_of(people()).to_json().encode(),
+            "This is a plan, not a project: import it on the page Compare, under Keep.",
+        ),
+        (b'{"project": 1}', "The project file: the key plan has to be an object."),
+        ({"kept": {}}, "The project file: the key kept has to be a list."),
+        ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),
+        ({"plan__columns__age__role": "key"}, "The project file: Plan key columns.age.role"),
+        ({"plan__columns__home": {"role": "insensitive"}}, "The project is about 'home', which"),
+        ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; known are suppress"),
+        ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
+        ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' has no builder"),
+        ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
+        ({"hierarchies__age__typed": {"widths": 5}}, "has fields that its builder does not"),
+        ({"hierarchies__zip__drawn": None}, "'zip' was drawn, and its nodes are missing."),
+        ({"hierarchies__zip__drawn": 7}, "the hierarchy of 'zip' has nodes that are no list."),
+        ({"hierarchies__zip__drawn": [{}]}, "the hierarchy of 'zip': Node 1 has no"),
+        ({"compared__compared": "nllm"}, "the key compared.compared has to be a list of names."),
+        ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
+        ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
+        ({"kept__0__title": 7}, "entry 1 of kept has no title."),
+        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A kept configuration needs a name of 1"),
+        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "hierarchy of 'zip' is a file"),
+        ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
+    with pytest.raises(KanonError) as told:
+        opened_project(people(), content if isinstance(content, bytes) else changed(content))
+    assert sentence in told.value.sentence and "\n" not in told.value.sentence
+
+
+def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
+    content, fresh = changed({"kept__0__plan__columns__zip__hierarchy": "/dev/zero"}), people()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    with pytest.raises(KanonError, match="can be imported whose hierarchies are written in it"):
+        opened_project(fresh, content)
+
+
+def test_two_kept_plans_of_one_name_are_refused():
+    content = json.loads(saved())
+    content["kept"] *= 2
+    with pytest.raises(KanonError, match=r"entry 2 of kept: The name 'before' is taken"):
+        opened_project(people(), json.dumps(content).encode())
+
+
+def test_a_project_of_every_sample_comes_back():
+    for name in ("hospital", "census"):
+        before = sample_work(name, version=1)
+        fresh = uploaded_work(before.content, "again.csv", 2)
+        assert plan_of(opened_project(fresh, saved_project(before).encode())) == plan_of(before)
+
+
+# --- on the page ----------------------------------------------------------------------------
+def give(at, name, content):
+    """Streamlit's own tests draw what stands beside a page in their first run alone."""
+    key = f"project-file-{work(at).version}-{work(at).uploads}"
+    at.file_uploader(key=key).set_value((name, content, "application/json"))
+    return go(at)
+
+
+def test_a_project_is_opened(start):
+    before = replace(sample_work("hospital", version=1), k=7, metric="ncp")
+    at = give(start(sample="hospital"), "project.json", saved_project(before).encode())
+    assert (work(at).k, work(at).metric) == (7, "ncp") and not problems(at)
+    assert any("The project was opened on this table" in one.value for one in at.info)
+
+
+def test_a_wrong_project_loses_nothing(start):
+    at = start(sample="hospital")
+    before = work(at)
+    give(at, "wrong.json", b"{}")
+    assert any("This is no project file of kanon" in one for one in problems(at))
+    same = ("table", "roles", "choices", "k", "result", "version")
+    assert all(getattr(work(at), name) is getattr(before, name) for name in same)
+
+
+def test_forgetting_begins_anew(start):
+    at = start(sample="hospital")
+    job = work(at).job
+    next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
+    assert work(at).origin == "census"
+    assert job is None or job.finished

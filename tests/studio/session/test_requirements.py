@@ -1,0 +1,242 @@
+"""What can be asked for beside k: the best value said first, defaults that a table can meet."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import TableError
+from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
+from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
+from kanon.privacy.delta_disclosure import DeltaDisclosure
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
+from kanon.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
+from kanon.privacy.entropy_l_diversity import EntropyLDiversity
+from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
+from kanon.privacy.t_closeness import TCloseness
+from kanon.schema import Role
+from kanon.sensitive import Sensitive
+from kanon.studio.session.requirements import (
+    DISTANCES,
+    KINDS,
+    best,
+    cards_to_add,
+    changed,
+    glossed,
+    in_file_name,
+    not_used,
+    refusal,
+    short,
+    sign,
+    suggested,
+    summary,
+    whole_table,
+)
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import with_role
+from support.dashboard import PEOPLE, as_bytes
+
+
+def one_column(values):
+    """The work on a table with a quasi-identifier and a sensitive column of those values."""
+    table = pd.DataFrame({"zip": ["1", "2"] * len(values), "ill": values * 2})
+    work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
+    return with_role(with_role(work, "zip", Role.QUASI_IDENTIFIER), "ill", Role.SENSITIVE)
+
+
+# Four in six a cold, one an angina, one a flu.
+ILL = ["cold", "cold", "cold", "cold", "angina", "flu"]
+ENTROPY = math.exp(-(4 / 6 * math.log(4 / 6) + 2 / 6 * math.log(1 / 6)))
+
+
+def test_the_usual_models_come_first_and_none_is_lacking():
+    assert list(KINDS)[:2] == ["entropy-l-diversity", "t-closeness"]
+    assert len(KINDS) == 8 and "k-anonymity" not in KINDS
+
+
+def test_the_whole_table_is_one_class_with_all_values():
+    work = one_column(ILL)
+    whole = whole_table(work)
+    (ill,) = whole.sensitive
+    assert whole.counts.tolist() == [12] and ill.sizes.tolist() == [12]
+    assert dict(zip(ill.values, ill.dense()[0].tolist(), strict=True)) == Counter(ILL * 2)
+
+
+@pytest.mark.parametrize("missing", ["drop-records", "as-value"])
+def test_records_that_drop_out_do_not_count(missing):
+    table = pd.DataFrame({"zip": ["1", None, "2", "1"], "ill": ["a", "b", "a", "c"]})
+    work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
+    work = with_role(with_role(work, "zip", Role.QUASI_IDENTIFIER), "ill", Role.SENSITIVE)
+    whole = whole_table(replace(work, missing=missing))
+    assert whole.counts.tolist() == [3 if missing == "drop-records" else 4]
+
+
+def test_cells_that_say_that_they_are_missing_are_refused():
+    table = pd.DataFrame({"zip": ["1", "2", "3"], "ill": ["(missing)", None, "cold"]})
+    work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
+    with pytest.raises(TableError, match="rename"):
+        whole_table(with_role(work, "ill", Role.SENSITIVE))
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (EntropyLDiversity(2.0, "ill"), f"at most {math.floor(100 * ENTROPY) / 100:g} for"),
+        (DistinctLDiversity(2, "ill"), "at most 3 for"),
+        (RecursiveCLDiversity(3.0, 2, "ill"), "above 2 for"),  # 4 / (1 + 1)
+        (RecursiveCLDiversity(3.0, 3, "ill"), "above 4 for"),
+        (RecursiveCLDiversity(3.0, 4, "ill"), "no number is enough"),
+        (AlphaKAnonymity(0.7, 2, "ill"), "at least 0.67 for"),
+        (TCloseness(0.4, "ill"), "as low as you like"),
+        (DeltaDisclosure(1.0, "ill"), "as low as you like"),
+        (BasicBetaLikeness(1.0, "ill"), "as low as you like"),
+        (EnhancedBetaLikeness(1.0, "ill"), "as low as you like"),
+        (TCloseness(0.4, "ill", "emd-ordered"), "needs numbers"),
+    ],
+)
+def test_the_best_value_is_said_first(model, said):
+    assert said in best(model, whole_table(one_column(ILL)))
+
+
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [
+        (EntropyLDiversity(2.5, "ill"), "entropy l ≥ 2.5"),
+        (DistinctLDiversity(2, "ill"), "distinct l ≥ 2"),
+        (RecursiveCLDiversity(3.0, 2, "ill"), "recursive c < 3 with l = 2"),
+        (AlphaKAnonymity(0.5, 4, "ill"), "alpha ≤ 0.5"),
+        (TCloseness(0.4, "ill", "variational"), "t ≤ 0.4 (total variation)"),
+        (TCloseness(0.4, "ill"), "t ≤ 0.4 (norm 1)"),
+        (TCloseness(0.4, "ill", "emd-equal"), "t ≤ 0.4 (earth mover's, unordered)"),
+        (TCloseness(0.4, "ill", "emd-ordered"), "t ≤ 0.4 (earth mover's, ordered)"),
+        (DeltaDisclosure(1.0, "ill"), "delta < 1"),
+        (BasicBetaLikeness(1.0, "ill"), "basic beta ≤ 1"),
+        (EnhancedBetaLikeness(1.0, "ill"), "enhanced beta ≤ 1"),
+    ],
+)
+def test_a_model_in_a_few_words(model, text):
+    assert short(model) == text
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_distance_is_never_called_by_its_name_in_plans(distance):
+    model = TCloseness(0.4, "ill", distance)
+    whole = whole_table(one_column(ILL))
+    told = [short(model), summary([model]), model.sentence, best(model, whole)]
+    told += [refusal([model], whole) or "", not_used(model, "t", 7.0)]
+    for name in ("variational", "norm1", "emd-"):
+        assert not [text for text in told if name in text]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_model_stands_in_the_list_with_a_gloss(name):
+    title, _, gloss = glossed(KINDS[name].card).partition(" — ")
+    assert title == KINDS[name].card.title and gloss[0].islower() and len(gloss) < 50
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "typed", "said"),
+    [
+        (EntropyLDiversity(2.5, "ill"), "l", 0.5, "0.5 is not used, as l has to be a number of at "
+         "least 1: l = 2.5 still holds."),
+        (TCloseness(0.4, "ill", "variational"), "t", 1.5, "1.5 is not used, as t has to be a number"
+         " of at least 0 and at most 1: t = 0.4 still holds."),
+        (TCloseness(0.4, "ill"), "t", None, "An empty field is not used: t = 0.4 still holds."),
+        (RecursiveCLDiversity(3.0, 2, "ill"), "l", 1, "1 is not used, as l has to be a whole number"
+         " of at least 2: l = 2 still holds."),
+    ],
+)  # fmt: skip
+def test_what_is_not_used_is_said_with_what_still_holds(model, part, typed, said):
+    assert not_used(model, part, typed) == said
+    assert typed is None or changed(model, **{part: typed}) is None, "it is indeed not used"
+
+
+def test_models_in_the_name_of_a_file():
+    t, l = TCloseness(0.4, "ill"), EntropyLDiversity(1.75, "ill")  # noqa: E741
+    assert in_file_name([]) == "" and in_file_name([l]) == "-l1.75"
+    assert in_file_name([l, t]) == "-l1.75-t0.4"
+    assert in_file_name([l, t, DistinctLDiversity(2, "ill")]) == "-with-3-models"
+
+
+def tables_of_classes(values, group):
+    """Classes with the values of one sensitive column."""
+    counts = np.bincount(group)
+    ill = Sensitive.from_records("ill", "abcd", False, group, values, len(counts))
+    return EquivalenceClasses((), (), np.zeros((len(counts), 0), np.int32), counts, (ill,))
+
+
+@given(
+    some.lists(some.sampled_from("abcd"), min_size=2, max_size=30).filter(lambda v: len({*v}) > 1),
+    some.sampled_from(sorted(KINDS)),
+)
+def test_what_is_suggested_can_be_met(values, name):
+    work = one_column(values)
+    whole = whole_table(work)
+    model = suggested(work, name, whole)
+    assert model.card.name == name and model.column == "ill"
+    assert refusal([model], whole) is None
+    assert (
+        sign(model) in best(model, whole)
+        or "for this column" in best(model, whole)
+        or ("as low" in best(model, whole))
+    )
+
+
+def test_one_value_alone_cannot_be_mixed_and_that_is_said():
+    work = one_column(["cold"])
+    whole = whole_table(work)
+    assert suggested(work, "entropy-l-diversity", whole).l == 1
+    model = suggested(work, "distinct-l-diversity", whole)
+    assert "l is at most 1" in refusal([model], whole)
+
+
+def test_each_model_once_per_column():
+    people = uploaded_work(as_bytes(PEOPLE, "csv"), "people.csv", 1)
+    work = with_role(with_role(people, "disease", Role.SENSITIVE), "sex", Role.SENSITIVE)
+    assert work.sensitive_columns == ["sex", "disease"]
+    whole = whole_table(work)
+    for column in ("disease", "sex"):
+        model = suggested(replace(work, sensitive="disease"), "t-closeness", whole)
+        assert model.column == column
+        work = replace(work, models=(*work.models, model))
+    assert "t-closeness" not in cards_to_add(work)
+    assert len(cards_to_add(work)) == len(KINDS) - 1
+    assert not cards_to_add(sample_work("animals-v21"))
+
+
+@given(
+    some.lists(some.tuples(some.integers(0, 1), some.integers(0, 3)), min_size=1, max_size=20),
+    some.floats(0, 2),
+)
+def test_another_distance_asks_for_the_same(records, t):
+    group, values = np.array(records).T
+    classes = tables_of_classes(values, np.unique(group, return_inverse=True)[1])
+    before = TCloseness(round(t, 3), "ill", "norm1")
+    after = changed(before, distance="variational")
+    assert after is not None and after.t == before.t / 2
+    assert (before.holds_each(classes) == after.holds_each(classes)).all()
+    assert changed(after, distance="norm1") == before
+
+
+def test_what_does_not_go_together_changes_nothing():
+    assert changed(TCloseness(0.4, "ill", "variational"), t=1.5) is None
+    assert changed(DistinctLDiversity(2, "ill"), l=1) is None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_parameters_of_every_model_can_be_changed(name):
+    whole = whole_table(work := one_column(ILL))
+    model = suggested(work, name, whole)
+    numbers = {part.name for part in fields(model)} - {"column", "distance"}
+    for part in numbers:
+        value = getattr(model, part)
+        new = changed(model, **{part: value + 1 if isinstance(value, int) else value / 2 + 0.5})
+        assert new is not None and type(new) is type(model)

@@ -1,0 +1,242 @@
+"""What outlives a page lies under an unguessable token, for a while, in memory alone."""
+
+import gc
+import threading
+import weakref
+from dataclasses import replace
+
+import pytest
+
+from kanon.studio.session import session_store as desks_module
+from kanon.studio.session.session_store import Desk, Desks, new_token
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import begun_since
+
+
+class Clock:
+    """Timers that go off when a test says so."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def __call__(self, seconds, function, arguments):
+        clock = self
+
+        class Timer(threading.Thread):
+            def __init__(self):
+                super().__init__(target=function, args=arguments)
+                self.seconds = seconds
+
+            def start(self):
+                clock.waiting.append(self)
+
+            def cancel(self):
+                if self in clock.waiting:
+                    clock.waiting.remove(self)
+
+            def go_off(self):
+                super().start()
+                self.join()
+
+        return Timer()
+
+    def strike(self):
+        waiting, self.waiting = self.waiting, []
+        for timer in waiting:
+            timer.go_off()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    found = Clock()
+    monkeypatch.setattr(desks_module.threading, "Timer", found)
+    return found
+
+
+class Run:
+    """A calculation that notes whether it was cancelled."""
+
+    cancelled = False
+
+    def cancel(self):
+        self.cancelled = True
+
+
+def at_work(**fields):
+    return Desk(replace(sample_work("hospital", version=1), **fields))
+
+
+def test_a_session_that_comes_back_finds_its_desk(clock):
+    desks, desk = Desks(1800, 20), at_work(job=Run())
+    desks.put("word", "first", desk)
+    assert not desks.any_left
+    desks.leave("first")
+    assert desks.any_left and [timer.seconds for timer in clock.waiting] == [1800]
+    assert desks.take("word", "second") == ("word", desk)
+    assert not desks.any_left and not clock.waiting
+    assert not desk.work.job.cancelled, "its run goes on"
+    desks.leave("first")  # Streamlit drops the old session later
+    assert desks.take("word", "second") == ("word", desk), "the desk is the second one's now"
+
+
+def test_a_desk_nobody_comes_back_to_is_wiped(clock):
+    desks, desk = Desks(60, 20), at_work(job=Run())
+    desk.memory["drawn"] = object()
+    desks.put("word", "first", desk)
+    desks.leave("first")
+    clock.strike()
+    assert desks.take("word", "second") is None and len(desks) == 0
+    assert desk.work.job.cancelled and not desk.memory
+
+
+def test_nothing_holds_what_was_wiped(clock):
+    desks, desk = Desks(60, 20), at_work()
+    table = weakref.ref(desk.work.table)
+    desks.put("word", "first", desk)
+    desks.leave("first")
+    del desk
+    gc.collect()
+    assert table() is not None
+    clock.strike()
+    gc.collect()
+    assert table() is None
+
+
+def test_a_dropped_connection_that_is_back_keeps_its_desk(clock):
+    desks, desk = Desks(60, 20), at_work()
+    desks.put("word", "first", desk)
+    desks.leave("first")
+    desks.put("word", "first", desk)
+    assert not desks.any_left and not clock.waiting
+
+
+def test_a_timer_that_went_off_too_late_wipes_nothing(clock):
+    desks, desk = Desks(60, 20), at_work()
+    desks.put("word", "first", desk)
+    desks.leave("first")
+    (late,) = clock.waiting
+    desks.take("word", "second")
+    desks.leave("second")
+    late.go_off()
+    assert desks.take("word", "third") == ("word", desk)
+
+
+def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
+    desks, desk = Desks(60, 20), at_work(job=Run(), doing="run", then=lambda: None, k=7)
+    desk.memory["drawn"] = object()
+    desks.put("word", "first", desk)
+    word, copy = desks.take("word", "second")
+    assert word != "word" and copy.salt != desk.salt
+    assert copy.work.k == 7 and copy.work.table is desk.work.table
+    assert (copy.work.job, copy.work.doing, copy.work.then, copy.memory) == (None, "", None, {})
+    assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
+
+
+@pytest.mark.parametrize(("first", "second"), [("issuer ann", "issuer bob"), ("issuer ann", "")])
+def test_nobody_gets_the_desk_of_who_was_logged_in_before(clock, first, second):
+    """The tab still holds the token, and somebody else, or nobody, is logged in now."""
+    desks, desk = Desks(60, 20), at_work()
+    desks.put("word", "first", desk, first)
+    assert desks.take("word", "second", second) is None, "nor a copy"
+    desks.leave("first")
+    assert desks.take("word", "second", second) is None
+    assert desks.take("word", "third", first) == ("word", desk)
+
+
+def test_forgetting_reaches_what_the_copies_of_a_tab_left(clock):
+    """A copied tab forgets; the first one was closed, and a browser could bring it back."""
+    desks = Desks(60, 20)
+    desks.put("word", "first", at_work())
+    copied, desk = desks.take("word", "second")
+    desks.put(copied, "second", desk)
+    desks.put("stranger", "third", at_work())
+    desks.leave("first")
+    desks.leave("third")
+    desks.forget(copied)
+    assert desks.take("word", "fourth") is None and desks.take(copied, "fourth") is None
+    assert desks.take("stranger", "fourth"), "nobody else's"
+
+
+def test_forgetting_leaves_a_copy_that_somebody_looks_at(clock):
+    desks = Desks(60, 20)
+    desks.put("word", "first", at_work())
+    copied, copy = desks.take("word", "second")
+    desks.forget("word")
+    assert desks.take("word", "third") is None
+    assert desks.take(copied, "second") == (copied, copy)
+
+
+def test_who_logs_out_leaves_nothing_in_closed_tabs(clock):
+    desks = Desks(60, 20)
+    for token, owner in (("one", "ann"), ("two", "ann"), ("other", "bob"), ("none", "")):
+        desks.put(token, f"session {token}", at_work(), owner)
+        if token != "one":
+            desks.leave(f"session {token}")
+    desks.forget("one")
+    assert desks.take("two", "new", "ann") is None
+    assert desks.take("other", "new", "bob") and desks.take("none", "new")
+
+
+def test_zero_keeps_nothing(clock):
+    desks, desk = Desks(0, 20), at_work(job=Run())
+    desks.put("word", "first", desk)
+    desks.leave("first")
+    assert len(desks) == 0 and desk.work.job.cancelled
+    assert not clock.waiting
+
+
+def test_the_desk_that_was_left_first_goes_first(clock):
+    desks = Desks(60, 2)
+    for name in "abcd":
+        desks.put(name, f"session {name}", at_work())
+    for name in "bac":
+        desks.leave(f"session {name}")
+    assert desks.take("b", "new") is None, "left first"
+    assert all(desks.take(name, "new") for name in "acd")
+
+
+def test_visits_push_out_no_work(clock):
+    """A probe that looks every minute whether the app is up leaves a desk each time."""
+    desks, work = Desks(60, 3), at_work()
+    desks.put("work", "somebody", work)
+    desks.leave("somebody")
+    for visit in range(30):
+        desks.put(f"visit {visit}", f"session {visit}", replace(at_work(), begun=False))
+        desks.leave(f"session {visit}")
+    assert len(desks) == 3 and desks.take("work", "new") == ("work", work)
+
+
+def test_a_visit_begins_nothing_and_a_choice_does():
+    first = sample_work("hospital", version=1)
+    assert not begun_since(first, first)
+    assert not begun_since(first, replace(first, doing="run", started=True, notice="Done."))
+    assert begun_since(first, replace(first, k=first.k + 1))
+    assert begun_since(first, replace(first, roles=dict(first.roles)))
+
+
+def test_one_desk_is_cleared_and_no_other(clock):
+    desks, mine, other = Desks(60, 20), at_work(job=Run()), at_work(job=Run())
+    desks.put("mine", "first", mine)
+    desks.put("other", "second", other)
+    desks.clear("mine")
+    desks.clear("nobody's")
+    assert desks.take("mine", "first") is None and desks.take("other", "second") == ("other", other)
+    assert mine.work.job.cancelled and not other.work.job.cancelled
+
+
+@pytest.mark.parametrize("guess", ["", "wor", "word ", "WORD", "../word", "x" * 10_000])
+def test_no_other_word_opens_a_desk(clock, guess):
+    desks = Desks(60, 20)
+    desks.put("word", "first", at_work())
+    desks.leave("first")
+    assert desks.take(guess, "second") is None
+
+
+def test_words_cannot_be_guessed():
+    words = {new_token() for _ in range(1000)}
+    assert len(words) == 1000 and min(map(len, words)) >= 43, "256 bits"
+
+
+def test_no_secret_is_in_what_a_log_could_hold():
+    desk = Desk()
+    assert desk.salt not in repr(desk)

@@ -1,0 +1,115 @@
+"""The gate of a server that asks for a login: what is drawn before it, and what after."""
+
+from __future__ import annotations
+
+import pytest
+import streamlit as st
+from streamlit import net_util
+from streamlit.testing.v1 import AppTest
+
+from kanon.studio.session import state
+from kanon.studio.session.server import owner
+from kanon.studio.shell import login
+from support.dashboard import APP, WORK
+
+INSIDE = "Somebody's table"
+
+
+def gated():
+    import streamlit as st
+
+    from kanon.studio.shell.login import admit
+
+    if admit():
+        st.title("Somebody's table")
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """The gate as it is with a login set up or not, asked for or not, logged in or not."""
+
+    def draw(logged_in=None, required="", authlib=True):
+        monkeypatch.setattr(st, "user", {} if logged_in is None else {"is_logged_in": logged_in})
+        monkeypatch.setenv("KANON_LOGIN", required)
+        monkeypatch.setattr(login, "find_spec", lambda name: object() if authlib else None)
+        at = AppTest.from_function(gated, default_timeout=30).run()
+        assert not at.exception
+        return at
+
+    return draw
+
+
+def titles(at):
+    return [one.value for one in at.title]
+
+
+@pytest.mark.parametrize("required", ["", "off", " "])
+def test_without_a_login_everybody_comes_in(gate, required):
+    at = gate(required=required)
+    assert titles(at) == [INSIDE] and not at.button
+
+
+@pytest.mark.parametrize("required", ["", "required"])
+def test_who_is_not_logged_in_sees_one_button(gate, required):
+    at = gate(logged_in=False, required=required)
+    assert titles(at) == ["Who are you?"]
+    assert [one.label for one in at.button] == ["Log in"] and not at.error
+    assert "kanon-work" not in at.session_state, "no work was begun"
+
+
+def test_who_is_logged_in_comes_in_and_can_leave(gate, monkeypatch):
+    at = gate(logged_in=True, required="required")
+    assert titles(at) == [INSIDE]
+    assert [one.label for one in at.sidebar.button] == ["Log out"]
+    done = []
+    monkeypatch.setattr(state, "forget_everything", lambda: done.append("forgotten"))
+    monkeypatch.setattr(st, "logout", lambda: done.append("out"))
+    at.sidebar.button[0].click().run()
+    assert done == ["forgotten", "out"]
+
+
+def test_nobody_else_owns_what_somebody_logged_in_does(monkeypatch):
+    users = [
+        {"is_logged_in": True, "iss": "https://a.example", "sub": "1", "name": "Ann"},
+        {"is_logged_in": True, "iss": "https://b.example", "sub": "1", "name": "Ann"},
+        {"is_logged_in": True, "iss": "https://a.example", "sub": "2", "name": "Ann"},
+        {"is_logged_in": False},
+    ]
+    owners = []
+    for user in users:
+        monkeypatch.setattr(st, "user", user)
+        owners.append(owner())
+    assert len(set(owners)) == 4 and owners[-1] == ""
+
+
+@pytest.mark.parametrize("required", ["required", " Required "])
+def test_a_login_that_is_asked_for_and_not_set_up_lets_nobody_in(gate, required):
+    at = gate(required=required)
+    assert titles(at) == ["Who are you?"] and not at.button
+    (error,) = at.error
+    assert "none is set up" in error.value and "[auth]" in error.value
+
+
+def test_without_its_package_the_login_says_so(gate):
+    at = gate(logged_in=False, authlib=False)
+    assert titles(at) == ["Who are you?"] and not at.button
+    (error,) = at.error
+    assert "needs the package Authlib" in error.value
+
+
+def test_the_button_begins_the_login(gate, monkeypatch):
+    begun = []
+    monkeypatch.setattr(st, "login", lambda: begun.append(True))
+    at = gate(logged_in=False)
+    at.button[0].click().run()
+    assert begun == [True] and titles(at) == ["Who are you?"]
+
+
+def test_the_app_begins_with_the_gate(start, monkeypatch):
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: pytest.fail("somebody was asked"))
+    monkeypatch.setenv("KANON_LOGIN", "required")
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    assert titles(at) == ["Who are you?"] and WORK not in at.session_state
+    assert net_util.get_external_ip() is None
+    monkeypatch.delenv("KANON_LOGIN")
+    assert WORK in start().session_state

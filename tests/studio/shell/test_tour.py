@@ -1,0 +1,29 @@
+"""The stops of the guided tour; the tour itself is taken in tests/browser/test_look.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import begun_since
+from kanon.studio.shell.tour import STEPS
+from support.dashboard import APP, DATA, with_people, work
+
+
+def test_every_stop_is_a_page_of_its_own():
+    assert len({step.page for step in STEPS}) == len(STEPS) == 5
+    for step in STEPS:
+        assert (APP.parent / step.page).is_file()
+
+
+def test_the_tour_goes_on_with_another_table(start):
+    at = start(DATA)
+    at.session_state["kanon-work"] = replace(work(at), tour=2)
+    with_people(at)
+    assert work(at).title == "people.csv" and work(at).tour == 2
+
+
+def test_who_only_looks_around_has_begun_nothing():
+    first = sample_work("hospital")
+    assert not begun_since(first, replace(first, tour=1))
+    assert begun_since(first, replace(first, k=4))

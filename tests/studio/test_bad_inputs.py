@@ -1,0 +1,611 @@
+"""Every bad input along every route: one sentence, no traceback, nothing written, nothing lost."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import fields, replace
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kanon.__main__ import main
+from kanon.errors import KanonError
+from kanon.experiments.greatest_k import reverse
+from kanon.experiments.simulated.files import made_with, read_study
+from kanon.experiments.simulated.study import study_of
+from kanon.experiments.sweep import sweep
+from kanon.hierarchy.files import read_hierarchy
+from kanon.plan import Plan
+from kanon.release.context import Context
+from kanon.run import prepare, run
+from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.sources.memory import as_table
+from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.singling_out import singling_out
+from kanon.studio.session.requirements import KINDS
+from kanon.studio.session.work import undone, with_role
+from kanon.studio.widgets.model_editor import key_of_model
+from kanon.teaching.exercises import read_exercises
+from support.bad_inputs import (
+    PAGE,
+    PEOPLE,
+    PLAN,
+    SECTIONS,
+    Call,
+    ContextFile,
+    ExerciseFile,
+    Find,
+    Measure,
+    Never,
+    Output,
+    PlanFile,
+    Reversed,
+    Screen,
+    StudyFile,
+    Sweep,
+    TableFile,
+    TreeFile,
+    changed,
+    page,
+)
+from support.dashboard import (
+    ANONYMISE,
+    APP,
+    COMPARE,
+    DATA,
+    HIERARCHIES,
+    METRICS_PAGE,
+    WORK,
+    as_bytes,
+    build,
+    frame_k,
+    give_role,
+    go,
+    key_of,
+    press,
+    problems,
+    settled,
+    upload,
+    upload_tree,
+    work,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
+
+DECIDED = ("decide", "plan.json", "--table", "people.csv", "--context")
+DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
+PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
+GOOD = changed()
+TABLES = Path(__file__).parents[1]
+"""The folder for tables that stay where they are."""
+
+
+def along(route):
+    """The cases that can occur on a route, with what is said there."""
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, id=f"{section.title}: {case.name}")
+            for section in SECTIONS
+            for case in section.cases
+            if not isinstance(case.said(route), Never)
+        ],
+    )
+
+
+def check_sentence(sentence):
+    """One readable line."""
+    assert "\n" not in sentence and sentence.endswith(".") and len(sentence) < 420
+    for internal in ("Traceback", "pydantic", "Error", "None", "object at", "<class", "literal["):
+        assert internal not in sentence
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where the files are."""
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv("people.csv", index=False)
+    Path("plan.json").write_text(GOOD.text, "utf-8")
+    Path("sex.csv").write_text("F;*\nM;*\n", "utf-8")
+    Path("men.csv").write_text("M;*\nX;*\n", "utf-8")
+    Path("context.json").write_text('{"context": 1, "release": "public"}', "utf-8")
+    Path("full").mkdir()
+    Path("full/file").write_text("x", "utf-8")
+    return tmp_path
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# --- the library -------------------------------------------------------------------------------
+def in_library(given, folder):
+    """Do with the library what a case does."""
+    match given:
+        case TableFile():
+            source = Path(given.name) if given.content is None else given.content
+            read_table(source, given.name, ReadSettings(**given.read))
+        case TreeFile():
+            source = Path(given.name) if given.content is None else given.content
+            read_hierarchy(source, given.name)
+        case PlanFile(text=None):
+            Plan.load(Path("absent.json"))
+        case PlanFile():
+            run(Plan.from_json(given.text), PEOPLE if given.table is None else given.table, folder)
+        case ExerciseFile(text=None):
+            read_exercises(Path("absent.json"))
+        case ExerciseFile():
+            read_exercises(given.text.encode())
+        case ContextFile(text=None):
+            Context.load(Path("absent.json"))
+        case ContextFile():
+            Context.from_json(given.text)
+        case StudyFile():
+            made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
+            read_study(given.text.encode(), made)
+        case Reversed():
+            reverse(Plan.from_json(given.text), PEOPLE)
+        case Sweep():
+            ks = [int(k) for k in given.ks.split(",") if k.strip()]
+            sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
+        case Measure():
+            names = [
+                [name.strip() for name in listed.split(",") if name.strip()]
+                for listed in (given.columns, given.sensitive)
+            ]
+            as_table(PEOPLE).classes_of(*names)
+        case Find():
+            names = [name.strip() for name in given.columns.split(",") if name.strip()]
+            share = float(given.share.rstrip("%")) / (100 if "%" in given.share else 1)
+            singling_out(as_table(PEOPLE), names, share, given.k, given.size)
+        case Output():
+            run(Plan.from_json(GOOD.text), PEOPLE).write(Address.parse(given.name))
+        case _:
+            raise AssertionError(f"the library knows no {given}")
+
+
+@along("library")
+def test_the_library_says_it(case, folder):
+    before = files(folder)
+    with pytest.raises(KanonError) as caught:
+        in_library(case.given, folder)
+    error = caught.value
+    check_sentence(error.sentence)
+    assert error.sentence == case.said("library")
+    assert files(folder) == before
+    if error.cells:
+        assert "(value withheld)" in str(error)
+
+
+# --- the command line --------------------------------------------------------------------------
+def call_of(given, folder):
+    """What is typed at the command line to do what a case does."""
+    ran = ["run", "plan.json", "--table", "people.csv", "--out", "released.csv"]
+    match given:
+        case TableFile():
+            if given.content is not None:
+                (folder / given.name).write_bytes(given.content)
+            plan = changed(*((f"read.{key}", value) for key, value in given.read.items()))
+            (folder / "plan.json").write_text(plan.text, "utf-8")
+            return [*ran[:3], given.name, *ran[4:]]
+        case TreeFile():
+            if given.content is not None:
+                (folder / given.name).write_bytes(given.content)
+            return ["hierarchy", "check", given.name]
+        case PlanFile(text=None):
+            return ["run", "absent.json", *ran[2:]]
+        case PlanFile():
+            (folder / "plan.json").write_text(given.text, "utf-8")
+            if given.table is not None:
+                given.table.to_csv(folder / "people.csv", index=False)
+            return [*ran, "--measures", "m.json"]
+        case ExerciseFile(text=None):
+            return ["exercises", "score", "absent.json", "answers.json", "--out", "scores.csv"]
+        case ExerciseFile():
+            (folder / "set.json").write_text(given.text, "utf-8")
+            return ["exercises", "score", "set.json", "answers.json", "--out", "scores.csv"]
+        case ContextFile(text=None):
+            return [*DECIDED, "absent.json"]
+        case ContextFile():
+            (folder / "context.json").write_text(given.text, "utf-8")
+            return [*DECIDED, "context.json"]
+        case StudyFile():
+            (folder / "study.json").write_text(given.text, "utf-8")
+            return [
+                *("simulate", "plan.json", "--table", "people.csv"),
+                *("--state", "study.json", "--out", "results.csv"),
+            ]
+        case Reversed():
+            (folder / "plan.json").write_text(given.text, "utf-8")
+            return ["reverse", "plan.json", "--table", "people.csv", "--out", "curve.csv"]
+        case Sweep():
+            return [
+                *("sweep", "plan.json", "--table", "people.csv"),
+                *("--k", given.ks, "--out", "curves.csv"),
+            ]
+        case Measure():
+            named = ["--sensitive", given.sensitive] if given.sensitive else []
+            return ["measure", "--table", "people.csv", "--qi", given.columns, *named]
+        case Find():
+            return [
+                *("quasi-identifiers", "--table", "people.csv", "--columns", given.columns),
+                *("--share", given.share, "--k", str(given.k), "--size", str(given.size)),
+            ]
+        case Output():
+            return [*ran[:-1], given.name]
+        case Call():
+            return shlex.split(given.arguments)
+    raise AssertionError(f"the command line knows no {given}")
+
+
+@along("command")
+def test_the_command_line_says_it_and_writes_nothing(case, folder, capsys):
+    arguments = call_of(case.given, folder)
+    before = files(folder)
+    status = main(arguments)
+    said = capsys.readouterr()
+    assert said.out == "" or arguments[0] == "hierarchy"  # which describes the tree first
+    assert said.err.startswith("kanon: ")
+    assert said.err.removeprefix("kanon: ").removesuffix("\n") == case.said("command")
+    assert status == case.status
+    assert files(folder) == before
+
+
+# --- the app -----------------------------------------------------------------------------------
+class Session:
+    """One session for all cases: a table, choices of one's own, a result, a comparison."""
+
+    def __init__(self):
+        self.at = go(AppTest.from_file(str(APP), default_timeout=60))
+        self.page = ANONYMISE
+        at = upload(self.on(DATA), "people.csv", as_bytes(PEOPLE, "csv"))
+        for name, entry in PLAN["columns"].items():
+            give_role(at, name, entry["role"])
+        build(at, "age", "intervals", widths="10, 20")
+        build(at, "sex", "suppression")
+        at = self.on(METRICS_PAGE)
+        at.text_input(key="compose-name-0").set_value("mine")
+        press(at, "Keep it")
+        at = self.on(ANONYMISE)
+        at.number_input(key=frame_k(at)).set_value(2)
+        settled(press(go(at), "Anonymise"))
+        assert not problems(at) and work(at).result is not None
+        lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
+        deciding = replace(work(at).deciding, part="study")  # and the page Decide
+        self.kept = self.before = replace(work(at), lessons=lessons, deciding=deciding)
+
+    @cached_property
+    def compared(self):
+        """A comparison, for what stands beside one."""
+        self.begin()
+        return work(settled(press(self.on(COMPARE), "Compare"))).comparison
+
+    def on(self, page):
+        """The session on a page."""
+        if page != self.page:
+            go(self.at, page)
+            self.page = page
+        return self.at
+
+    def begin(self, **settings):
+        """As after the first steps, with some settings changed; nothing was tried yet."""
+        self.before = replace(self.kept, **settings)
+        drawn = not self.lost
+        self.at.session_state[WORK] = self.before
+        if settings or not drawn:  # widgets of the page show something else
+            go(self.at)
+
+    @property
+    def lost(self):
+        """The parts of the work that are not what they were."""
+        now = work(self.at)
+        parts = ((part.name, getattr(now, part.name), getattr(self.before, part.name))
+                 for part in fields(now))  # fmt: skip
+        differ = {name for name, one, other in parts if one is not other and one != other}
+        return differ - {"problem", "problem_at", "notice"}
+
+
+@pytest.fixture(scope="module")
+def session(workers):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KANON_TABLES", str(TABLES))
+        yield Session()
+
+
+def loaded(session, name, content):
+    """A table, on the page Data."""
+    upload(session.on(DATA), name, content)
+
+
+def read_otherwise(session, name, content, **read):
+    """A table that is read in a way of one's own, on the page Data."""
+    at = upload(session.on(DATA), name, content)
+    session.before = work(at)
+    for setting, text in read.items():
+        key = f"{setting}-{work(at).version}"
+        box = at.text_input(key=key) if setting == "encoding" else at.selectbox(key=key)
+        box.set_value(text)
+    go(at)
+    return {"asked"}
+
+
+def loaded_tree(session, column, name, content):
+    """A hierarchy for a column, on the page Data; Undo brings back the one before."""
+    at = upload_tree(session.on(DATA), column, name, content)
+    undo = undone(undone(work(at), column), column)  # the file, and that it comes from one
+    assert undo.choices[column].tree == session.before.choices[column].tree
+    return {"choices", "histories"}
+
+
+def built(session, column, builder, typed):
+    """The fields of a builder, on the page Data; they hold what was typed."""
+    at = build(session.on(DATA), column, builder, **typed)
+    for name, text in typed.items():
+        assert at.text_input(key=key_of(at, column, name)).value == text
+    return {"choices", "histories"}
+
+
+def roles(session, **given):
+    """Roles, on the page Data, and the button on Anonymise."""
+    at = session.on(DATA)
+    for column, role in given.items():
+        give_role(at, column, role)
+    press(session.on(ANONYMISE), "Anonymise")
+    return {"roles", "reasons", "choices", "histories"}
+
+
+def settings(session, models=(), roles=(), **chosen):
+    """Settings that were chosen, and the button on Anonymise."""
+    wanted = tuple(KINDS[name](**given) for name, given in models)
+    session.begin(models=wanted, **chosen)
+    for column, role in dict(roles).items():
+        session.before = with_role(session.before, column, Role(role))
+    session.at.session_state[WORK] = session.before
+    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+
+
+def other_table(session, table, then=None):
+    """Another table on the page Data, and what is done with it."""
+    at = upload(session.on(DATA), "other.csv", as_bytes(table, "csv"))
+    session.before = replace(work(at), problem=None)
+    return None if then is None else PLACES[then.place](session, **then.what)
+
+
+def missing(session):
+    """Missing cells that count as a value, on the page Data."""
+    at = session.on(DATA)
+    at.radio(key=f"missing-{work(at).version}").set_value("as-value")
+    go(at)
+    return {"missing", "choices", "histories"}
+
+
+def person(session, column):
+    """The column that says who a record is about, and the button on Anonymise."""
+    session.at.session_state[WORK] = replace(work(session.at), person=column)
+    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+    return {"person"}
+
+
+def k_of(session, k):
+    """A k in the line at the top, and the button on Anonymise."""
+    at = session.on(DATA)
+    at.number_input(key=frame_k(at)).set_value(k)
+    go(at)
+    press(session.on(ANONYMISE), "Anonymise")
+    return {"k"}
+
+
+def parameter(session, model, name, value):
+    """The field of a model, on the page Anonymise; it holds what was typed."""
+    kind = {"l": 2, "c": 3.0, "t": 0.4, "alpha": 0.6, "k": 2, "delta": 2.0, "beta": 1.0}
+    one = KINDS[model]
+    given = {key: kind[key] for key in one.__dataclass_fields__ if key in kind}
+    if model == "t-closeness":
+        given["distance"] = "variational"
+    made = one(column="disease", **given)
+    session.begin(models=(made,))
+    at = go(session.on(ANONYMISE))
+    key = key_of_model(work(at), made, name)
+    at.number_input(key=key).set_value(value)
+    go(at)
+    assert at.number_input(key=key).value == value
+
+
+def weight(session, text):
+    """How much the column age counts, on the page Metrics; the field holds what was typed."""
+    at = session.on(METRICS_PAGE)
+    key = f"attribute-weight-{work(at).version}-0-1"
+    at.text_input(key=key).set_value(text)
+    go(at)
+    assert at.text_input(key=key).value == text
+
+
+def metric(session, name):
+    """The name of a composed metric, on the page Metrics; the field holds what was typed."""
+    at = session.on(METRICS_PAGE)
+    at.text_input(key="compose-name-1").set_value(name)
+    press(at, "Keep it")
+    assert at.text_input(key="compose-name-1").value == name
+
+
+def plan(session, text):
+    """A plan to import, on the page Compare."""
+    at = session.on(COMPARE)
+    box = at.file_uploader(key=f"kept-import-{work(at).version}")
+    box.set_value(("plan.json", text.encode(), "application/json"))
+    go(at)
+
+
+def ks(session, text):
+    """Numbers k, on the page Utility; the field holds what was typed."""
+    learning = replace(session.before.utility.learning, ks=text)
+    session.begin(utility=replace(session.before.utility, part="learning", learning=learning))
+    at = go(session.on(UTILITY))
+    assert at.text_input(key=f"learning-ks-{text}").value == text
+
+
+def lines(session, text):
+    """Lines that are pasted, on the page Hierarchies; they stay in their field."""
+    at = session.on(HIERARCHIES)
+    key = f"tree-pasted-{work(at).version}-age"
+    at.text_area(key=key).set_value(text)
+    press(at, "Take these lines")
+    assert at.text_area(key=key).value == text
+
+
+def tree_files(session, name, content):
+    """Hierarchy files, on the page Hierarchies; nothing is used before it is looked through."""
+    at = session.on(HIERARCHIES)
+    key = f"tree-files-{work(at).version}-{work(at).uploads}"
+    at.file_uploader(key=key).set_value([(name, content, "text/plain")])
+    go(at)
+    return {"imports", "uploads"}
+
+
+def layout(session, content):
+    """A layout of the board, on the page Compare."""
+    session.begin(comparison=session.compared)
+    at = session.on(COMPARE)
+    (box,) = [one for one in at.file_uploader if one.label == "Load a layout"]
+    box.set_value(("layout.json", content, "application/json"))
+    go(at)
+
+
+def interval(session, low, high):
+    """From which k to which areas are taken, on the page Compare; the fields hold both."""
+    session.begin(comparison=session.compared)
+    at = session.on(COMPARE)
+    version = work(at).version
+    for name, k in (("from-k", low), ("to-k", high)):
+        at.number_input(key=f"compare-{name}-{version}").set_value(k)
+        go(at)
+    return {"interval"}
+
+
+def population(session, name, content):
+    """A table of the population, on the page Privacy."""
+    at = session.on(PRIVACY)
+    key = f"privacy-population-{work(at).version}-{work(at).looking.uploads}"
+    at.file_uploader(key=key).set_value((name, content, "text/plain"))
+    go(at)
+    return {"looking"}
+
+
+def path(session, typed):
+    """A path, on the page Data; the field holds it."""
+    at = session.on(DATA)
+    key = f"place-{work(at).version}"
+    at.text_input(key=key).set_value(typed)
+    settled(press(go(at), "Open the table"))
+    assert at.text_input(key=key).value == typed
+    return {"place", "job", "doing", "then"}
+
+
+def text_of_report(session, name, text):
+    """A text on the page Report; the field holds what was typed."""
+    at = session.on("pages/report.py")
+    at.text_area(key=f"report-{name}").set_value(text)
+    go(at)
+    assert at.text_area(key=f"report-{name}").value == text
+    return {"report"}
+
+
+def context_file(session, text):
+    """A context, on the page Decide; the one that holds stays."""
+    session.begin(deciding=replace(session.before.deciding, part="purpose"))
+    at = go(session.on(DECIDE))
+    key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
+    at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
+    go(at)
+
+
+def exercise_set(session, text):
+    """An exercise set, on the page Learn; the one that was open stays."""
+    at = session.on(LEARN)
+    key = f"exercise-set-{work(at).lessons.exercises.uploads}"
+    at.file_uploader(key=key).set_value(("set.json", text.encode(), "application/json"))
+    settled(go(at))
+    return {"job", "doing", "then"}
+
+
+def study_file(session, text):
+    """A file of a study, on the page Decide; what was found before stays."""
+    at = session.on(DECIDE)
+    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
+    go(at)
+
+
+PLACES = {
+    "builder": built,
+    "ks": ks,
+    "metric": metric,
+    "parameter": parameter,
+    "plan": plan,
+    "roles": roles,
+    "settings": settings,
+    "text of a report": text_of_report,
+    "interval": interval,
+    "k": k_of,
+    "layout": layout,
+    "lines": lines,
+    "missing": missing,
+    "other table": other_table,
+    "path": path,
+    "person": person,
+    "population": population,
+    "tree file": loaded_tree,
+    "tree files": tree_files,
+    "weight": weight,
+}
+
+
+def in_app(given, session):
+    """Do in the app what a case does; returns what it was meant to change."""
+    match given:
+        case TableFile() if not given.read:
+            return loaded(session, given.name, given.content)
+        case TableFile():
+            return read_otherwise(session, given.name, given.content, **given.read)
+        case TreeFile():
+            return tree_files(session, given.name, given.content)
+        case PlanFile(app=None):
+            return plan(session, given.text)
+        case ContextFile():
+            return context_file(session, given.text)
+        case ExerciseFile():
+            return exercise_set(session, given.text)
+        case StudyFile():
+            return study_file(session, given.text)
+        case Sweep():
+            return ks(session, given.ks)
+        case PlanFile() | Screen():
+            return PLACES[given.app.place](session, **given.app.what)
+    raise AssertionError(f"the app knows no {given}")
+
+
+@along("app")
+def test_the_app_says_it_and_loses_nothing(case, session):
+    session.begin()
+    meant = in_app(case.given, session) or set()
+    said = {problem.replace("\u2060", "") for problem in problems(session.at)}
+    expected = case.said("app").replace("FOLDER", str(TABLES))
+    assert said == {expected.replace("\u202f", " ")}, "Markdown has blanks of one kind"
+    check_sentence(*said)
+    assert session.lost <= meant
+
+
+def test_the_page_of_bad_inputs_is_up_to_date():
+    assert PAGE.read_text("utf-8") == page(), "run make bad-inputs"
+
+
+def test_every_case_has_a_name_and_a_way_in():
+    for section in SECTIONS:
+        names = [case.name for case in section.cases]
+        assert len(set(names)) == len(names) > 0
+        for case in section.cases:
+            said = [case.said(route) for route in ("library", "command", "app")]
+            assert not all(isinstance(one, Never) for one in said), case.name

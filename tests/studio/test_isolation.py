@@ -1,0 +1,89 @@
+"""What sessions share: nothing of a user's but the desks, each under a token of its own.
+
+Of the three ways in which Streamlit could hand somebody another one's data, the first is tried
+here; the second, downloads told apart by samples of their content, in ``test_two_users_at_once``;
+the third, the page script run in a worker, in ``test_the_worker_does_not_run_the_page_script``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.runtime.caching import hashing
+
+from support.dashboard import DATA, numbers, upload
+from test_architecture import MODULES, PAGES, name_of
+
+SHARED = {
+    # what belongs to the server, and what a session's end is noticed by
+    *(f"kanon/studio/session/server.py:{name}" for name in ("jobs", "desks", "seat")),
+    # what kanon itself is, whoever asks: settings, the language, algorithms, cards, templates, its
+    # own small tables, a k axis, an engine's session
+    "kanon/studio/session/server.py:imports_set_aside",
+    *("kanon/settings.py:_read", "kanon/studio/widgets/uploads.py:_prepare_server"),
+    *(
+        "kanon/teaching/glossary.py:glossary",
+        "kanon/cards.py:parts_of",
+        "kanon/base/language.py:_read",
+        "kanon/teaching/handout.py:_templates",
+        "kanon/teaching/presets.py:_read",
+        "kanon/report/rendering.py:_environment",
+        "kanon/run.py:algorithms",
+        "kanon/privacy/model.py:ranges",
+    ),
+    *(
+        "kanon/measures/extended_measures.py:further_cards",
+        "kanon/measures/extended_measures.py:at_some_k",
+    ),
+    *("kanon/charts/drawn.py:_common", "kanon/charts/drawn.py:k_layout"),
+    "kanon/sources/engines/spark.py:_session",
+}
+CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}
+
+
+def memoised(path):
+    """The functions of a file whose results outlive a call."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                name = called.attr if isinstance(called, ast.Attribute) else called.id
+                if name in CACHES:
+                    yield f"{name_of(path)}:{node.name}"
+
+
+def test_nothing_else_is_shared():
+    assert {name for path in [*MODULES, *PAGES] for name in memoised(path)} == SHARED
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=name_of)
+def test_nothing_is_written_to_a_module(path):
+    """A module belongs to all sessions; what grows in one would outlive its owner."""
+    tree = ast.parse(path.read_text("utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Global)]
+
+
+def one_cell_apart():
+    """Two tables above 50,000 records whose only difference Streamlit's hash does not see."""
+    table = pd.DataFrame({"age": np.arange(60_000) % 7, "disease": ["flu", "cold"] * 30_000})
+    seen = set(table.sample(n=hashing._PANDAS_SAMPLE_SIZE, random_state=0).index)
+    place = next(row for row in table.index if row not in seen)
+    other = table.copy()
+    other.loc[place, "age"] = 99
+    return table, other
+
+
+def test_a_large_table_is_told_from_one_of_another_cell(start):
+    table, other = one_cell_apart()
+    told = st.cache_data(lambda frame: int(frame["age"].max()))
+    assert told(table) == told(other) == 6, "the trap is still there"
+    told.clear()
+    shown = []
+    for frame in (table, other):
+        at = upload(start(DATA), "large.csv", frame.to_csv(index=False).encode())
+        shown.append(numbers(at)["Classes"])
+    assert shown == ["7", "8"]

@@ -1,0 +1,845 @@
+"""The pages, driven by AppTest: what is on screen after what a user does."""
+
+from __future__ import annotations
+
+import re
+import socket
+
+import numpy as np
+import pandas as pd
+import pytest
+from google.protobuf.message import Message
+
+from kanon.base.formatting import thin
+from kanon.errors import TableError
+from kanon.metrics import METRICS
+from kanon.run import run
+from kanon.sources.reading import read_table
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import plan_of
+from support.dashboard import (
+    ANONYMISE,
+    CANCELLED,
+    DATA,
+    OUTDATED,
+    PEOPLE,
+    after,
+    anonymised,
+    as_bytes,
+    build,
+    button,
+    captions,
+    choose,
+    cost_key,
+    frame_k,
+    frame_metric,
+    give_role,
+    go,
+    held_worker,
+    key_of,
+    line,
+    number,
+    numbers,
+    press,
+    problems,
+    settled,
+    shown,
+    title,
+    upload,
+    upload_tree,
+    warnings,
+    with_people,
+    work,
+)
+
+
+# --- the first start ------------------------------------------------------------------------
+def test_the_first_start_shows_the_census_and_soon_a_result(start):
+    with held_worker():
+        at = start(sample=None)
+        assert title(at) == "What does k = 5 cost?"
+        assert "30\u202f000 records · 6 quasi-identifiers · sensitive: health" in line(at)
+        assert button(at, "Anonymise").disabled and not button(at, "Cancel").disabled
+        assert len(at.get("progress")) == 1 and not at.info and not at.metric
+    settled(at)
+    assert not at.get("progress") and not at.info and not at.warning and not at.error
+    assert button(at, "Cancel").disabled and not button(at, "Anonymise").disabled
+    expected = run(plan_of(sample_work("census")), sample_work("census").table).measures
+    found = numbers(at)
+    assert found.pop("Worst l, health").endswith(" of 4.24")
+    assert found.pop("Worst t, health").endswith(" of 1")
+    assert found == {
+        "Alteration": f"{expected['alteration']['nllm']:.1f} %",
+        "Generalised": f"{expected['generalised_percent']:.1f} %",
+        "At root": f"{expected['root_percent']:.1f} %",
+        "Minimum k": f"{expected['min_k']} records",
+        "Classes": thin(expected["classes"]),
+    }
+    assert {"alteration-curve"} <= {chart.key for chart in at.get("plotly_chart")}
+    before, released = (one.value for one in at.dataframe)
+    assert len(before) == len(released) == 200 and list(before) == list(released)
+    assert "person" not in before and (before["age"] != released["age"]).any()
+    assert (before["health"] == released["health"]).all()
+
+
+def test_the_slider_moves_title_picture_and_numbers(start):
+    at = settled(start(sample=None))
+    few = numbers(at)
+    slider = at.select_slider(key="run-k")
+    assert slider.options[:4] == ["2", "3", "4", "5"] and slider.options[-1] == "30\u202f000"
+    slider.set_value(100)
+    go(at)
+    many = numbers(at)
+    assert title(at) == "What does k = 100 cost?"
+    assert f"After, at least {many['Minimum k'].split()[0]} alike" in [
+        one.value for one in at.subheader
+    ]
+    assert number(many["Minimum k"]) >= 100
+    assert number(many["Classes"]) < number(few["Classes"])
+    assert number(many["Alteration"]) > number(few["Alteration"])
+    (chart,) = at.get("plotly_chart")
+    assert "k = 100 costs" in chart.proto.spec
+    assert not warnings(at), "moving k needs no new run"
+    at.select_slider(key="run-k").set_value(30_000)
+    go(at)
+    assert numbers(at)["Classes"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("run-metric", "distortion"), ("run-algorithm", "gaa-small"), ("cost", "representatives")],
+)
+def test_a_choice_marks_the_result_as_outdated_until_it_is_run(start, key, value):
+    at = settled(start(sample=None))
+
+    def control():
+        return cost_key(at) if key == "cost" else key
+
+    before, chosen = numbers(at), at.selectbox(key=control()).value
+    choose(at, control(), value)
+    assert OUTDATED in warnings(at)[0] and numbers(at) == before
+    choose(at, control(), chosen)
+    assert not warnings(at), "back at the settings that the result was made with"
+    choose(at, control(), value)
+    settled(press(at, "Anonymise"))
+    assert not warnings(at) and not problems(at)
+    assert at.selectbox(key=control()).value == value
+    assert numbers(at) != before and number(numbers(at)["Minimum k"]) >= 5
+
+
+def test_the_line_at_the_top_changes_metric_k_and_table(start):
+    at = anonymised(start(sample="census"))
+    choose(at, frame_metric(at), "ncp")
+    assert at.selectbox(key="run-metric").value == "ncp" and OUTDATED in warnings(at)[0]
+    at.number_input(key=frame_k(at)).set_value(50)
+    go(at)
+    assert title(at) == "What does k = 50 cost?" and at.select_slider(key="run-k").value == 50
+    choose(at, "frame-sample", "hospital")
+    assert "10 records" in line(at) and title(at) == "What does k = 2 cost?"
+    assert "There is no result for this table yet" in at.info[0].value
+
+
+def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
+    at = start()
+    choose(at, "run-algorithm", "gaa-small")
+    anonymised(at)
+    (sentence,) = [one for one in captions(at) if "runs once per k" in one]
+    assert "6 values of k were computed, nothing in between" in sentence
+    (slider,) = at.select_slider
+    assert slider.options == ["2", "3", "4", "5", "7", "10"]
+    at.number_input(key=frame_k(at)).set_value(4)
+    go(at)
+    assert not warnings(at) and number(numbers(at)["Minimum k"]) >= 4
+    at.number_input(key=frame_k(at)).set_value(6)
+    go(at)
+    assert OUTDATED in warnings(at)[0]
+    settled(press(at, "Anonymise"))
+    assert not warnings(at) and number(numbers(at)["Minimum k"]) >= 6
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if name != "custom"])
+def test_every_metric_runs(start, metric):
+    at = start()
+    choose(at, "run-metric", metric)
+    anonymised(at)
+    assert not problems(at) and number(numbers(at)["Minimum k"]) >= 2
+    assert any(METRICS[metric].card.title in one.value.replace("\\", "") for one in at.markdown)
+
+
+# --- cancel ---------------------------------------------------------------------------------
+def test_cancel_keeps_the_old_result(start):
+    at = anonymised(start(sample="census"))
+    before = numbers(at)
+    with held_worker():
+        choose(at, "run-metric", "total")
+        press(at, "Anonymise")
+        (bar,) = at.get("progress")
+        assert "Waiting: place 1 in the queue" in bar.proto.text.replace("\\", "")
+        assert numbers(at) == before, "the old result stays while the new one is made"
+        press(at, "Cancel")
+        settled(at)
+    assert problems(at) == [] and at.info[0].value.replace("\\", "") == CANCELLED
+    assert numbers(at) == before and OUTDATED in warnings(at)[0]
+    assert button(at, "Cancel").disabled
+    settled(press(at, "Anonymise"))
+    assert not problems(at) and not warnings(at) and numbers(at) != before
+
+
+def test_cancel_ends_a_calculation_under_way(start, workers):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.integers(0, 400, (40_000, 3)), columns=["age", "zip", "born"])
+    at = with_people(start(DATA), table)
+    press(go(at, ANONYMISE), "Anonymise")
+    job = work(at).job
+    while job.progress == 0:  # it has said something, so it is under way
+        assert not job.wait(0.01), "the table is too small for this test"
+    (busy,) = [worker for worker in workers if worker.poll() is None]
+    press(at, "Cancel")
+    busy.wait(5)
+    settled(at)
+    assert problems(at) == [] and at.info[0].value.replace("\\", "") == CANCELLED
+    assert "There is no result for this table yet" in at.info[1].value
+
+
+@pytest.mark.parametrize("ended", ["done", "cancelled"])
+def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
+    """The first upload of a session often meets the end of the sample's own run."""
+    with held_worker():
+        at = go(press(start(), "Anonymise"), DATA)
+        job = work(at).job
+        if ended == "cancelled":
+            job.cancel()
+    assert job.wait(60) and work(at).job is job, "nothing was drawn since"
+    upload(at, "people.xlsx", b"no workbook")
+    (said,) = problems(at)
+    assert "'people.xlsx'" in said and work(at).job is None
+    assert (work(at).result is not None) == (ended == "done")
+
+
+def test_another_table_ends_the_run_on_the_old_one(start):
+    with held_worker():
+        at = start(sample=None)
+        job = work(at).job
+        choose(at, "frame-sample", "voters")
+        assert job.finished and work(at).job is None
+    assert not problems(at) and "There is no result" in at.info[0].value
+
+
+# --- samples --------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", list(SAMPLES))
+def test_every_sample_loads_and_runs(start, name):
+    sample = SAMPLES[name]
+    at = start(DATA, sample="hospital" if name != "hospital" else "census")
+    press(at, sample.title)
+    table = read_table(sample.path).table
+    assert f"{thin(len(table))} records, {len(table.columns)} columns" in [
+        one.value for one in at.subheader
+    ]
+    sizes = table.groupby([c for c, role in sample.roles.items() if role == "quasi-identifier"])
+    assert numbers(at)["k"] == thin(sizes.size().min())
+    assert numbers(at)["Classes"] == thin(len(sizes))
+    for column, role in sample.roles.items():
+        assert at.selectbox(key=key_of(at, column, "role")).value == role.value
+    anonymised(at)
+    assert title(at) == f"What does k = {sample.k} cost?" and not problems(at)
+    assert number(numbers(at)["Minimum k"]) >= sample.k
+
+
+# --- roles ----------------------------------------------------------------------------------
+def test_roles_change(start):
+    at = go(anonymised(start()), DATA)
+    give_role(at, "age", "insensitive")
+    classes = shown(at).groupby(["zip", "sex"]).ngroups
+    assert "2 quasi-identifiers" in line(at) and numbers(at)["Classes"] == str(classes)
+    give_role(at, "age", "quasi-identifier")
+    give_role(at, "zip", "insensitive")
+    assert key_of(at, "zip", "builder") not in {one.key for one in at.selectbox}
+    give_role(at, "disease", "quasi-identifier")
+    assert at.selectbox(key=key_of(at, "disease", "builder")).value == "suppression"
+    assert "sensitive: none" in line(at)
+    give_role(at, "sex", "identifier")
+    go(at, ANONYMISE)
+    assert OUTDATED in warnings(at)[0]
+    settled(press(at, "Anonymise"))
+    released = after(at)
+    assert list(released) == ["age", "disease", "zip"], "identifiers are not in a release"
+    assert list(released["zip"]) == list(read_table(SAMPLES["hospital"].path).table["zip"])
+    give_role(go(at, DATA), "zip", "quasi-identifier")
+    assert at.selectbox(key=key_of(at, "zip", "builder")).value == "file", "its tree was kept"
+
+
+def test_without_a_quasi_identifier_the_pages_say_so(start):
+    at = start(DATA, sample="animals-v21")
+    for column in ("gender", "race"):
+        give_role(at, column, "insensitive")
+    assert any("Choose at least one quasi-identifier" in one.value for one in at.info)
+    assert not at.metric and "0 quasi-identifiers" in line(at)
+    press(go(at, ANONYMISE), "Anonymise")
+    assert (
+        problems(at) == ["No column is a quasi-identifier yet; choose roles on the page Data."]
+        and not work(at).busy
+    )
+
+
+def test_a_column_called_suppressed_is_refused_in_a_sentence(start):
+    at = with_people(start(DATA), PEOPLE.rename(columns={"disease": "suppressed"}))
+    give_role(at, "name", "identifier")
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "already has a column 'suppressed'" in problem
+
+
+# --- hierarchies ----------------------------------------------------------------------------
+@pytest.mark.nightly  # tests/studio/test_bad_inputs.py goes through such a list in every run
+@pytest.mark.parametrize(
+    ("column", "builder", "typed", "sentence"),
+    [
+        ("age", "intervals", {"widths": "5, 12"}, "12 is not a multiple of the width 5"),
+        ("age", "intervals", {"widths": "five"}, "not 'five'"),
+        ("age", "intervals", {"widths": "5, five"}, "not '5, five'"),
+        ("age", "intervals", {"widths": " "}, "Widths are numbers with commas between"),
+        ("age", "intervals", {"widths": "-5"}, "each a number above 0"),
+        ("age", "intervals", {"widths": "nan"}, "each a number above 0"),
+        ("age", "intervals", {"widths": "1e-320"}, "idth"),
+        ("age", "intervals", {"widths": "5", "lowest": "low"}, "The lowest bound is a number"),
+        ("age", "intervals", {"widths": "5", "lowest": "nan"}, "owest"),
+        ("age", "intervals", {"widths": "5", "lowest": "40", "highest": "30"}, "has to be below"),
+        ("sex", "intervals", {"widths": "5"}, "2 distinct values are not ('F', 'M')"),
+        ("zip", "mask", {"keep": "2, 3"}, "fewer characters from level to level"),
+        ("zip", "mask", {"keep": "1.5"}, "whole numbers"),
+        ("zip", "mask", {"keep": "0"}, "at least 1 character"),
+        ("zip", "mask", {"keep": "all"}, "not 'all'"),
+        ("zip", "dates", {"levels": "year"}, "Dates are written like 2021-03-04"),
+        ("zip", "dates", {"levels": "fortnight"}, "not 'fortnight'"),
+        ("zip", "dates", {"levels": "year, month"}, "from fine to coarse"),
+        ("zip", "dates", {"levels": ","}, "Periods are day, month"),
+    ],
+)
+def test_wrong_parameters_give_one_sentence_and_stay(start, column, builder, typed, sentence):
+    at = build(with_people(start(DATA)), column, builder, **typed)
+    (problem,) = problems(at)
+    assert sentence in problem and problem.endswith(".")
+    go(at, ANONYMISE)
+    press(at, "Anonymise")
+    assert problems(at) == [f"'{column}' has no usable hierarchy yet; see the page Hierarchies."]
+    go(at, DATA)
+    for field, text in typed.items():
+        assert at.text_input(key=key_of(at, column, field)).value == text
+    assert problem in problems(at)
+    build(at, column, "suppression")
+    assert problems(at) == []
+    build(at, column, builder)
+    for field, text in typed.items():
+        assert at.text_input(key=key_of(at, column, field)).value == text, "typed before"
+
+
+@pytest.mark.parametrize(
+    ("column", "builder", "typed", "k", "released"),
+    [
+        ("age", "intervals", {"widths": "5, 20"}, 4, {"20-24", "30-34", "40-44"}),
+        ("age", "intervals", {"widths": "9", "lowest": "33", "highest": "34"}, 5, {"<33", "*"}),
+        ("zip", "mask", {"keep": "4, 3"}, 6, {"4760*", "*"}),
+        ("sex", "suppression", {}, 5, {"*"}),
+    ],
+)
+def test_every_builder_makes_a_release(start, column, builder, typed, k, released):
+    at = with_people(start(DATA))
+    for other in ("age", "zip", "sex"):
+        give_role(at, other, "quasi-identifier" if other == column else "insensitive")
+    build(at, column, builder, **typed)
+    assert problems(at) == []
+    at.number_input(key=frame_k(at)).set_value(k)
+    anonymised(go(at))
+    assert set(after(at)[column]) == released
+
+
+def test_dates_are_raised_to_periods(start):
+    days = [f"20{20 + i % 2}-0{1 + i % 4}-1{i % 5}" for i in range(40)]
+    at = with_people(start(DATA), pd.DataFrame({"born": days, "sex": ["F", "M"] * 20}))
+    assert at.selectbox(key=key_of(at, "born", "builder")).value in ("dates", "suppression")
+    build(at, "born", "dates", levels="month, year")
+    assert problems(at) == []
+    cells = after(anonymised(at))["born"]
+    assert cells.str.fullmatch(r"202[01](-\d\d){0,2}|\*").all() and (cells != days).any()
+
+
+def test_the_mask_can_keep_the_right_side(start):
+    at = with_people(start(DATA))
+    for other in ("age", "sex"):
+        give_role(at, other, "insensitive")
+    build(at, "zip", "mask", keep="2, 1")
+    choose(at, key_of(at, "zip", "side"), "right")
+    cells = after(anonymised(at))["zip"]
+    assert cells.str.fullmatch(r"\*\*\*\d\d|\*\*\*\*\d|\d{5}|\*").all() and "*" in "".join(cells)
+
+
+def test_a_hierarchy_file_without_a_value_names_it_with_its_records(start):
+    at = with_people(start(DATA))
+    upload_tree(at, "sex", "sex.csv", b"F;person;*\nX;person;*\n")
+    (problem,) = problems(at)
+    assert "'M'" in problem and "4 records" in problem and "'F'" not in problem
+    press(go(at, ANONYMISE), "Anonymise")
+    assert problems(at) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+    upload_tree(go(at, DATA), "sex", "sex.csv", b"F;person;*\nM;person;*\nX;person;*\n")
+    assert problems(at) == []
+    assert any("sex.csv: 5 nodes over 3 values, height 3" in one for one in captions(at))
+    assert number(numbers(anonymised(at))["Minimum k"]) >= 5
+
+
+@pytest.mark.nightly  # tests/studio/test_bad_inputs.py goes through such a list in every run
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("sex.csv", b"", "is empty"),
+        ("sex.csv", b"F\nM\n", "has one column"),
+        ("sex.csv", b"F;a;*\nM;*\n", "repeat a cell"),
+        ("sex.csv", b"F;a;*\nM;a;*\nF;b;*\n", "'F'"),
+        ("sex.csv", b"F;a;top\nM;a;other\n", "."),
+        ("sex.csv", b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "not UTF-8"),
+        ("sex.json", b"{", "not valid JSON"),
+        ("sex.json", b'{"nodes": 1}', 'list "nodes"'),
+        ("sex.json", b'{"nodes": []}', "."),
+        ("sex.json", b'{"nodes": [{"name": "a", "parent": "a"}]}', "."),
+        ("sex.json", b"[" * 100_000, "."),
+    ],
+)
+def test_a_bad_hierarchy_file_gives_one_sentence(start, name, content, sentence):
+    at = upload_tree(with_people(start(DATA)), "sex", name, content)
+    (problem,) = problems(at)
+    assert sentence in problem and problem.endswith(".") and "\n" not in problem
+    assert at.selectbox(key=key_of(at, "sex", "builder")).value == "file"
+
+
+def test_drawn_weights_offer_the_custom_metric(start):
+    at = with_people(start(DATA))
+    for other in ("age", "zip"):
+        give_role(at, other, "insensitive")
+    assert "custom" not in work_metrics(at)
+    nodes = '{"name": "*"}, {"name": "F", "parent": "*", "weight": 1}'
+    tree = '{"nodes": [' + nodes + ', {"name": "M", "parent": "*", "weight": 3}]}'
+    upload_tree(at, "sex", "sex.json", tree.encode())
+    assert problems(at) == []
+    choose(go(at, ANONYMISE), "run-metric", "custom")
+    anonymised(at)
+    assert not problems(at) and number(numbers(at)["Minimum k"]) >= 4
+    upload_tree(go(at, DATA), "sex", "sex.csv", b"F;*\nM;*\n")
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "drawn edge weights" in problem and "'sex' has none" in problem
+
+
+def work_metrics(at):
+    """The metrics that the line at the top offers, by their titles and names."""
+    titles = {METRICS[name].card.title: name for name in METRICS}
+    return [titles[option] for option in at.selectbox(key=frame_metric(at)).options]
+
+
+# --- missing values -------------------------------------------------------------------------
+def test_missing_values_are_dropped_or_kept_as_the_user_says(start):
+    table = PEOPLE.assign(sex=["F", "?", "F"] * 4)
+    at = with_people(start(DATA), table)
+    (radio,) = at.radio
+    assert (
+        "4 records with a quasi-identifier missing" in radio.label and radio.value == "drop-records"
+    )
+    for other in ("age", "zip"):
+        give_role(at, other, "insensitive")
+    assert numbers(at)["Classes"] == "1"
+    anonymised(at)
+    assert any(re.search("4 records.* dropped", one) for one in captions(at))
+    assert len(after(at)) == 8
+    go(at, DATA).radio[0].set_value("as-value")
+    go(at)
+    assert numbers(at)["Classes"] == "2"
+    assert OUTDATED in warnings(go(at, ANONYMISE))[0]
+    settled(press(at, "Anonymise"))
+    assert len(after(at)) == 12
+    assert go(at, DATA).radio[0].value == "as-value"
+
+
+def test_what_counts_as_missing_can_be_chosen(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "unknown"] * 4))
+    markers = f"markers-{work(at).version}"
+    assert at.multiselect(key=markers).value == ["?"]
+    at.multiselect(key=markers).set_value([])
+    go(at)
+    assert not at.radio, "a question mark is now a value"
+    assert "?" in set(shown(at)["sex"])
+    assert not problems(at)
+
+
+def test_when_every_record_lacks_a_value_it_is_said(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["?"] * 12))
+    if at.selectbox(key=key_of(at, "sex", "role")).value != "quasi-identifier":
+        give_role(at, "sex", "quasi-identifier")
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "Every record lacks a quasi-identifier" in problem
+
+
+# --- uploads --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("people.csv", as_bytes(PEOPLE, "csv")),
+        ("people.csv", as_bytes(PEOPLE, "csv", sep=";")),
+        ("people.tsv", as_bytes(PEOPLE, "csv", sep="\t")),
+        ("people.parquet", as_bytes(PEOPLE, "parquet")),
+        ("people.xlsx", as_bytes(PEOPLE, "xlsx")),
+        ("PEOPLE.TXT", as_bytes(PEOPLE, "csv", sep="|")),
+    ],
+    ids=["comma", "semicolon", "tsv", "parquet", "xlsx", "bar"],
+)
+def test_every_kind_of_file_is_read_and_runs(start, name, content):
+    at = upload(start(DATA), name, content)
+    assert problems(at) == [] and f"12 records, {len(PEOPLE.columns)} columns" in [
+        one.value for one in at.subheader
+    ]
+    assert shown(at).astype(str).values.tolist() == PEOPLE.astype(str).values.tolist()
+    roles = ["identifier", *["quasi-identifier"] * 3, "sensitive"]
+    assert [at.selectbox(key=key_of(at, name, "role")).value for name in PEOPLE] == roles
+    go(at, ANONYMISE)
+    assert "There is no result for this table yet" in at.info[0].value
+    anonymised(at)
+    assert number(numbers(at)["Minimum k"]) >= 5 and "name" not in after(at)
+
+
+def test_separator_and_encoding_can_be_chosen_afterwards(start):
+    content = "age;town, region\n31;Łódź, Łódzkie\n32;Żory, Śląsk\n".encode("cp1250")
+    at = upload(start(DATA), "towns.csv", content)
+    assert problems(at) == []
+    choose(at, f"separator-{work(at).version}", ",")
+    assert list(work(at).roles) == ["age;town", "region"] and problems(at) == []
+    choose(at, f"separator-{work(at).version}", ";")
+    assert list(work(at).roles) == ["age", "town, region"]
+    at.text_input(key=f"encoding-{work(at).version}").set_value("latin-1")
+    go(at)
+    assert shown(at).iloc[0, 1] != "Łódź, Łódzkie"
+    at.text_input(key=f"encoding-{work(at).version}").set_value("cp1250")
+    go(at)
+    assert shown(at).iloc[0, 1] == "Łódź, Łódzkie"
+    for wrong, sentence in (("utf-8", "cannot be read in the encoding"), ("klingon", "not known")):
+        at.text_input(key=f"encoding-{work(at).version}").set_value(wrong)
+        go(at)
+        (problem,) = problems(at)
+        assert sentence in problem
+        assert shown(at).iloc[0, 1] == "Łódź, Łódzkie"
+
+
+def test_a_separator_that_separates_nothing_is_refused(start):
+    at = with_people(start(DATA))
+    choose(at, f"separator-{work(at).version}", ";")
+    (problem,) = problems(at)
+    assert "does not separate anything" in problem and len(work(at).roles) == 5
+
+
+def test_reading_again_keeps_roles_and_hierarchies(start):
+    at = with_people(start(DATA))
+    give_role(at, "name", "insensitive")
+    build(at, "age", "intervals", widths="3, 6")
+    at.number_input(key=frame_k(at)).set_value(3)
+    choose(go(at), frame_metric(at), "ncp")
+    at.multiselect(key=f"markers-{work(at).version}").set_value(["?"])
+    go(at)
+    assert at.selectbox(key=key_of(at, "name", "role")).value == "insensitive"
+    assert at.text_input(key=key_of(at, "age", "widths")).value == "3, 6"
+    assert at.selectbox(key=frame_metric(at)).value == "ncp"
+    assert at.number_input(key=frame_k(at)).value == 3
+
+
+@pytest.mark.nightly  # tests/studio/test_bad_inputs.py goes through such a list in every run
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("empty.csv", b"", "'empty.csv' is empty"),
+        ("blank.csv", b"\n\n  \n", "'blank.csv' is empty"),
+        ("header.csv", b"age;sex\n", "has a header but no records"),
+        ("binary.csv", bytes(range(256)) * 8, "binary data"),
+        ("picture.parquet", b"\x89PNG\r\n\x1a\n" * 20, "cannot be read as Parquet"),
+        ("picture.xlsx", b"\x89PNG\r\n\x1a\n" * 20, "cannot be read as XLSX"),
+        ("picture.feather", b"\x89PNG\r\n\x1a\n" * 20, "cannot be read as Feather"),
+        ("cut.parquet", as_bytes(PEOPLE, "parquet")[:-40], "cannot be read as Parquet"),
+        ("twice.csv", b"age,sex,age\n1,F,2\n", "more than one column called 'age'"),
+        ("nameless.csv", b"age,,sex\n1,F,2\n", "Column 2"),
+        ("ragged.csv", b"age,sex\n1,F\n2\n3,M\n", "Line 3 of 'ragged.csv' has 1 cell"),
+        ("quote.csv", b'age,sex\n1,"F\n2,M\n', "quote"),
+        ("letter.docx", b"age,sex\n1,F\n", "does not end like a table"),
+        ("people", b"age,sex\n1,F\n", "does not end like a table"),
+    ],
+)
+def test_a_bad_file_gives_one_sentence_and_the_old_table_stays(start, name, content, sentence):
+    at = go(anonymised(with_people(start(DATA))), DATA)
+    table, result = shown(at), work(at).result
+    upload(at, name, content)
+    (problem,) = problems(at)
+    assert sentence in problem and problem.endswith(".") and "\n" not in problem
+    assert shown(at).equals(table)
+    go(at, ANONYMISE)
+    assert work(at).result is result and numbers(at) and not warnings(at)
+    assert upload(go(at, DATA), "good.csv", b"age,sex\n1,F\n2,M\n") and problems(at) == []
+    assert "2 records, 2 columns" in [one.value for one in at.subheader]
+
+
+# --- the size of k --------------------------------------------------------------------------
+def test_a_k_larger_than_the_table_is_refused_in_a_sentence(start):
+    at = with_people(start(DATA), PEOPLE.head(5).assign(sex=["F", "M", "F", "?", "?"]))
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "k = 5 cannot be reached: the table has 3 records" in problem
+    at.number_input(key=frame_k(at)).set_value(2)
+    go(at)
+    assert anonymised(at) and not problems(at) and numbers(at)["Minimum k"] == "3 records"
+
+
+def test_the_k_in_the_line_at_the_top_is_the_k_in_the_title(start):
+    at = go(with_people(start(DATA), PEOPLE.head(3)), ANONYMISE)
+    assert f"k = {at.number_input(key=frame_k(at)).value} " in title(at)
+
+
+def test_k_is_looked_at_after_dropping_records(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["F", *["?"] * 11]))
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "cannot be reached" in problem and "1 record" in problem
+
+
+def test_a_table_of_one_record(start):
+    at = with_people(start(DATA), PEOPLE.head(1))
+    press(go(at, ANONYMISE), "Anonymise")
+    (problem,) = problems(at)
+    assert "cannot be reached" in problem
+
+
+@pytest.mark.parametrize("algorithm", ["gaa", "gaa-small"])
+def test_k_of_the_whole_table_makes_one_class(start, algorithm):
+    at = start()
+    choose(at, "run-algorithm", algorithm)
+    at.number_input(key=frame_k(at)).set_value(10)
+    anonymised(go(at))
+    assert numbers(at)["Minimum k"] == "10 records" and numbers(at)["Classes"] == "1"
+
+
+# --- names from tables and files ------------------------------------------------------------
+NASTY = [
+    "![x](http://example.invalid/a.png)",
+    "<img src=x onerror=alert(1)>",
+    "[click](http://example.invalid)",
+    "$\\int x$ **bold** `code`",
+    ":red[stop] :material/home:",
+]
+_ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
+_NOT_MARKDOWN = {"id", "data", "styler", "key", "form_id", "options", "default", "raw_values"}
+
+
+def texts_of(message):
+    """Every text that a page sends, with the name of its field; not the cells of tables."""
+    for field, value in message.ListFields():
+        if field.name in _NOT_MARKDOWN or field.type == field.TYPE_BYTES:
+            continue
+        if (message.DESCRIPTOR.name, field.name) == ("TextInput", "value"):
+            continue  # what was typed stands in a field, as it was typed
+        for one in value if field.is_repeated else [value]:
+            if isinstance(one, Message):
+                yield from texts_of(one)
+            elif isinstance(one, str):
+                yield field.name, one
+
+
+def sent(at):
+    """Every text on screen, of elements and of the blocks around them."""
+    for node in at._tree:
+        if isinstance(getattr(node, "proto", None), Message):
+            yield from texts_of(node.proto)
+
+
+def test_names_never_reach_markdown_unescaped(start):
+    table = pd.DataFrame(
+        {
+            NASTY[0]: [f"{i}{NASTY[1]}" for i in range(30)],
+            NASTY[1]: [1, 2, "?"] * 10,
+            NASTY[2]: [*NASTY] * 6,
+            NASTY[3]: ["x"] * 30,
+            NASTY[4]: list(range(30)),
+        }
+    )
+    at = upload(start(DATA), f"{NASTY[0]} {NASTY[1]}.csv", as_bytes(table, "csv"))
+    assert problems(at) == []
+    seen = [*sent(at)]
+    for column in NASTY:
+        give_role(at, column, "quasi-identifier")
+        seen += sent(at)
+    give_role(at, NASTY[3], "sensitive")
+    upload_tree(at, NASTY[2], f"{NASTY[1]}{NASTY[0]}.csv", b"F;*\nM;*\n")
+    assert len(problems(at)) == 1
+    seen += sent(at)
+    lines = "".join(f'"{value}";"{NASTY[4]} (group)";*\n' for value in NASTY)
+    upload_tree(at, NASTY[2], f"{NASTY[1]}{NASTY[0]}.csv", lines.encode())
+    assert problems(at) == []
+    build(at, NASTY[4], "intervals", widths=NASTY[0])
+    assert NASTY[0] in problems(at)[0].replace("\u2060", "")
+    seen += sent(at)
+    build(at, NASTY[4], "suppression")
+    anonymised(at)
+    assert numbers(at) and not problems(at)
+    seen += sent(at)
+    upload(go(at, DATA), f"{NASTY[1]}{NASTY[0]}.exe", b"")
+    seen += sent(at)
+    assert len(problems(at)) == 1
+    names = [text for _, text in seen if "example" in text or "onerror" in text]
+    assert any(plain(NASTY[0]) in text for text in names), "the names are not on the pages at all"
+    charts = [text for name, text in seen if name == "spec"]
+    assert charts and any("&lt;img" in text for text in charts)
+    for text in charts:
+        assert "<img" not in text and "<a " not in text
+    for name, text in seen:
+        if name not in ("spec", "columns", "body_html"):
+            bare = _ESCAPED.sub("", text)
+            for mark in ("](", "<img", "**bold", ":red[", "`code", "$\\int", "http://example"):
+                assert mark not in bare, f"{name}: {text[:200]}"
+
+
+# --- sessions and pages ---------------------------------------------------------------------
+def test_two_sessions_do_not_see_each_others_work(start):
+    ana, ben = start(DATA), start(DATA)
+    with_people(ana, PEOPLE.rename(columns={"disease": "secret-diagnosis"}))
+    give_role(ana, "secret-diagnosis", "quasi-identifier")
+    go(ben)
+    assert "10 records" in line(ben) and "hospital" in work(ben).origin
+    anonymised(ana)
+    choose(go(ben, ANONYMISE), "run-metric", "ncp")
+    assert not ben.metric and "There is no result" in ben.info[0].value
+    assert ana.selectbox(key="run-metric").value == "nllm"
+    for text in (text for _, text in sent(ben)):
+        assert "secret" not in text and "people" not in text
+    anonymised(ben)
+    assert list(after(go(ana))) == ["age", "zip", "sex", "secret-diagnosis"]
+    assert "secret-diagnosis" not in after(ben)
+    urls = [{one.proto.url for one in at.get("download_button")} for at in (ana, ben)]
+    assert not urls[0] & urls[1] - {""}
+
+
+def test_leaving_a_page_and_returning_keeps_everything(start):
+    at = with_people(start(DATA))
+    give_role(at, "name", "insensitive")
+    build(at, "age", "intervals", widths="3, 6", lowest="25")
+    build(at, "zip", "mask", keep="five")
+    build(at, "sex", "file")
+    go(at, ANONYMISE)
+    choose(at, "run-metric", "wllm")
+    choose(at, cost_key(at), "representatives")
+    at.number_input(key=frame_k(at)).set_value(3)
+    go(at)
+    for page in (DATA, ANONYMISE, DATA):
+        go(at, page)
+    assert at.selectbox(key=key_of(at, "name", "role")).value == "insensitive"
+    assert at.selectbox(key=key_of(at, "sex", "builder")).value == "file"
+    assert at.text_input(key=key_of(at, "age", "widths")).value == "3, 6"
+    assert at.text_input(key=key_of(at, "age", "lowest")).value == "25"
+    assert at.text_input(key=key_of(at, "zip", "keep")).value == "five"
+    build(at, "zip", "mask", keep="3")
+    build(at, "sex", "suppression")
+    anonymised(at)
+    first = numbers(at)
+    at.select_slider(key="run-k").set_value(4)
+    other = numbers(go(at))
+    assert numbers(go(go(at, DATA), ANONYMISE)) == other and title(at) == "What does k = 4 cost?"
+    at.select_slider(key="run-k").set_value(3)
+    assert numbers(go(at)) == first
+    assert at.selectbox(key="run-metric").value == "wllm"
+    assert at.selectbox(key=cost_key(at)).value == "representatives"
+    assert not warnings(at) and not problems(at)
+
+
+def test_a_run_goes_on_while_another_page_is_open(start):
+    with held_worker():
+        at = start(sample=None)
+        job = work(at).job
+        go(at, DATA)
+        assert work(at).job is job and not job.finished
+    assert job.wait(60)
+    assert numbers(go(at, ANONYMISE))["Minimum k"] == "5 records"
+
+
+# --- Adult ----------------------------------------------------------------------------------
+def test_without_a_network_the_adult_download_says_so(start, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("KANON_ADULT_URL", f"http://127.0.0.1:{port}/adult.data")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    at = press(start(DATA), "Download Adult")
+    (problem,) = problems(at)
+    assert "could not be fetched: the server cannot be reached" in problem
+    assert problem.count(". ") == 0 and problem.endswith(".")
+    assert "10 records" in line(at) and work(at).origin == "hospital"
+
+
+def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
+    record = b"Male,39,White,Never-married,Bachelors,United-States,State-gov,Adm-clerical,<=50K\n"
+    other = b"Female,50,Black,Divorced,HS-grad,Cuba,Private,Sales,>50K\n"
+    header = (
+        b"sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class\n"
+    )
+    file = read_table(header + record * 3 + other * 2, "adult.csv")
+    monkeypatch.setattr("kanon.studio.session.table_loading.fetch_adult", lambda: file)
+    at = press(start(DATA), "Download Adult")
+    assert problems(at) == [] and "5 records · 9 quasi-identifiers" in line(at)
+    assert {one.builder for one in work(at).choices.values()} == {"file"}
+    at.number_input(key=frame_k(at)).set_value(4)
+    anonymised(go(at))
+    assert numbers(at)["Minimum k"] == "5 records"
+
+
+def test_a_failed_fetch_is_not_a_traceback(start, monkeypatch):
+    def fail():
+        raise TableError("The Adult table {cells} ![x](http://example.invalid).", ["<b>"])
+
+    monkeypatch.setattr("kanon.studio.session.table_loading.fetch_adult", fail)
+    at = press(start(DATA), "Download Adult")
+    assert at.error[0].value == plain("The Adult table '<b>' ![x](http://example.invalid).")
+
+
+# --- what a newcomer has to be told ---------------------------------------------------------
+def test_a_file_that_is_still_to_come_is_no_mistake(start):
+    at = build(with_people(start(DATA)), "sex", "file")
+    assert problems(at) == []
+    assert "Choose a CSV or JSON file of the hierarchy." in captions(at)
+    press(go(at, ANONYMISE), "Anonymise")
+    assert problems(at) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+
+
+@pytest.mark.parametrize(
+    ("column", "builder", "field", "text"),
+    [("age", "intervals", "widths", "2, 4, 8"), ("zip", "mask", "keep", "4, 3, 2")],
+)
+def test_a_builder_starts_with_parameters_that_work(start, column, builder, field, text):
+    at = build(with_people(start(DATA)), column, builder)
+    assert problems(at) == []
+    assert at.text_input(key=key_of(at, column, field)).value == text
+
+
+def test_the_result_says_what_it_leaves_as_it_is(start):
+    at = with_people(start(DATA))
+    press(go(at, ANONYMISE), "Anonymise")
+    settled(at)
+    said = [one.value.replace("\\", "") for one in at.markdown]
+    assert (
+        "The records are alike in age, zip, sex only. Left as they are: disease. "
+        "Left out: name." in said
+    )
+
+
+def test_many_columns_are_listed_a_part_at_a_time(start):
+    table = pd.DataFrame({f"c{i:03}": ["x", "y"] for i in range(70)})
+    at = upload(start(DATA), "wide.csv", as_bytes(table, "csv"))
+    assert sum(box.label.startswith("Role of") for box in at.selectbox) == 30
+    at.selectbox(key=f"columns-{work(at).version}").select(60).run()
+    shown = [box.label for box in at.selectbox if box.label.startswith("Role of")]
+    assert shown == [f"Role of c{i:03}" for i in range(60, 70)]
+
+
+def test_a_column_called_suppressed_is_named_at_once(start):
+    at = upload(start(DATA), "t.csv", b"age,suppressed\n1,0\n2,1\n")
+    assert "rename that column" in problems(at)[0]

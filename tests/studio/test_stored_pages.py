@@ -1,0 +1,493 @@
+"""A table that stays where it is, on every page: opened, run, its release written by its engine."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.sources.stored import StoredTable
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.text import plain
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    DATA,
+    HIERARCHIES,
+    METRICS_PAGE,
+    PEOPLE,
+    WORK,
+    button,
+    choose,
+    give_role,
+    go,
+    held_worker,
+    line,
+    numbers,
+    press,
+    problems,
+    settled,
+    shown,
+    work,
+)
+
+OTHERS = ["pages/lattice.py", "pages/privacy.py", "pages/utility.py"]
+PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, COMPARE, *OTHERS]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder that tables have to be in."""
+    found = tmp_path / "tables"
+    found.mkdir()
+    monkeypatch.setenv("KANON_TABLES", str(found))
+    monkeypatch.delenv("KANON_CONNECTIONS", raising=False)
+    return found
+
+
+def many(n=600, seed=0):
+    """People whose release has something to do: some lack a value."""
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"Person {i}" for i in range(n)],
+            "age": draw.integers(20, 60, n),
+            "sex": draw.choice(["F", "M", "?"], n, p=[0.5, 0.45, 0.05]),
+            "zip": draw.choice(["47601", "47602", "47905", "47911"], n),
+            "disease": draw.choice(["cold", "flu", "gout"], n),
+        }
+    )
+
+
+@pytest.fixture
+def people(folder):
+    path = folder / "people.parquet"
+    many().to_parquet(path)
+    return path
+
+
+def type_place(at, text):
+    at.text_input(key=f"place-{work(at).version}").set_value(str(text))
+    return go(at)
+
+
+def opened(at, text):
+    """Open the table at a path, and wait for it."""
+    type_place(at, text)
+    return settled(press(at, "Open the table"))
+
+
+def destination(at):
+    (found,) = [one for one in at.text_input if one.label == "Where the release goes"]
+    return found
+
+
+def written(at, path=None):
+    """Write the release where it is suggested or typed, and wait for it."""
+    if path is not None:
+        destination(at).set_value(str(path))
+        go(at)
+    settled(press(at, "Write the release"))
+    return at.success[0].value.replace("\\", "") if at.success else None
+
+
+def anonymised(at, k=5):
+    for column in ("age", "sex", "zip"):
+        give_role(at, column, "quasi-identifier")
+    give_role(at, "name", "identifier")
+    give_role(at, "disease", "sensitive")
+    go(at, ANONYMISE)
+    at.number_input(key=f"frame-k-{work(at).k}").set_value(k)
+    go(at)
+    return settled(press(at, "Anonymise"))
+
+
+def smallest_class(released, columns=("age", "sex", "zip")):
+    return released.groupby(list(columns), dropna=False).size().min()
+
+
+# --- from a path to a release ---------------------------------------------------------------
+def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(start, people, folder):
+    at = opened(start(DATA), people)
+    assert problems(at) == [] and work(at).origin == "place"
+    assert isinstance(work(at).table, StoredTable)
+    assert "600 records" in line(at) and len(shown(at)) == 200
+    assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
+    found = plain(f"It stays where it is ({people})")
+    assert any(one.value.startswith(found) for one in at.markdown)
+    anonymised(at, k=7)
+    assert int(numbers(at)["Minimum k"].split()[0]) >= 7
+    assert not [one for one in at.get("download_button") if "Released" in one.label]
+    assert destination(at).value == str(folder / "released-k7-gaa-nllm")
+    said = written(at)
+    lacking = int((many()["sex"] == "?").sum())
+    assert said.startswith(f"Written: {600 - lacking} records for k = 7 in ")
+    assert said.endswith(f"s, to {folder / 'released-k7-gaa-nllm'}")
+    released = pd.read_parquet(folder / "released-k7-gaa-nllm")
+    assert len(released) == 600 - lacking and "name" not in released
+    assert smallest_class(released) >= 7
+    kept = many().query("sex != '?'")
+    assert sorted(released["disease"]) == sorted(kept["disease"])
+    assert destination(at).value == str(folder / "released-k7-gaa-nllm-2"), "never twice"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "people.parquet",
+        "released-k7-gaa-nllm",
+    ]
+
+
+def test_releases_that_were_written_are_combined_by_their_classes(start, people, monkeypatch):
+    at = anonymised(opened(start(DATA), people), k=7)
+    assert written(at).startswith("Written")
+    asked = []
+    monkeypatch.setattr(StoredTable, "source", lambda *given, **named: asked.append(given))
+    at.number_input(key=f"frame-k-{work(at).k}").set_value(20)
+    go(at)
+    assert [one.title for one in work(at).handed] == ["k7-gaa-nllm"]
+    assert numbers(at)["Smallest group"] == numbers_at(at, 7)
+    assert asked == [], "the engine need not be asked for what is known of the classes"
+
+
+def numbers_at(at, k):
+    return f"{work(at).result.release(k).recoding.min_k} records"
+
+
+def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
+    at = anonymised(opened(start(DATA), people))
+    written(at, folder / "out.csv")
+    there = pd.read_csv(folder / "out.csv", dtype=str)
+    other = start(DATA)
+    other.file_uploader(key=f"upload-{work(other).version}").set_value(
+        ("people.parquet", people.read_bytes(), "text/plain")
+    )
+    go(other)
+    anonymised(other)
+    result = work(other).result
+    here = result.release(5).released()
+    columns = list(here.columns)
+    assert list(there.columns) == columns
+    rows = [sorted(map(tuple, one[columns].astype(str).to_numpy())) for one in (here, there)]
+    assert rows[0] == rows[1]
+    assert numbers(at) == numbers(other)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "duckdb",
+        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("csv", "folder", "sqlite")),
+    ],
+)
+def test_every_kind_of_place_is_opened(start, folder, kind):
+    table = many(60)
+    if kind == "csv":
+        place = folder / "people.csv"
+        table.to_csv(place, index=False, sep=";")
+    elif kind == "folder":
+        place = folder / "parts"
+        place.mkdir()
+        table[:20].to_parquet(place / "a.parquet")
+        table[20:].to_parquet(place / "b.parquet")
+    elif kind == "duckdb":
+        place = folder / "data.duckdb"
+        with duckdb.connect(str(place)) as connection:
+            connection.register("given", table)
+            connection.execute("CREATE TABLE people AS SELECT * FROM given")
+        place = f"{place}#people"
+    else:
+        place = folder / "data.sqlite"
+        with sqlite3.connect(place) as connection:
+            table.to_sql("people", connection, index=False)
+            table.to_sql("others", connection, index=False)
+        connection.close()
+        place = f"{place}#people"
+    at = opened(start(DATA), place)
+    assert problems(at) == [] and work(at).origin == "place"
+    assert work(at).table.n_records == 60
+    anonymised(at, k=3)
+    if kind == "csv":
+        assert written(at, folder / "new.duckdb#people").startswith("Written: ")
+        with duckdb.connect(str(folder / "new.duckdb"), read_only=True) as connection:
+            assert smallest_class(connection.table("people").df()) >= 3
+    assert written(at, folder / "released.parquet").startswith("Written: ")
+    assert smallest_class(pd.read_parquet(folder / "released.parquet")) >= 3
+
+
+def test_a_text_file_is_read_again_where_it_is(start, folder):
+    path = folder / "people.csv"
+    path.write_text("age;sex\n" + "39;F\n-;M\n" * 10)
+    at = give_role(opened(start(DATA), path), "age", "quasi-identifier")
+    version = work(at).version
+    assert at.selectbox(key=f"separator-{version}").value == ";"
+    at.multiselect(key=f"markers-{version}").set_value(["-"])
+    go(at)
+    settled(at)
+    assert work(at).version == version + 1 and work(at).roles["age"].value == "quasi-identifier"
+    assert work(at).table.incomplete(["age"]) == 10
+    assert any(one.label.startswith("10 records with a quasi-identifier") for one in at.radio)
+    choose(at, f"separator-{version + 1}", ",")
+    settled(at)
+    assert "has one column alone" in at.error[0].value
+    assert list(work(at).roles) == ["age", "sex"], "what there was stays"
+    choose(at, f"separator-{version + 1}", "\t")
+    settled(at)
+    assert "has one column alone" in at.error[0].value
+    choose(at, f"separator-{version + 1}", ";")
+    settled(at)
+    assert not at.error and work(at).version == version + 2
+
+
+def test_pages_ask_the_engine_once(start, people):
+    at = opened(start(DATA), people)
+    anonymised(at)
+    for page in PAGES:
+        go(at, page)
+    table = work(at).table
+    assert table.complete(["sex"]) is table.complete(["sex"])
+    asked = []
+    for one in {id(t): t for t in (table, work(at).result.prepared.source.table)}.values():
+        connected, fetch = one.opened, one.opened.rows.fetch
+        object.__setattr__(
+            connected.rows, "fetch", lambda wanted, fetch=fetch: asked.append(1) or fetch(wanted)
+        )
+    for page in PAGES:
+        go(at, page)
+        go(at)
+    assert asked == []
+
+
+# --- every page -----------------------------------------------------------------------------
+def test_every_page_shows_a_table_that_stays_where_it_is(start, people):
+    at = opened(start(DATA), people)
+    for page in PAGES:
+        go(at, page)
+        assert problems(at) == []
+    anonymised(go(at, DATA))
+    for page in PAGES:
+        go(at, page)
+        assert problems(at) == []
+    for part in ("changed", "matrix", "learning", "predicting"):
+        at.segmented_control(key="utility-part").set_value(part)
+        go(at)
+        assert problems(at) == []
+    go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
+    assert problems(go(at)) == [] and button(at, "Run the study")
+    go(at, COMPARE)
+    settled(press(at, "Compare"))
+    assert problems(at) == []
+
+
+def test_a_table_that_changes_is_said_and_never_mixed_up(start, people):
+    at = anonymised(opened(start(DATA), people))
+    many(seed=1).to_parquet(people)
+    assert written(at) is None
+    (said,) = problems(at)
+    assert said == "'people.parquet' has changed since it was opened: open it again."
+    go(at, DATA)
+    give_role(at, "name", "quasi-identifier")
+    assert said in problems(at)
+    at = opened(at, people)
+    assert problems(at) == []
+    people.unlink()
+    for page in PAGES:
+        go(at, page)
+
+
+# --- what is refused ------------------------------------------------------------------------
+def refused(start, text):
+    """The sentence beside the field; what was typed is still there, and so is the old table."""
+    at = start(DATA)
+    before = work(at).title
+    opened(at, text)
+    assert work(at).title == before
+    assert at.text_input(key=f"place-{work(at).version}").value == str(text)
+    (said,) = problems(at)
+    go(at, ANONYMISE)
+    go(at, DATA)
+    assert at.text_input(key=f"place-{work(at).version}").value == str(text)
+    return said
+
+
+def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
+    PEOPLE.to_parquet(tmp_path / "outside.parquet")
+    outside = "is not allowed: tables have to be in the folder"
+    assert outside in refused(start, tmp_path / "outside.parquet")
+    assert outside in refused(start, folder / ".." / "outside.parquet")
+    (folder / "link.parquet").symlink_to(tmp_path / "outside.parquet")
+    assert outside in refused(start, folder / "link.parquet")
+    parts = folder / "parts"
+    parts.mkdir()
+    (parts / "a.parquet").symlink_to(tmp_path / "outside.parquet")
+    assert outside in refused(start, parts)
+
+
+def test_what_is_no_table_is_said_beside_the_field(start, folder):
+    assert refused(start, folder / "none.parquet").endswith("none.parquet' does not exist.")
+    assert refused(start, "") == "Give the path of a table, or the URL of a database."
+    broken = folder / "broken.csv"
+    broken.write_text("age,sex\n39,F\n40\n41,M\n")
+    assert refused(start, broken) == "Line 3 of 'broken.csv' has 1 cell where the header has 2."
+    (folder / "empty.csv").write_text("age,sex\n")
+    assert refused(start, folder / "empty.csv") == "'empty.csv' has no records."
+    (folder / "damaged.parquet").write_bytes(b"PAR1 and nothing more")
+    assert "cannot be read as Parquet" in refused(start, folder / "damaged.parquet")
+
+
+def test_connections_and_paths_are_switched_off_by_the_operator(start, people, monkeypatch):
+    assert refused(start, "postgres://host/data#people") == (
+        "Connections to databases are switched off on this server."
+    )
+    monkeypatch.setenv("KANON_CONNECTIONS", "on")
+    for url in ("sqlite:///etc/data#people", "duckdb:///etc/data.duckdb", "file:///etc/passwd"):
+        assert "are not opened: give the path of a file" in refused(start, url)
+    at = start(DATA)
+    type_place(at, people)
+    monkeypatch.setenv("KANON_TABLES", "off")
+    press(at, "Open the table")
+    assert work(at).origin != "place", "what a browser still shows is refused too"
+    go(at)
+    assert "A path or a database" not in [tab.label for tab in at.tabs]
+    assert not [one for one in at.button if one.label == "Open the table"]
+
+
+@pytest.mark.parametrize("control", ["role", "builder", "separator"])
+def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
+    """A worker may have opened another table since the page was drawn."""
+    at = start(DATA, sample="hospital")
+    there = work(at)
+    key = {
+        "role": f"role-{there.version}-0",
+        "builder": f"hierarchy-{there.version}-1-builder",
+        "separator": f"separator-{there.version}",
+    }[control]
+    box = at.selectbox(key=key)
+    box.select_index((box.index + 1) % len(box.options))
+    new = sample_work("animals-m23", there.version + 1)
+    at.session_state[WORK] = new
+    at.run()
+    assert not at.exception and problems(at) == []
+    assert (work(at).roles, work(at).asked) == (new.roles, new.asked)
+    assert work(at).choices.keys() == new.choices.keys()
+
+
+def test_a_release_never_overwrites_anything(start, people, folder, tmp_path):
+    at = anonymised(opened(start(DATA), people))
+    (folder / "full").mkdir()
+    (folder / "full" / "file").write_text("x")
+    (folder / "there.csv").write_text("x")
+    for path, said in {
+        people: "is the table itself, or within it: give another place.",
+        folder / "full": "is not empty: give another one.",
+        folder / "there.csv": "exists already: give another name.",
+        folder / "none" / "released": "does not exist.",
+        folder / "released.docx": "cannot be written by an engine",
+        tmp_path / "released": "is not allowed: tables have to be in the folder",
+        "postgres://host/data#released": "not to a URL.",
+    }.items():
+        assert written(at, path) is None
+        (problem,) = problems(at)
+        assert said in problem
+        assert destination(at).value == str(path), "what was typed survives"
+    assert (folder / "there.csv").read_text() == "x"
+    assert sorted(path.name for path in folder.iterdir()) == ["full", "people.parquet", "there.csv"]
+
+
+# --- sessions and cancelling ----------------------------------------------------------------
+def test_two_sessions_share_nothing(start, folder, people):
+    other = folder / "others.parquet"
+    PEOPLE.to_parquet(other)
+    ana, ben = opened(start(DATA), people), opened(start(DATA), other)
+    assert work(ana).table.n_records == 600 and work(ben).table.n_records == 12
+    assert work(ana).table.opened.rows is not work(ben).table.opened.rows
+    assert str(other) not in str(work(ana).place) and str(people) not in str(work(ben).place)
+    same = opened(start(DATA), people)
+    assert work(same).table.opened.rows is not work(ana).table.opened.rows
+
+
+def test_opening_and_writing_can_be_cancelled(start, people, folder):
+    at = start(DATA)
+    with held_worker():
+        type_place(at, people)
+        press(at, "Open the table")
+        assert button(at, "Open the table").disabled and len(at.get("progress")) == 1
+        press(at, "Cancel")
+    settled(at)
+    assert work(at).origin != "place" and problems(at) == []
+    assert [one.value.replace("\\", "") for one in at.info] == [
+        "Opening was cancelled; nothing was changed."
+    ]
+    anonymised(opened(at, people))
+    with held_worker():
+        press(at, "Write the release")
+        assert button(at, "Write the release").disabled
+        at.button(key="cancel-writing").click()
+        go(at)
+    settled(at)
+    assert [path.name for path in folder.iterdir()] == ["people.parquet"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_release_that_was_complete_before_it_was_cancelled_is_told_of(start, people, complete):
+    at = anonymised(opened(start(DATA), people))
+    place = people.with_name("mine")
+    place.mkdir()
+    destination(at).set_value(str(place))
+    go(at)
+    with held_worker():
+        press(at, "Write the release")
+        if complete:
+            (place / "part.parquet").touch()
+        at.button(key="cancel-writing").click()
+        go(at)
+    settled(at)
+    assert [one.value.replace("\\", "") for one in at.info] == [
+        "The release was complete before it could be cancelled."
+        if complete
+        else "Writing was cancelled; nothing was changed."
+    ]
+    assert [one.value.split(":")[0] for one in at.success] == ["Written"] * complete
+
+
+def test_what_was_written_is_not_said_beside_what_was_not(start, people):
+    at = anonymised(opened(start(DATA), people))
+    place = written(at).split(", to ")[1]
+    assert written(at, place) is None
+    assert problems(at) == [f"The folder '{place}' is not empty: give another one."]
+
+
+def test_a_name_without_a_folder_is_in_that_of_the_tables(start, people, folder):
+    at = anonymised(opened(start(DATA), "people.parquet"))
+    assert written(at, "released.csv").endswith(f"to {folder / 'released.csv'}")
+    assert (folder / "released.csv").is_file()
+
+
+@pytest.mark.nightly
+def test_a_killed_writer_leaves_nothing(start, folder):
+    wide = folder / "wide.parquet"
+    many(400_000).to_parquet(wide)
+    at = anonymised(opened(start(DATA), wide))
+    press(at, "Write the release")
+    job, end = work(at).job, time.monotonic() + 30
+    while not list(folder.glob(".*.part")) and not job.finished:
+        assert time.monotonic() < end
+        time.sleep(0.005)  # between two polls of a condition
+    job.cancel()
+    while list(folder.glob(".*.part")):
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    settled(at)
+    assert not Path(destination(at).value).exists()
+    written(at)
+    assert Path(work(at).destination.written.place).is_dir()
+
+
+def test_the_greatest_k_is_looked_for_where_the_table_is(start, people):
+    at = anonymised(opened(start(DATA), people))
+    go(at, "pages/decide.py").button_group(key="decide-part").set_value("reverse")
+    settled(press(go(at), "Find the greatest k"))
+    assert problems(at) == []
+    assert work(at).greatest.found.curve["k"].iloc[-1] == work(at).kept.n_records

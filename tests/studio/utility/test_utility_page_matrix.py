@@ -1,0 +1,230 @@
+"""The part of the page Utility that shows the release as a matrix, driven by AppTest."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.charts.representation import MOST_CLASSES, MOST_NODES, Shown, representation_chart
+from kanon.hierarchy.build import suppression
+from kanon.learning.disclosed import Disclosed, Guess
+from kanon.learning.representations import REPRESENTATIONS, represent
+from kanon.plan import Plan
+from kanon.recoding import Recoding
+from kanon.run import run
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+from kanon.studio.session.table_loading import sample_work
+from kanon.studio.utility import matrix_panel
+from kanon.studio.utility.representation import disclosure_sentence, which_attribute
+from kanon.studio.utility.state import UtilityView
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    PEOPLE,
+    WORK,
+    anonymised,
+    captions,
+    give_role,
+    go,
+    numbers,
+    problems,
+    warnings,
+    with_people,
+    work,
+)
+
+UTILITY = "pages/utility.py"
+
+
+@pytest.fixture
+def opened(start):
+    """A sample anonymised, and the page opened at this part."""
+
+    def open_at(sample, **fields):
+        at = anonymised(start(sample=sample))
+        seen = replace(work(at).utility, part="matrix", **fields)
+        at.session_state[WORK] = replace(work(at), utility=seen)
+        return go(at, UTILITY)
+
+    return open_at
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def pick(at, name):
+    at.button_group(key="utility-representation").set_value(name)
+    return go(at)
+
+
+def heat_map(at):
+    """The figure as the browser gets it."""
+    (found,) = at.get("plotly_chart")
+    return found.proto.spec
+
+
+def test_every_representation_is_drawn_and_said(opened):
+    at = opened("animals-m23")
+    for name, card in REPRESENTATIONS.items():
+        pick(at, name)
+        assert not problems(at) and not warnings(at)
+        assert work(at).utility.representation == name
+        assert card.summary in captions(at)
+        assert card.title in heat_map(at)
+        found = numbers(at)
+        assert found["Stored"] == "2 × 8" and found["Matrix"] == "8 × 8"
+        assert ("Mean sureness" in found) == (name == "proportional")
+        told = " ".join(texts(at))
+        assert "**One row.**" in told and f"{card.title}: " in told
+        assert " safe" not in told and "anonymous" not in told
+
+
+def test_what_the_shares_disclose_on_the_worked_table(opened):
+    """[F, Mammal] of 2 lions and 2 dogs, [M, Felid] of 2 cats and 2 lions: sure by a half.
+
+    Nobody's classes change with the shares: who is F is in the first class alone.
+    """
+    at = opened("animals-m23", representation="proportional")
+    found = numbers(at)
+    assert found["Cells read off"] == "0.0 %"
+    assert found["Mean sureness"] == "50.0 %" and found["Certain guesses"] == "0.0 %"
+    assert "50.0 % without the shares" in captions(at) and "0 of 16 cells" in captions(at)
+    (sentence,) = [text for text in texts(at) if "Who knows all quasi-identifiers" in text]
+    assert "**50.0 %** (as without the shares) sure of the person's disease" in sentence
+
+
+def test_without_a_sensitive_column_only_cells_are_counted(opened):
+    at = opened("animals-v21", representation="proportional")
+    assert set(numbers(at)) == {
+        "Matrix",
+        "Stored",
+        "Cells above 0",
+        "Cells read off",
+        "Alone in class",
+    }
+    assert any("no column has that role" in text for text in texts(at))
+
+
+def test_the_attribute_is_chosen_and_stays(opened):
+    at = opened("hospital")
+    key = f"utility-matrix-attribute-{work(at).version}"
+    at.selectbox(key=key).set_value("age")
+    go(at)
+    assert work(at).utility.attribute == "age" and "age, oneClass" in heat_map(at)
+    pick(at, "fillChild")
+    assert "age, fillChild" in heat_map(at)
+    at.session_state[WORK] = replace(
+        work(at), utility=replace(work(at).utility, attribute="disease")
+    )
+    go(at)  # a column that is no quasi-identifier, chosen in another part
+    assert at.selectbox(key=key).value in ("age", "zip", "sex") and not problems(at)
+
+
+def test_choosing_again_what_is_chosen_keeps_it(opened):
+    at = opened("hospital", representation="fillParent")
+    pick(at, None)
+    assert work(at).utility.representation == "fillParent"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_the_downloads(opened, monkeypatch, kind):
+    made = []
+    monkeypatch.setattr(matrix_panel, "content", lambda make: made.append(make) or b"not yet")
+    at = opened("animals-v21", representation="proportional")
+    parquet, csv = made[-2:]
+    table = (
+        pd.read_parquet(io.BytesIO(parquet()))
+        if kind == "parquet"
+        else pd.read_csv(io.BytesIO(csv()))
+    )
+    assert list(table.columns[:2]) == ["gender", "race"] and len(table) == 6
+    assert len(table.columns) == 2 + 14
+    names = [one.proto.label for one in at.get("download_button")]
+    assert {"Parquet", "CSV"} <= set(names)
+    handed = work(go(at, ANONYMISE)).handed
+    assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
+
+
+def test_a_taken_name_is_said(start):
+    table = PEOPLE.assign(sex_F="x")[["sex", "sex_F", "disease"]]
+    at = with_people(start(DATA), table)
+    give_role(at, "sex", Role.QUASI_IDENTIFIER)
+    anonymised(at)
+    at.session_state[WORK] = replace(work(at), utility=UtilityView(part="matrix"))
+    go(at, UTILITY)
+    assert [text for text in captions(at) if text.startswith("The table has a column")] == [
+        "The table has a column “sex_F” of its own: that of the matrix is called “sex_F (2)”."
+    ]
+
+
+# What is picked to be shown
+def flat_release(n_values, spans):
+    table = pd.DataFrame({"q": [f"v{x:03}" for x in range(n_values)]})
+    tree = suppression(list(table["q"]))
+    source = MemorySource(table, Schema({"q": Role.QUASI_IDENTIFIER}), {"q": tree})
+    targets = np.where(np.arange(n_values) < spans, tree.root, np.arange(n_values))
+    return Recoding.from_targets(source.classes, targets[:, None])
+
+
+def test_large_trees_show_what_most_records_have():
+    recoding = flat_release(100, 60)
+    shown = Shown.of(recoding, represent("fillParent", recoding), 0)
+    assert shown.entries.shape == (MOST_CLASSES, MOST_NODES)
+    assert shown.left_out == 101 - MOST_NODES
+    assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
+    # Every outlined node is a column, and filled.
+    assert (shown.entries[np.arange(MOST_CLASSES), shown.released] == 1).all()
+
+
+def test_groups_are_among_the_rows():
+    recoding = flat_release(30, 4)
+    shown = Shown.of(recoding, represent("oneClass", recoding), 0)
+    assert "*" in [shown.labels[column] for column in shown.released]
+    assert len(shown.classes) == MOST_CLASSES == len(set(shown.classes.tolist()))
+
+
+def test_ranges_are_shown_as_what_covers_them():
+    table = sample_work("hospital").table.frame[["age", "zip"]]
+    plan = Plan.from_content(
+        {
+            "version": 2,
+            "columns": {name: {"role": "quasi-identifier"} for name in table.columns},
+            "algorithm": {"name": "mondrian"},
+            "privacy": [{"model": "k-anonymity", "k": 4}],
+        }
+    )
+    recoding = run(plan, table).recoding
+    for name in REPRESENTATIONS:
+        shown = Shown.of(recoding, represent(name, recoding), 0)
+        rows = [str(x) for x in shown.classes]
+        assert representation_chart(shown, rows, rows, "title").data[0].z.shape == (
+            shown.entries.shape
+        )
+    assert which_attribute(recoding, "") in ("age", "zip")
+
+
+def test_text_of_the_table_is_no_markup():
+    table = pd.DataFrame({"<b>q</b>": ["<i>a</i>", "b"]})
+    tree = suppression(["<i>a</i>", "b"])
+    source = MemorySource(table, Schema({"<b>q</b>": Role.QUASI_IDENTIFIER}), {"<b>q</b>": tree})
+    recoding = Recoding.from_targets(source.classes, np.array([[0], [1]]))
+    shown = Shown.of(recoding, represent("oneClass", recoding), 0)
+    drawn = representation_chart(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
+    assert "<i>" not in drawn and "<u>" not in drawn and "<b>q" not in drawn
+
+
+def test_what_is_read_off_is_said():
+    before, after = Guess(0.5, 0.125, 0.25), Guess(0.75, 0.125, 0.5)
+    said = disclosure_sentence(Disclosed(40, 10, 4, before, after), "_a*", 2)
+    assert "**4 generalised cells** (10.0 % of all cells) are the only ones of their class" in said
+    assert "**25.0 %** of the cells were generalised in vain" in said
+    assert "**75.0 %** (50.0 % without the shares) sure of the person's \\_a\\*" in said
+    assert "certain of **12.5 %** (as without the shares) of the persons" in said
+    assert "2 suppressed persons counted too" in said
+    assert "suppressed" not in disclosure_sentence(Disclosed(40, 0, 1, before, after), "a", 0)

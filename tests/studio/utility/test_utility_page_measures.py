@@ -1,0 +1,276 @@
+"""What changed, on the page Utility: the part driven by AppTest, its pictures and sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.charts.associations import association_chart, association_table
+from kanon.charts.distributions import (
+    distribution_large,
+    distribution_panels,
+    distributions_table,
+)
+from kanon.charts.query_errors import query_chart, query_table
+from kanon.hierarchy.ranges import flat
+from kanon.measures import association_change
+from kanon.measures.distribution_change import Distribution, distributions
+from kanon.measures.query_error import study
+from kanon.recoding import Recoding
+from kanon.studio.utility.changes import (
+    WAY,
+    Changed,
+    association_sentence,
+    changed_most,
+    distribution_sentence,
+    left_out_sentence,
+    query_sentence,
+)
+from measures.test_loss_measures import AGES, SEX, by_hand, recoded
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    anonymised,
+    choose,
+    give_role,
+    go,
+    numbers,
+    problems,
+    with_people,
+    work,
+)
+from support.random_tables import PlainTree, Problem
+
+UTILITY = "pages/utility.py"
+
+
+@pytest.fixture
+def animals(start):
+    """The worked table at k = 4, on the page: [F, Mammal] and [M, Felid], four records each."""
+    return go(anonymised(start(sample="animals-m23")), UTILITY)
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def charts(at):
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def chart_titles(at):
+    return [chart["layout"]["title"]["text"] for chart in charts(at)]
+
+
+def overview_shown(at):
+    return next(one.value for one in at.dataframe if WAY in one.value)
+
+
+def test_what_changed_in_the_worked_table(animals):
+    at = animals
+    assert not problems(at) and len(charts(at)) == 4
+    (said,) = [text for text in texts(at) if "changed most**" in text]
+    assert said.startswith("**race changed most**: to be shared out as in the original table, ")
+    assert "gender changed least (not at all)." in said
+    done = work(at).result.release(4)
+    found = {one.name: one.total_variation for one in distributions(done.recoding)}
+    assert found["gender"] == 0
+    share = f"{100 * found['race']:.1f} %"
+    assert f"{share} of the records ({round(8 * found['race'])}) would need" in said
+    big = numbers(at)
+    assert big["Distribution change"] == f"{50 * found['race']:.1f} %"
+    assert big["Association change"] == f"{done.measures['association_change']:.3f} of 1"
+    assert big["Query error, median"] == f"{done.measures['query_error_percent']:.1f} %"
+    assert list(big) == [
+        "Distribution change", "Association change", "Query error, median", "Query error, 9 of 10"
+    ]  # fmt: skip
+    table = overview_shown(at)
+    assert table[WAY].dropna().is_monotonic_decreasing
+    assert "Classification metric (CM)" in set(table["Measure"]), "of one column without its name"
+    assert not set(table["Measure"]) & {"Minimum k"}
+    row = table.set_index("Measure").loc["Average class size (AECS)"]
+    assert row["After"] == 4 and row["All at root"] == 8 and row["Better"] == "↓"
+    assert table[["Before", "After", "All at root", WAY]].dtypes.eq(float).all()
+    row = table.set_index("Measure").loc["Normalised average class size (C_AVG)"]
+    assert (row["After"], row["All at root"]) == (4 / 4, 8 / 4), "as a multiple of the k in use"
+    how = " ".join(texts(at))
+    assert f"= {found['race']:.4f}" in how and "√(χ² / (N · (min(r, c) − 1)))" in how
+    assert "1 000 random counts".replace(" ", "\u202f", 1) in how
+    assert not [text for text in texts(at) if "anonymous" in text or " safe" in text]
+
+
+def test_another_k_and_another_look(animals):
+    at = animals
+    first = chart_titles(at)
+    key = f"utility-attribute-{work(at).version}"
+    assert at.selectbox(key=key).value == "race", "what changed most"
+    choose(at, key, "gender")
+    assert work(at).utility.attribute == "gender"
+    assert chart_titles(at)[1].startswith("gender: changed by 0.0 %")
+    at.button_group(key="utility-association").set_value("mutual-information")
+    assert "bits" in chart_titles(go(at))[2]
+    assert work(at).utility.association == "mutual-information"
+    at.select_slider(key="utility-k").set_value(8)
+    assert chart_titles(go(at))[0].startswith("k = 8: ") and first[0].startswith("k = 4: ")
+    assert at.selectbox(key=key).value == "gender", "it stays looked at"
+    row = overview_shown(at).set_index("Measure").loc["Average class size (AECS)"]
+    assert row["After"] == 8 and row[WAY] == 100
+
+
+def test_several_sensitive_columns_and_suppressed_records(start):
+    at = with_people(start(DATA))
+    for column, role in (("name", "identifier"), ("age", "quasi-identifier"), ("zip", "sensitive"),
+                         ("sex", "quasi-identifier"), ("disease", "sensitive")):  # fmt: skip
+        give_role(at, column, role)
+    at = go(anonymised(at), UTILITY)
+    assert not problems(at)
+    named = set(overview_shown(at)["Measure"])
+    assert {f"Classification metric (CM): {column}" for column in ("zip", "disease")} <= named
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "datafly"])
+def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
+    at = start(sample="hospital")
+    at.session_state["kanon-work"] = replace(work(at), algorithm=algorithm)
+    at = go(anonymised(go(at, ANONYMISE)), UTILITY)
+    assert not problems(at) and len(charts(at)) >= 3
+
+
+# --- sentences ----------------------------------------------------------------------------------
+def changed_in(recoding: Recoding) -> Changed:
+    found = sorted(distributions(recoding), key=lambda one: -one.total_variation)
+    then = association_change.before(recoding.classes)
+    return Changed(tuple(found), then, association_change.after(recoding), study(recoding))
+
+
+def test_sentences_by_hand():
+    changed = changed_in(by_hand())
+    said = distribution_sentence(changed)
+    assert said.startswith("**q1 changed most**") and "31.2 % of the records (2)" in said
+    assert "q0 changed least (25.0 %)." in said
+    assert "The 2 suppressed records have no value at all" in said
+    assert query_sentence(changed).startswith("Half of 1\u202f000 counts are off by at most ")
+    assert left_out_sentence(changed) == ""
+
+
+def test_nothing_changed_is_said():
+    problem = Problem((AGES, SEX), (("a", "F"), ("b", "M")))
+    changed = changed_in(recoded(problem, {row: row for row in problem.sizes}))
+    assert distribution_sentence(changed).startswith("**No column changed**")
+    assert association_sentence(changed) == "All columns go together as they did"
+
+
+def test_what_is_left_out_is_named(monkeypatch):
+    monkeypatch.setattr(association_change, "MOST_PAIRS", 7)
+    said = left_out_sentence(changed_in(by_hand()))
+    assert said == "Left out, for having more than 7 pairs of values: q0 × q1."
+
+
+def test_an_association_that_appears_is_no_loss():
+    """Spread may make columns look closer than they are."""
+    trees = (SEX, SEX)
+    problem = Problem(trees, (("F", "F"), ("F", "M"), ("M", "F"), ("M", "M")))
+    to = {row: row for row in problem.sizes} | {("F", "M"): None, ("M", "F"): None}
+    changed = changed_in(recoded(problem, to))
+    assert association_sentence(changed) == (
+        "q0 and q1 tell more of each other: Cramér's V 0.00 before, 1.00 after"
+    )
+
+
+# --- pictures -----------------------------------------------------------------------------------
+def long_column(number: int, name: str = "n") -> Distribution:
+    tree = flat([str(value) for value in range(number)])
+    before = np.arange(number, dtype=float)
+    return Distribution(name, tree, before, before[::-1].copy(), 0, int(before.sum()))
+
+
+def test_every_column_has_a_panel_with_its_number():
+    found = [*distributions(by_hand()), long_column(150, "<b>age</b>")]
+    figure = distribution_panels(found, "what changed")
+    heads = [one.text for one in figure.layout.annotations]
+    assert heads[0] == "<b>q0</b>: 25.0 %" and heads[2].startswith("<b>&lt;b&gt;age&lt;/b&gt;</b>")
+    kinds = [one["type"] for one in figure["data"]]
+    assert kinds == ["bar"] * 4 + ["scatter"] * 2, "few values as bars, many as outlines"
+    assert len(figure["data"][4]["x"]) == 100, "neighbours together, so that it can be read"
+    before, after = (np.array(one["y"]) for one in figure["data"][:2])
+    assert before.tolist() == [25, 25, 25, 25, 0] and after.tolist() == [25, 25, 25, 0, 25]
+    assert figure["layout"]["xaxis"]["ticktext"][-1].startswith("sup"), "the suppressed, last"
+    assert sum(figure["data"][4]["y"]) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("number", [1, 2, 20, 21, 60, 399, 2000])
+def test_a_large_picture_can_be_labelled(number):
+    figure = distribution_large(long_column(number), "one")
+    ticks = figure["layout"]["xaxis"]["tickvals"]
+    assert 1 <= len(ticks) <= 48 and max(ticks) < len(figure["data"][0]["x"]) <= 400
+    assert figure["data"][0]["customdata"][0][0].startswith("0")
+
+
+def test_values_without_an_order_are_counted_where_their_names_do_not_fit():
+    names = [f"a rather long name {'x' * place}" for place in range(60)]
+    tree = PlainTree({"*": None, **dict.fromkeys(names, "*")}).build()
+    even = np.ones(60)
+    found = Distribution("names", tree, even, even, 0, 60)
+    small = distribution_panels([found] * 3, "names")
+    assert small["layout"]["xaxis"]["ticktext"] == ("60 values",)
+    assert small["data"][0]["customdata"][7][0].startswith("a rather long name xxxxxxx")
+
+
+def test_the_numbers_behind_the_distributions_are_all_of_them():
+    table = distributions_table(distributions(by_hand()))
+    assert table["column"].tolist() == ["q0"] * 5 + ["q1"] * 3
+    assert table["value"].tolist() == [*"abcd", "(suppressed)", "F", "M", "(suppressed)"]
+    assert table.groupby("column")["records_after"].sum().tolist() == [8, 8]
+    assert table["after_percent"].tolist()[-3:] == [100 * 3.5 / 8, 100 * 2.5 / 8, 25]
+
+
+def test_heatmaps_share_a_scale_and_the_difference_is_centred():
+    problem = Problem((SEX, SEX, AGES), (("F", "F", "a"), ("F", "F", "b"), ("M", "M", "c")))
+    changed = changed_in(recoded(problem, {row: (row[0], "*", row[2]) for row in problem.sizes}))
+    for how in ("cramers-v", "mutual-information"):
+        figure = association_chart(changed.before, changed.after, how, "t")
+        then, now, apart = (np.array(one["z"]) for one in figure["data"])
+        assert np.allclose(apart, now - then, equal_nan=True) and np.isnan(np.diag(then)).all()
+        assert [one["coloraxis"] for one in figure["data"]] == ["coloraxis"] * 2 + ["coloraxis2"]
+        scale = figure["layout"]["coloraxis2"]
+        assert scale["cmin"] == -scale["cmax"] == -np.nanmax(np.abs(apart))
+        assert figure["layout"]["coloraxis"]["cmin"] == 0
+        assert figure["data"][0]["text"][0][1] == "1.00" or how != "cramers-v"
+    table = association_table(changed.before, changed.after)
+    assert table["column"].tolist() == ["q0", "q0", "q1"]
+    assert table["cramers_v_before"].iloc[0] == 1 and table["cramers_v_after"].iloc[0] == 0
+
+
+def test_the_curve_of_errors_ends_where_it_is_said():
+    found = study(by_hand())
+    figure = query_chart(found, "errors")
+    (end,) = {one["x"][-1] for one in figure["data"]}
+    for one, chosen in zip(
+        figure["data"], (found.queries.of_ranges, ~found.queries.of_ranges), strict=True
+    ):
+        errors = found.errors[chosen]
+        assert one["y"][-1] == pytest.approx(100 * (errors <= end).mean())
+        assert ("off by more" in one["name"]) == bool((errors > end).any())
+        half = np.searchsorted(one["y"], 50)
+        assert one["x"][half] == pytest.approx(np.sort(errors)[249])
+    table = query_table(found, ("q0", "q1"))
+    assert set(table["about"]) <= {"q0 × q1", "q1 × q0"} and len(table) == 1000
+    assert pd.Series(found.errors).equals(table["error_percent"])
+
+
+def test_columns_that_changed_alike_have_no_winner():
+    tree = flat(["x", "y"])
+    shares = np.array([3.0, 1.0]), np.array([2.0, 2.0])
+    two = tuple(Distribution(name, tree, *shares, 0, 4) for name in ("a", "b"))
+    changed = Changed(two, None, None, None)
+    assert distribution_sentence(changed).startswith("**All columns changed alike**")
+    assert changed_most(changed) == "all columns changed alike, by 25.0 % under equal spread"
+    little = np.array([3_000_000.0, 1_000_001.0]), np.array([3_000_000.4, 1_000_000.6])
+    other = Distribution("b", tree, little[0], little[0], 0, 4_000_001)
+    one = Distribution("a", tree, *little, 0, 4_000_001)
+    changed = Changed((one, other), None, None, None)
+    assert "(fewer than one) would need another a" in distribution_sentence(changed)

@@ -1,0 +1,140 @@
+"""Remarks and next month's table on the pages: seen, quiet, and gone when they are acted on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    DATA,
+    PEOPLE,
+    anonymised,
+    as_bytes,
+    captions,
+    choose,
+    go,
+    problems,
+    upload,
+    warnings,
+    with_people,
+    work,
+)
+
+HUNDRED = pd.DataFrame(
+    {
+        "born": (np.datetime64("1950-01-01") + 97 * np.arange(100)).astype(str),
+        "sex": ["F", "M"] * 50,
+        "illness": ["flu", "flu", "cold", "flu"] * 25,
+        "remark": [f"came in on day {n} again" for n in range(100)],
+    }
+)
+
+
+def remarks(at):
+    """The line of the remarks, and what stands in it."""
+    found = [one for one in at.expander if " remark" in one.label]
+    if not found:
+        return "", ""
+    (one,) = found
+    return one.label, "\n".join(text.value for text in one.markdown).replace("\\", "")
+
+
+def role(at, column, wanted):
+    """Give a column of the page Data another role."""
+    choose(at, f"role-{work(at).version}-{list(work(at).roles).index(column)}", wanted)
+
+
+def test_the_roles_are_remarked_on_where_they_are_chosen(start):
+    at = upload(start(DATA), "hundred.csv", as_bytes(HUNDRED, "csv"))
+    role(at, "remark", "insensitive")
+    label, said = remarks(at)
+    assert label == (
+        "2 remarks on these roles: columns that pass through; almost unique quasi-identifiers"
+    )
+    assert "100 values in 100 records, and alone it singles out 100.0 %" in said
+    assert "looks like free text" in said and "Make such a column an identifier" in said
+    assert not at.warning, "no wall of boxes"
+    role(at, "born", "identifier")
+    role(at, "remark", "identifier")
+    assert remarks(at) == ("", "")
+    role(at, "sex", "sensitive")
+    assert remarks(at)[0].startswith("1 remark on these roles: sensitive columns that others may")
+
+
+def test_values_that_are_written_in_two_ways_are_seen_before_a_run(start):
+    at = upload(
+        start(DATA), "hundred.csv", as_bytes(HUNDRED.assign(dose=["1.5", "1.50"] * 50), "csv")
+    )
+    for column in ("born", "remark"):
+        role(at, column, "identifier")
+    role(at, "dose", "sensitive")
+    label, said = remarks(at)
+    assert label == "1 remark on these roles: values written in several ways"
+    assert "'dose' has 1 value that is written in several ways (equal as numbers" in said
+    assert "Clean such a column before" in said and "1.50" not in said
+
+
+def test_a_release_is_remarked_on_above_its_tables(start):
+    """Two of twelve people each are in a class of one disease or not: counted in the table."""
+    at = with_people(start(DATA))
+    role(at, "sex", "insensitive")
+    go(at, ANONYMISE)
+    anonymised(at)
+    label, said = remarks(at)
+    done = work(at).result.release(work(at).k)
+    assert label.startswith(f"{len(done.remarks)} remark") and "on this release" in label
+    assert "'sex' passes into the release unchanged" in said
+    for one in done.remarks:
+        assert one.found in said
+    assert not [value for value in PEOPLE["disease"].unique() if value in said]
+
+
+def test_the_plan_with_the_levels_that_were_found(start):
+    """Only where there are levels."""
+    at = start()
+    anonymised(at)
+    assert not [one for one in at.get("download_button") if "these levels" in one.proto.label]
+    choose(at, "run-algorithm", "optimal")
+    anonymised(at)
+    assert [one for one in at.get("download_button") if "these levels" in one.proto.label]
+
+
+@pytest.fixture
+def next_month(start):
+    """A line was kept, and then next month's table came, with a zip that nobody had."""
+    at = go(start(), COMPARE)
+    at.button(key="keep").click()
+    go(at)
+    now = work(at).table.frame
+    table = now.assign(
+        zip=["99999", *now["zip"][1:]], disease=["scurvy", *now["disease"][1:]], note="x"
+    )
+    go(at, DATA)
+    return go(upload(at, "next.csv", as_bytes(table, "csv")), COMPARE)
+
+
+def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
+    at = next_month
+    (kept,) = work(at).pinned
+    assert [(one.kind, one.column, one.stops) for one in kept.findings] == [
+        ("unnamed-column", "note", False), ("new-values", "zip", True),
+        ("new-categories", "disease", False),
+    ]  # fmt: skip
+    said = [one.value.replace("\\", "") for one in at.markdown]
+    (listed,) = [one for one in said if "hierarchy lacks" in one]
+    assert listed.startswith("- 'zip' has 1 value"), "what stops the plan comes first"
+    assert all(one.sentence in listed for one in kept.findings)
+    assert any("is left out: its plan does not fit this table" in one for one in captions(at))
+    shown = " ".join([*said, *captions(at), *(one.value for one in at.info)])
+    assert "99999" not in shown and "scurvy" not in shown
+    (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
+    use.click()
+    go(at)
+    assert "settings are those of" in work(at).notice and not problems(at)
+    assert work(at).roles == {**kept.plan.roles.roles, "note": "insensitive"}
+    assert list(work(at).choices["zip"].lacking) == ["99999"]
+    go(at, ANONYMISE)
+    assert any("'zip' has no usable hierarchy yet" in one.replace("\\", "") for one in warnings(at))

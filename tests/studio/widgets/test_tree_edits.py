@@ -1,0 +1,503 @@
+"""Drawing hierarchies: what the browser asks for, checked, done, undone and done again."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.errors import HierarchyError
+from kanon.hierarchy import build
+from kanon.hierarchy.edit import remove_leaves
+from kanon.hierarchy.tables import level_table
+from kanon.metrics import edge_weights, metric_named
+from kanon.run import prepare, run
+from kanon.schema import Role
+from kanon.sources.memory import counted_column
+from kanon.studio.hierarchies.import_review import meant, with_imported, with_imports
+from kanon.studio.metrics.composed_metrics import with_composed, without_composed
+from kanon.studio.session.choices import BUILDERS, Choice, choose, drawn, suggested
+from kanon.studio.session.history import STEPS
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import (
+    comparison_settings,
+    plan_of,
+    redone,
+    settings_of,
+    undone,
+    usable_metrics,
+    with_builder,
+    with_choice,
+    with_missing,
+    with_role,
+)
+from kanon.studio.widgets import tree_edits
+
+CSV = b"animal,sex\n" + b"".join(
+    f"{animal},{sex}\n".encode()
+    for animal in ("Cat", "Lion", "Dog", "Wolf", "Owl")
+    for sex in "FMFM"
+)
+
+
+@pytest.fixture
+def work():
+    found = uploaded_work(CSV, "animals.csv", 1)
+    for column in ("animal", "sex"):
+        found = with_role(found, column, Role.QUASI_IDENTIFIER)
+    return found
+
+
+def tree(work, column="animal"):
+    return work.choices[column].tree
+
+
+def ask(work, kind, column="animal", shown="", **what):
+    """Send an operation, as a browser does that has just drawn the tree."""
+    history = work.histories.get(column)
+    version = 0 if history is None else history.version
+    for key in ("nodes", "node", "to"):
+        if key in what:
+            labels = what[key] if isinstance(what[key], list) else [what[key]]
+            nodes = [tree(work, column).node_of[label] for label in labels]
+            what[key] = nodes if isinstance(what[key], list) else nodes[0]
+    operation = {"id": f"{kind}-{version}-{len(str(what))}", "base": version, "kind": kind, **what}
+    if shown:
+        work = replace(work, shown=shown)
+    return tree_edits.edited(work, {**operation, "about": about(work, column)})
+
+
+def about(work, column="animal"):
+    return tree_edits.picture(work, column, work.choices[column])["about"]
+
+
+def said(work, column="animal"):
+    history = work.histories[column]
+    return history.said, history.refused
+
+
+# --- what the browser may ask for -------------------------------------------------------------
+def test_a_tree_is_drawn_from_a_flat_list(work):
+    work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    assert work.histories["animal"].select == ("Felid",)
+    work = ask(work, "group", nodes=["Dog", "Wolf"], name="Canid")
+    work = ask(work, "group", nodes=["Felid", "Canid"], name="Mammal")
+    work = ask(work, "rename", node="*", name="Animal")
+    wanted = build.groups(
+        [{"Felid": ["Cat", "Lion"], "Canid": ["Dog", "Wolf"]}, {"Mammal": ["Felid", "Canid"]},
+         {"Animal": ["Mammal", "Owl"]}]
+    )  # fmt: skip
+    assert set(tree(work).labels) == set(wanted.labels) - {"*"}
+    parents = {label: parent for label, parent, _ in tree(work).entries()}
+    assert parents["Cat"] == "Felid" and parents["Canid"] == "Mammal" and parents["Owl"] == "Animal"
+    assert work.choices["animal"].builder == "drawn" and work.choices["animal"].plan is not None
+    table = pd.DataFrame({"animal": ["Cat", "Lion"] * 3, "sex": ["F"] * 6})
+    assert set(run(plan_of(work), table).released()["animal"]) <= set(tree(work).labels)
+
+
+def test_moving_the_last_member_away_says_that_the_group_went(work):
+    work = ask(work, "group", nodes=["Cat"], name="Felid")
+    work = ask(work, "move", nodes=["Cat"], to="*")
+    assert said(work) == ("'Felid' had no members left and went; undo brings it back.", False)
+    assert "Felid" in tree(undone(work, "animal")).labels
+
+
+def test_removing_a_group_inserting_a_level_and_sorting(work):
+    work = ask(work, "level", nodes=["Cat", "Dog"])
+    assert {"Cat (group)", "Dog (group)"} <= set(tree(work).labels)
+    work = ask(work, "ungroup", nodes=["Cat (group)", "Dog (group)"])
+    assert tree(work).height == 2
+    work = ask(work, "sort", node="*", by="name")
+    assert tree(work).labels == ("Cat", "Dog", "Lion", "Owl", "Wolf", "*")
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "sentence"),
+    [
+        ("group", {"nodes": ["Cat"], "name": " "}, "name"),
+        ("group", {"nodes": ["Cat"], "name": "Dog"}, "taken"),
+        ("group", {"nodes": ["Cat"]}, "came without what it needs"),
+        ("rename", {"node": "Cat", "name": "Tom"}, "keeps its name"),
+        ("move", {"nodes": ["Cat"], "to": "Dog"}, "is a value"),
+        ("ungroup", {"nodes": ["*"]}, "root"),
+        ("weigh", {"node": "Cat", "weight": "-1"}, "at least 0"),
+        ("weigh", {"node": "Cat", "weight": "nan"}, "not allowed"),
+        ("weigh", {"node": "Cat", "weight": "heavy"}, "not allowed"),
+        ("undo", {}, "nothing to undo"),
+        ("redo", {}, "nothing to redo"),
+        ("explode", {}, "not known"),
+        (None, {}, "not known"),
+    ],
+)
+def test_what_is_refused_is_said_and_changes_nothing(work, kind, what, sentence):
+    work = replace(work, histories={})
+    again = ask(work, kind, shown="ncp", **what)
+    text, refused = said(again)
+    assert refused and sentence in text and text.endswith(".")
+    assert tree(again) is tree(work) and again.histories["animal"].version == 0
+
+
+@pytest.mark.parametrize("nodes", [[99], [-1], [1.5], ["0"], [True], None, 3])
+def test_nodes_that_are_none_are_refused(work, nodes):
+    operation = {"id": "x", "base": 0, "kind": "ungroup", "nodes": nodes}
+    again = tree_edits.edited(replace(work, histories={}), {**operation, "about": about(work)})
+    assert said(again) == ("The operation 'ungroup' came without what it needs.", True)
+
+
+def test_an_operation_sent_twice_is_done_once(work):
+    work = replace(work, histories={})
+    nodes = [tree(work).node_of["Cat"], tree(work).node_of["Dog"]]
+    operation = {"id": "once", "base": 0, "kind": "group", "nodes": nodes, "name": "Pets"}
+    once = tree_edits.edited(work, {**operation, "about": about(work)})
+    assert tree_edits.edited(once, {**operation, "about": about(work)}) is once
+
+
+def test_an_operation_on_an_older_drawing_is_refused(work):
+    work = ask(replace(work, histories={}), "group", nodes=["Cat"], name="Felid")
+    late = {"id": "late", "base": 0, "kind": "ungroup", "nodes": [5]}
+    again = tree_edits.edited(work, {**late, "about": about(work)})
+    assert "has changed since" in said(again)[0] and tree(again) is tree(work)
+
+
+# --- undo and redo ----------------------------------------------------------------------------
+def test_undo_and_redo_go_through_many_steps(work):
+    work, trees = replace(work, histories={}), []
+    for name in (f"g{step}" for step in range(60)):
+        trees.append(tree(work))
+        work = ask(work, "group", nodes=["Cat"], name=name)
+    last = tree(work)
+    for before in reversed(trees):
+        work = ask(work, "undo")
+        assert tree(work) == before
+    for after in [*trees[1:], last]:
+        work = ask(work, "redo")
+        assert tree(work) == after
+
+
+def test_a_change_after_an_undo_leaves_nothing_to_redo(work):
+    work = ask(replace(work, histories={}), "group", nodes=["Cat"], name="one")
+    work = ask(ask(work, "undo"), "group", nodes=["Dog"], name="two")
+    assert work.histories["animal"].future == () and len(work.histories["animal"].past) == 1
+
+
+def test_the_past_is_bounded(work):
+    for step in range(STEPS + 5):
+        work = with_builder(work, "animal", "suppression", {"x": str(step)})
+    assert len(work.histories["animal"].past) == STEPS
+
+
+def test_a_drawing_survives_another_builder(work):
+    work = ask(replace(work, histories={}), "group", nodes=["Cat", "Lion"], name="Felid")
+    kept = tree(work)
+    work = with_builder(work, "animal", "ordered", {"sizes": "2"})
+    assert tree(work) != kept and work.choices["animal"].problem is None
+    assert tree(undone(work, "animal")) == kept
+    assert tree(redone(undone(work, "animal"), "animal")) == tree(work)
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["group", "ungroup", "move", "rename", "level", "sort", "weigh", "undo", "redo", "bad"]
+        ),
+        st.lists(st.integers(0, 12), min_size=1, max_size=4),
+        st.integers(0, 12),
+        st.text(string.ascii_letters, max_size=3),
+    ),
+    max_size=30,
+)
+
+
+@given(OPERATIONS)
+def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
+    work = replace(uploaded_work(CSV, "animals.csv", 1), histories={})
+    work = replace(with_role(work, "animal", Role.QUASI_IDENTIFIER), shown="total")
+    first, values = tree(work), set(tree(work).labels[: tree(work).n_leaves])
+    start = len(work.histories["animal"].past) if "animal" in work.histories else 0
+    for number, (kind, nodes, node, name) in enumerate(operations):
+        history = work.histories.get("animal")
+        operation = {
+            "id": str(number), "base": 0 if history is None else history.version, "kind": kind,
+            "nodes": nodes, "node": node, "to": node, "name": name, "by": "records",
+            "weight": str(node),
+        }  # fmt: skip
+        work = tree_edits.edited(work, {**operation, "about": about(work)})
+        assert set(tree(work).labels[: tree(work).n_leaves]) == values
+        assert work.choices["animal"].plan is not None
+    while "animal" in work.histories and len(work.histories["animal"].past) > start:
+        work = undone(work, "animal")
+    assert tree(work) == first
+
+
+# --- weights ----------------------------------------------------------------------------------
+def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
+    before = edge_weights(metric_named("llm"), list(work.trees.values()))[0]
+    assert "custom" not in usable_metrics(work)
+    work = ask(work, "weigh", shown="llm", node="Cat", weight="7.5")
+    expected = before.copy()
+    expected[tree(work).node_of["Cat"]] = 7.5
+    assert tree(work).weight.tolist() == expected.tolist()
+    work = tree_edits.with_drawn_weights(work, "llm", ["sex"])
+    assert usable_metrics(work)[-1] == "custom"
+    work = tree_edits.with_drawn_weights(work, "", ["sex"])
+    assert "custom" not in usable_metrics(work)
+
+
+def test_weights_are_shown_as_they_can_be_typed_again(work):
+    work = tree_edits.with_drawn_weights(work, "llm", ["animal"])
+    shown = tree_edits.picture(work, "animal", work.choices["animal"], shown=tree_edits.DRAWN)
+    assert [float(text) for text in shown["weights"]] == pytest.approx(
+        tree(work).weight.tolist(), rel=1e-3
+    )
+    assert tree_edits.picture(work, "animal", work.choices["animal"])["weights"] is None
+
+
+# --- coverage ---------------------------------------------------------------------------------
+def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
+    without = remove_leaves(tree(work), ["Dog", "Owl"])
+    work = tree_edits.with_tree_drawn(work, "animal", without)
+    choice = work.choices["animal"]
+    assert choice.lacking == {"Dog": 4, "Owl": 4} and choice.plan is None
+    assert "lacks 2 distinct values ('Dog', 'Owl') of 8 records" in choice.problem
+    with pytest.raises(Exception, match="'animal' has no usable hierarchy yet"):
+        plan_of(work)
+    mended = tree_edits.with_added(work, "animal", "*")
+    assert mended.choices["animal"].lacking == {} and plan_of(mended)
+    assert undone(mended, "animal").choices["animal"].lacking == choice.lacking
+
+
+def test_leaves_without_a_record_are_listed_and_removed(work):
+    more = build.suppression(["Cat", "Lion", "Dog", "Wolf", "Owl", "Yak", "Zebu"])
+    work = tree_edits.with_tree_drawn(work, "animal", more)
+    assert work.choices["animal"].unused == ["Yak", "Zebu"]
+    assert work.choices["animal"].plan is not None, "which is fine"
+    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    assert [shown["labels"][node] for node in shown["empty"]] == ["Yak", "Zebu"]
+    assert tree_edits.without_unused(work, "animal").choices["animal"].unused == []
+
+
+def test_records_count_what_stands_at_and_below_a_node(work):
+    work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    found = dict(zip(shown["labels"], shown["records"], strict=True))
+    assert found == {"Cat": "4", "Lion": "4", "Dog": "4", "Wolf": "4", "Owl": "4",
+                     "Felid": "8", "*": "20"}  # fmt: skip
+
+
+# --- builders ---------------------------------------------------------------------------------
+NUMBERS = pd.Series([str(n) for n in range(20, 60) for _ in range(1 + n % 3)])
+CODES = pd.Series(["47601", "47602", "47711", "48000"])
+
+
+@pytest.mark.parametrize(
+    ("builder", "values", "typed", "sentence"),
+    [
+        ("quantiles", NUMBERS, {"parts": "8, 4, 2"}, None),
+        ("quantiles", NUMBERS, {"parts": "eight"}, "are numbers with commas between"),
+        ("quantiles", CODES.map("x".__add__), {"parts": "4, 2"}, "numbers"),
+        ("intervals", NUMBERS, {"widths": "10", "origin": "5"}, None),
+        ("intervals", NUMBERS, {"widths": "10", "origin": "five"}, "bounds count from"),
+        ("mask", CODES, {"step": "2"}, None),
+        ("mask", CODES, {"keep": "", "step": "1.5"}, "whole numbers"),
+        ("ordered", CODES, {"sizes": "2, 2"}, None),
+        ("ordered", CODES, {"sizes": "1"}, "2"),
+        ("ordered", CODES, {"sizes": "2", "order": "47601\n47602"}, "lacks 2 distinct values"),
+        ("frequency", NUMBERS, {"least": "2"}, None),
+        ("frequency", NUMBERS, {"least": "50"}, "fewer"),
+    ],
+)
+def test_builders_make_a_complete_tree_or_say_why_not(builder, values, typed, sentence):
+    choice = choose(builder, typed, "column", counted_column(values))
+    assert choice.typed == typed, "what was typed stays"
+    if sentence is None:
+        assert choice.problem is None and choice.plan is not None
+        leaves = choice.tree.labels[: choice.tree.n_leaves]
+        assert sorted(leaves) == sorted(set(values))
+    else:
+        assert sentence in choice.problem and choice.plan is None
+
+
+@pytest.mark.parametrize("values", [NUMBERS, CODES, pd.Series(["a", "b"]), pd.Series(["x"] * 5)])
+def test_a_suggestion_can_be_used_and_says_why(values):
+    choice = suggested("column", counted_column(values))
+    assert choice.plan is not None and choice.builder in BUILDERS
+    assert choice.notes[0].endswith(".")
+
+
+def test_a_preview_of_a_drawing_keeps_what_was_typed():
+    choice = choose("intervals", {"widths": "5, 10"}, "age", counted_column(NUMBERS))
+    made = drawn(choice, choice.tree)
+    assert made.builder == "drawn" and made.typed["widths"] == "5, 10"
+    assert isinstance(made, Choice) and made.tree is choice.tree
+
+
+# --- metrics of one's own ---------------------------------------------------------------------
+def test_a_composed_metric_can_be_used_and_removed():
+    work = with_composed(sample_work("hospital"), "  my  own ", "levels", "w2")
+    assert "my own" in usable_metrics(work)
+    work = replace(work, metric="my own", compared=("ncp", "my own"))
+    assert plan_of(work).metric.intermediate == "levels"
+    gone = without_composed(work, "my own")
+    assert gone.metric == "nllm" and gone.compared == ("ncp",) and plan_of(gone)
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 41, "NLLM", "custom", "Total", "Mine"])
+def test_a_composed_metric_needs_a_name_of_its_own(name):
+    work = with_composed(sample_work("hospital"), "mine", "levels", "w2")
+    with pytest.raises(Exception, match="metric needs"):
+        with_composed(work, name, "leaves", "none")
+
+
+def test_attribute_weights_reach_the_plan():
+    work = sample_work("hospital")
+    work = replace(work, attribute_weights={"age": 3.0, "zip": 1.0, "name": 2.0})
+    assert plan_of(work).algorithm.attribute_weights == {"age": 3.0}
+
+
+def test_an_unchanged_choice_is_not_a_step(work):
+    again = ask(work, "rename", node="*", name="*")
+    assert again.histories["animal"].version == 0 or again.histories["animal"].past == (
+        work.histories["animal"].past if "animal" in work.histories else ()
+    )
+    assert np.array_equal(tree(again).parent, tree(work).parent)
+
+
+def test_with_choice_keeps_other_columns(work):
+    other = work.choices["sex"]
+    changed = with_choice(work, "animal", work.choices["animal"])
+    assert changed.choices["sex"] is other
+
+
+# --- what makes a result outdated -------------------------------------------------------------
+def test_only_what_a_result_depends_on_makes_it_outdated(work):
+    def settings(now):
+        return settings_of(now, plan_of(now))
+
+    def compared(now):
+        return comparison_settings(now, plan_of(now), ["ncp", "llm"])
+
+    weighed = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    assert settings(weighed) == settings(work) and compared(weighed) == compared(work)
+    custom = replace(weighed, metric="custom")
+    heavier = ask(custom, "weigh", shown=tree_edits.DRAWN, node="Cat", weight="99")
+    assert settings(heavier) != settings(custom) and settings(custom) != settings(work)
+    assert compared(heavier) == compared(custom)
+    assert comparison_settings(heavier, plan_of(heavier), ["custom"]) != comparison_settings(
+        custom, plan_of(custom), ["custom"]
+    )
+    composed = with_composed(work, "mine", "levels", "w1")
+    assert settings(composed) == settings(work) and compared(composed) == compared(work)
+    hurt = replace(work, attribute_weights={"sex": 3.0})
+    assert settings(hurt) != settings(work) and compared(hurt) != compared(work)
+    grouped = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    assert settings(grouped) != settings(work) and compared(grouped) != compared(work)
+    assert settings(undone(grouped, "animal")) == settings(work), "undo makes it fresh again"
+
+
+# --- found by attack --------------------------------------------------------------------------
+def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
+    work = replace(work, histories={}, column="sex")
+    operation = {
+        "id": "x",
+        "about": about(work, "animal"),
+        "base": 0,
+        "kind": "level",
+        "nodes": [0],
+    }
+    done = tree_edits.edited(work, operation)
+    assert tree(done, "sex") is tree(work, "sex") and tree(done, "animal").height == 3
+    other = replace(work, version=work.version + 1)
+    assert tree_edits.edited(other, operation) is other, "another table is left alone"
+
+
+def test_missing_cells_that_count_have_a_leaf_with_their_records():
+    csv = b"animal,n\nCat,1\nDog,2\n,3\nCat,4\n"
+    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    assert "(missing)" not in tree(work).labels
+    work = with_missing(work, "as-value")
+    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    assert dict(zip(shown["labels"], shown["records"], strict=True)) == {
+        "Cat": "2", "Dog": "1", "(missing)": "1", "*": "4",
+    }  # fmt: skip
+    work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
+    prepared = prepare(plan_of(work), work.table)
+    assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
+
+
+def test_a_group_cannot_take_the_name_of_a_value_without_a_place(work):
+    work = tree_edits.with_tree_drawn(work, "animal", remove_leaves(tree(work), ["Owl"]))
+    again = ask(work, "group", nodes=["Cat", "Lion"], name="Owl")
+    assert said(again) == (
+        "'Owl' is a value of 4 records that has no place yet; give the group another name.", True,
+    )  # fmt: skip
+
+
+def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
+    csv = b"animal\nFelid\nDog\n"
+    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    made = build.groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog", "Owl"]}])
+    work = tree_edits.with_tree_drawn(work, "animal", made)
+    done = tree_edits.without_unused(work, "animal")
+    assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
+    assert done.choices["animal"].plan is not None
+    assert tree_edits.removable(done.choices["animal"]) == []
+
+
+def test_going_back_to_drawn_brings_back_the_drawing(work):
+    work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
+    kept = tree(work)
+    work = with_builder(work, "animal", "suppression", {})
+    assert tree(with_builder(work, "animal", "drawn", {})) == kept
+
+
+def test_imports_are_matched_with_the_records_as_they_are_when_used():
+    csv = b"animal,n\nCat,1\nDog,2\nrare,\n"
+    work = uploaded_work(csv, "a.csv", 1)
+    for column in ("animal", "n"):
+        work = with_role(work, column, Role.QUASI_IDENTIFIER)
+    work = with_imports(work, [("animal.csv", b"Cat;*\nDog;*\n")])
+    assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
+    work = with_imported(with_missing(work, "as-value"))
+    assert work.choices["animal"].lacking == {"rare": 1} and work.choices["animal"].plan is None
+
+
+def test_a_preview_survives_a_change_of_another_column(work):
+    preview = choose("ordered", {"sizes": "2"}, "animal", work.table.counted("animal"))
+    work = replace(work, previews={"animal": preview})
+    work = with_role(work, "sex", Role.SENSITIVE)
+    assert work.previews["animal"].typed == preview.typed
+    assert with_role(work, "animal", Role.SENSITIVE).previews == {}
+
+
+def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
+    work = with_composed(work, tree_edits.DRAWN, "levels", "none")
+    assert tree_edits.DRAWN not in work.composed and "drawn" in work.composed
+    shown = tree_edits.picture(work, "animal", work.choices["animal"], shown="drawn")
+    assert shown["weights"] is not None
+
+
+def test_a_table_of_levels_says_which_weights_it_made_up(work):
+    work = tree_edits.with_drawn_weights(work, "llm", ["animal"])
+    table = level_table(tree(work))
+    table.insert(1, "new", ["Felid", "Felid", *table["leaf"][2:]])
+    done = tree_edits.with_levels(work, "animal", table)
+    (note,) = done.choices["animal"].notes
+    assert "'Felid'" in note and "please check" in note
+    assert (
+        tree_edits.with_levels(work, "animal", level_table(tree(work))).choices["animal"].notes
+        == ()
+    )
+
+
+def test_a_table_of_edges_shows_its_weights_and_refuses_words(work):
+    table = tree_edits.edge_texts(tree(work))
+    assert table["weight"].tolist() == [""] * 5
+    done = tree_edits.with_edges(work, "animal", table.assign(weight="2"))
+    assert tree(done).weight.tolist() == [2] * 5 + [0] and done.shown == tree_edits.DRAWN
+    with pytest.raises(HierarchyError, match="Row 1"):
+        tree_edits.with_edges(work, "animal", table.assign(weight="abc"))

@@ -1,0 +1,568 @@
+"""Helpers for the tests in a real browser: a server of our own, and what a user does there."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Download,
+    Error,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
+
+from kanon.studio.session.text import spoken
+from support.paths import ROOT
+
+OUTPUT = ROOT / "tests" / "output"
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+HERE = ("127.0.0.1", "localhost")
+VIEWPORT = {"width": 1280, "height": 720}
+OUTDATED = "Settings have changed since this was made; press Anonymise"
+RESULT = "Darker blue"
+
+
+def _question(page: Path) -> str:
+    """What a page asks in its first line; of a question with a number in it, what stands before."""
+    for node in ast.walk(ast.parse(page.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
+            (said, *_) = node.args[0].args  # within say(…)
+            return ast.literal_eval(said).partition("{")[0].strip()
+    raise AssertionError(f"{page.name} asks nothing")
+
+
+QUESTIONS = {
+    page.stem.capitalize(): _question(page) for page in sorted((ROOT / "pages").glob("*.py"))
+}
+# Counts how often a script has begun to run, by what Streamlit tells its own tests.
+COUNT_RUNS = """
+window.runs = 0;
+new MutationObserver(changes => changes.forEach(change => {
+  if (change.target.dataset.testScriptState === "running") window.runs += 1;
+})).observe(document, {subtree: true, attributeFilter: ["data-test-script-state"]});
+"""
+
+# Counts the ends of runs as well: of a quick run React draws the beginning and the end at once, so
+# that the attribute never says "running". A message of the server is a Protocol Buffer of fields
+# that are a number (of type 0) or have a length (of type 2); field 6 tells how a run has ended.
+COUNT_ENDS = """
+const endsRun = bytes => {
+  let at = 0;
+  const number = () => {
+    let found = 0, by = 1, byte;
+    do { byte = bytes[at++]; found += (byte & 127) * by; by *= 128; } while (byte & 128);
+    return found;
+  };
+  while (at < bytes.length) {
+    const field = number(), value = number();
+    if (field === 6 * 8) return value !== 2; // 2: another run follows at once
+    if (field % 8 === 2) at += value;
+  }
+  return false;
+};
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", ({ data }) => {
+      if (data instanceof ArrayBuffer && endsRun(new Uint8Array(data))) window.runs += 1;
+    });
+  }
+};
+"""
+
+
+# --- the server -----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Server:
+    """A dashboard that listens."""
+
+    url: str
+    process: subprocess.Popen
+    log: Path
+
+    def children(self) -> set[int]:
+        """The processes that the server has started and that still run. Linux only."""
+        found = set()
+        for listed in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # the thread has just ended
+                found |= {int(pid) for pid in listed.read_text().split()}
+        return found
+
+    def check_log(self) -> None:
+        """Nothing that the server has told is of an error."""
+        told = self.log.read_text("utf-8")
+        assert "Traceback" not in told and "Uncaught" not in told, told
+
+    def wait_for_the_end_of(self, children: set[int]) -> None:
+        """Wait until none of these processes runs any more."""
+        end = time.monotonic() + 5
+        while children & self.children():
+            assert time.monotonic() < end, "a process goes on"
+            time.sleep(0.02)  # between two polls of a condition
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """Start the dashboard as the readme says; end it, and whatever it started.
+
+    Parameters
+    ----------
+    folder
+        Where its log goes. A log that tells of an error is an error.
+    """
+    with socket.socket() as free:
+        free.bind((HERE[0], 0))
+        port = free.getsockname()[1]
+    log = folder / f"server-{port}.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    server = Server(f"http://{HERE[0]}:{port}", process, log)
+    try:
+        _wait_for(server)
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        with contextlib.suppress(ProcessLookupError):  # workers that outlived it
+            os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError("the server left processes behind")
+    server.check_log()
+
+
+def _wait_for(server: Server) -> None:
+    end = time.monotonic() + 60
+    while True:
+        assert server.process.poll() is None, server.log.read_text("utf-8")
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            assert time.monotonic() < end, "the server does not answer"
+            time.sleep(0.05)  # between two polls of a condition
+
+
+# --- a visitor ------------------------------------------------------------------------------
+@dataclass
+class Visitor:
+    """A browser window of one user, who notes what it asks for and complains of."""
+
+    context: BrowserContext
+    page: Page
+    asked: list[str]
+    complaints: list[str] = field(default_factory=list)
+    looked_at: int = 0
+    """How many requests were found to stay here; they are in ``asked`` no more."""
+
+    def left_the_host(self) -> list[str]:
+        """The requests that went elsewhere."""
+        return [
+            url
+            for url in self.asked
+            if not url.startswith(("data:", "blob:")) and urlsplit(url).hostname not in HERE
+        ]
+
+
+WINDOWS: list[Visitor] = []
+"""Every window of this process."""
+
+
+def visit(browser: Browser) -> Visitor:
+    """A fresh window: no session, no cookies, nothing cached."""
+    context = browser.new_context(accept_downloads=True, viewport=VIEWPORT, locale="en-GB")
+    context.set_default_timeout(30_000)
+    context.add_init_script(COUNT_RUNS)
+    context.add_init_script(COUNT_ENDS)
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+
+    def watch(opened: Page) -> None:
+        opened.on("websocket", lambda socket: asked.append(socket.url))
+
+    context.on("page", watch)  # a copied tab's too
+    page = context.new_page()
+    visitor = Visitor(context, page, asked)
+    page.on("pageerror", lambda error: visitor.complaints.append(f"page: {error}"))
+    page.on("console", lambda message: _note(visitor, message))
+    WINDOWS.append(visitor)
+    return visitor
+
+
+def taken(windows: list[Visitor], browser: Browser) -> Visitor:
+    """A window that another test has left, or else a fresh one."""
+    return windows.pop() if windows else visit(browser)
+
+
+def leave(visitor: Visitor) -> None:
+    """Leave the window as a new one is: on no page, with nothing kept but files fetched before."""
+    page, context = visitor.page, visitor.context
+    if page.url != "about:blank":
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    page.set_viewport_size(VIEWPORT)
+    context.clear_cookies()
+    context.clear_permissions()
+
+
+def check(visitor: Visitor) -> None:
+    """The window has asked for something, and neither left this machine nor complained."""
+    assert visitor.asked, "nothing was watched"
+    assert visitor.left_the_host() == []
+    assert visitor.complaints == []
+    visitor.looked_at += len(visitor.asked)
+    visitor.asked.clear()
+
+
+def _note(visitor: Visitor, message) -> None:
+    where = urlsplit(message.location.get("url", "")).path
+    # Opened at /data, Streamlit first looks for itself under /data/_stcore.
+    searching = where.count("/") > 2 and "/_stcore/" in where
+    if message.type == "error" and not searching:
+        visitor.complaints.append(f"console: {message.text} ({where})")
+
+
+# --- what a user does -----------------------------------------------------------------------
+def idle(page: Page) -> None:
+    """Wait until no script runs."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+@contextlib.contextmanager
+def answered(page: Page) -> Iterator[None]:
+    """Do something that the server answers with a run of the page, and wait for its end."""
+    idle(page)
+    before = page.evaluate("window.runs")
+    yield
+    page.wait_for_function("before => window.runs > before", arg=before)
+    idle(page)
+    page.wait_for_timeout(50)  # between a run that was under way and the one that answers
+    idle(page)
+
+
+def open_start(page: Page, server: Server) -> None:
+    """Open the dashboard and wait for the first result."""
+    page.goto(server.url)
+    wait_for_result(page)
+
+
+def open_data(page: Page, server: Server) -> None:
+    """Open the dashboard on the page Data, where nothing is run yet."""
+    page.goto(f"{server.url}/data")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text(QUESTIONS["Data"], timeout=30_000)
+    idle(page)
+
+
+def go(page: Page, title: str) -> None:
+    """Follow a link of the navigation."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(QUESTIONS[title])
+    idle(page)
+
+
+def named(page: Page, role: str, name: str, column: str) -> Locator:
+    """A control whose name holds a column's, written as it is or escaped for Markdown."""
+    either = [
+        page.get_by_role(role, name=name % one, exact=True) for one in (column, spoken(column))
+    ]
+    return either[0].or_(either[1])
+
+
+def _chosen(control: Locator, option: str) -> bool:
+    """Whether the option is chosen, and not only typed to look for it.
+
+    While a page is drawn anew, the control that is going stands beside the one that is coming.
+    """
+    expect(control).to_have_count(1)
+    with contextlib.suppress(Error):  # two again: ask once more
+        value, opened = control.evaluate("e => [e.value, e.getAttribute('aria-expanded')]")
+        return bool(value == option and opened == "false")
+    return False
+
+
+def choose(page: Page, control: Locator, option: str) -> None:
+    """Choose in a select box with the mouse."""
+    if _chosen(control, option):
+        return
+    end, tried = time.monotonic() + 30, False
+    with answered(page):
+        while not _chosen(control, option):
+            assert time.monotonic() < end, f"{option} cannot be chosen"
+            # A list that has just opened closes when the answer to an earlier choice arrives, and
+            # scrolls to what the pointer reaches: the option may be gone when it is let go.
+            with contextlib.suppress(Error):
+                control.click()
+                if tried:  # of a long list only what is in sight exists: look for it by typing
+                    control.fill(option)
+                tried = True
+                chosen = page.get_by_role("option", name=option, exact=True)
+                chosen.hover(timeout=1000)
+                chosen.click(timeout=1000)
+
+
+def give_role(page: Page, column: str, role: str) -> None:
+    """Give a column a role on the page Data."""
+    choose(page, named(page, "combobox", "Role of %s", column), role)
+
+
+def build(page: Page, column: str, builder: str) -> None:
+    """Choose how a column is blurred on the page Data."""
+    choose(page, named(page, "combobox", "Hierarchy of %s", column), builder)
+
+
+def type_in(page: Page, control: Locator, text: str) -> None:
+    """Type into a field and confirm."""
+    if control.input_value() == text:
+        return
+    with answered(page):
+        control.fill(text)
+        control.press("Enter")
+    expect(control).to_have_value(text)
+
+
+def upload(page: Page, file: Path | dict, records: str) -> None:
+    """Upload a table on the page Data; wait until so many records are told of."""
+    with answered(page):
+        page.locator('[class*="st-key-upload-"] input[type="file"]').set_input_files(file)
+    expect(page.get_by_role("heading", name=f"{records} records,")).to_be_visible(timeout=30_000)
+
+
+def in_memory(name: str, content: bytes) -> dict:
+    """A file to upload that stands on no disk."""
+    return {"name": name, "mimeType": "text/csv", "buffer": content}
+
+
+def button(page: Page, label: str) -> Locator:
+    """The button of that label on the page itself."""
+    return page.get_by_test_id("stMain").get_by_role("button", name=label, exact=True)
+
+
+def wait_for_result(page: Page, seconds: float = 120) -> None:
+    """Wait for the end of a run that gives a table its first result."""
+    page.get_by_text(RESULT).wait_for(timeout=1000 * seconds)
+    expect(button(page, "Anonymise")).to_be_enabled(timeout=1000 * seconds)
+    idle(page)
+
+
+def anonymise(page: Page) -> None:
+    """Press the button and wait for the first result of a table."""
+    button(page, "Anonymise").click()
+    wait_for_result(page)
+
+
+def compare(page: Page) -> None:
+    """Press the button on the page Compare and wait for the first comparison of a table."""
+    button(page, "Compare").click()
+    page.get_by_text("By what the metrics have in common").wait_for(timeout=120_000)
+    page.locator(".cursor .numbers td").first.wait_for()
+    expect(button(page, "Compare")).to_be_enabled()
+    idle(page)
+
+
+def make_report(page: Page) -> None:
+    """Press the button on the page Report and wait for the report."""
+    expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
+    button(page, "Make the report").click()
+    page.get_by_text("In it: your texts").wait_for(timeout=120_000)
+    idle(page)
+
+
+def renew(page: Page) -> None:
+    """Press the button and wait until the outdated result has been replaced."""
+    expect(page.get_by_text(OUTDATED)).to_be_visible()
+    button(page, "Anonymise").click()
+    expect(page.get_by_text(OUTDATED)).to_have_count(0)
+    wait_for_result(page)
+
+
+def to_k(page: Page, k: int) -> None:
+    """Move the slider with the arrow keys until it stands at k."""
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(200):
+        now = int(re.sub(r"\D", "", page.get_by_role("heading", level=1).inner_text()))
+        if now == k:
+            idle(page)
+            return
+        slider.press("ArrowRight" if now < k else "ArrowLeft")
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(
+            re.compile(rf"k = {now:,} cost".replace(",", "\u202f"))
+        )
+    raise AssertionError(f"the slider does not reach {k}")
+
+
+def download(page: Page, label: str) -> Download:
+    """Press a download button and wait for the file."""
+    with page.expect_download() as coming:
+        button(page, label).click()
+    return coming.value
+
+
+def tab_to(page: Page, target: Locator, most: int = 120) -> None:
+    """Press the tabulator until a control has the focus."""
+    target.wait_for(state="attached")
+    for _ in range(most):
+        if target.evaluate("one => one === one.getRootNode().activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the tabulator does not reach {target}")
+
+
+def picture(page: Page, name: str) -> None:
+    """Save what is on screen, the whole page, under tests/output/."""
+    OUTPUT.mkdir(exist_ok=True)
+    height = page.evaluate("document.querySelector('[data-testid=stMain]')?.scrollHeight ?? 720")
+    page.screenshot(path=OUTPUT / f"{name}.png")
+    size = page.viewport_size or VIEWPORT
+    page.set_viewport_size({**size, "height": max(size["height"], int(height) + 20)})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
+    page.screenshot(path=OUTPUT / f"{name}-whole.png")
+    page.set_viewport_size(size)
+
+
+NAVIGATION = "[data-testid=stSidebarNavItems]"
+"""Streamlit's own list of pages has its headings between the list and its items."""
+
+
+def barriers(page: Page) -> list[str]:
+    """What keeps somebody out: what axe-core calls serious or critical, with where it is."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {rule['help']} ({node['html'][:200]})"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+        if not (rule["id"] in ("list", "listitem") and _in_navigation(page, node["target"][0]))
+    ]
+
+
+def _in_navigation(page: Page, target: str) -> bool:
+    return bool(page.locator(target).evaluate(f"found => !!found.closest('{NAVIGATION}')"))
+
+
+def picture_for_docs(page: Page, title: str) -> None:
+    """Save the upper part of a page under tests/output/pages/, from where ``make pictures`` copies.
+
+    In 256 colours, so that the repository stays small.
+    """
+    (OUTPUT / "pages").mkdir(parents=True, exist_ok=True)
+    page.mouse.move(0, 0)
+    page.set_viewport_size({**VIEWPORT, "height": 960})
+    for chart in page.locator('[data-testid="stPlotlyChart"]').all():
+        chart.locator(".main-svg").first.wait_for()
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
+    seen = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    few = seen.quantize(256, dither=Image.Dither.NONE)
+    few.save(OUTPUT / "pages" / f"{title.lower()}.png", optimize=True)
+    page.set_viewport_size(VIEWPORT)
+
+
+# --- fixtures -------------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def running(chromium, tmp_path_factory):
+    """One server for all tests that need none of their own."""
+    with serving(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+def write_measured(module) -> None:
+    """Write what a module has measured, if anything, under tests/output/."""
+    if measured := getattr(module, "MEASURED", {}):
+        OUTPUT.mkdir(exist_ok=True)
+        (OUTPUT / module.TIMINGS).write_text(json.dumps(measured, indent=2) + "\n", "utf-8")
+
+
+@pytest.fixture(scope="module")
+def server(running, request):
+    """The server, for a module; what the module has measured is written in the end."""
+    yield running
+    running.check_log()
+    write_measured(request.module)
+
+
+@pytest.fixture(scope="session")
+def chrome(chromium):
+    """One browser for all tests."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        watched = [visitor.context for visitor in WINDOWS]
+        assert all(context in watched for context in browser.contexts), "a window nobody watched"
+        for visitor in WINDOWS:
+            assert visitor.left_the_host() == []
+        browser.close()
+    OUTPUT.mkdir(exist_ok=True)
+    requests = sum(visitor.looked_at + len(visitor.asked) for visitor in WINDOWS)
+    asked = {"windows": len(WINDOWS), "requests": requests}
+    (OUTPUT / "requests.json").write_text(json.dumps(asked), "utf-8")
+
+
+@pytest.fixture(scope="session")
+def windows():
+    """Windows that no test uses now; the files of the dashboard are fetched once in each."""
+    return []
+
+
+@pytest.fixture
+def visitors(windows, request):
+    """The windows of a test; in the end, none of them has left this machine or complained."""
+    opened: list[Visitor] = []
+    yield opened
+    for number, visitor in enumerate(opened):
+        picture(visitor.page, re.sub(r"\W+", "-", f"{request.node.name}-{number}").strip("-"))
+    assert opened
+    for visitor in opened:
+        leave(visitor)
+        check(visitor)
+        windows.append(visitor)
+
+
+@pytest.fixture
+def open_window(chrome, windows, visitors):
+    """Open windows of separate users."""
+
+    def opened():
+        visitors.append(taken(windows, chrome))
+        return visitors[-1].page
+
+    return opened
+
+
+@pytest.fixture
+def page(open_window):
+    """The window of one user."""
+    return open_window()

@@ -1,0 +1,278 @@
+"""Helpers for the tests of the pages: the dashboard, driven by AppTest."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import re
+import socket
+import subprocess
+import types
+
+import pandas as pd
+import pytest
+import streamlit
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest, local_script_runner
+
+from kanon.studio.jobs import pool as jobs_module
+from kanon.studio.session import server
+from kanon.studio.session.table_loading import sample_work
+from support import job_functions
+from support.paths import ROOT
+
+# Which packages are installed, and what the pages say, changes in no test, but Streamlit's AppTest
+# looks it all up again per dashboard and per click: a quarter of the time.
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
+local_script_runner.ScriptCache = functools.cache(local_script_runner.ScriptCache)
+
+HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
+APP = ROOT / "app.py"
+DATA, ANONYMISE, COMPARE = "pages/data.py", "pages/anonymise.py", "pages/compare.py"
+WORK = "kanon-work"
+CANCELLED = "The run was cancelled; nothing was changed."
+OUTDATED = "Settings have changed since this was made; press Anonymise"
+
+PEOPLE = pd.DataFrame(
+    {
+        "name": [f"Person {i}" for i in range(12)],
+        "age": [21, 22, 23, 24, 31, 32, 33, 34, 41, 42, 43, 44],
+        "zip": ["47601", "47602", "47605", "47611", "47612", "47901"] * 2,
+        "sex": ["F", "M", "F"] * 4,
+        "disease": ["cold", "flu", "asthma", "gout"] * 3,
+    }
+)
+
+
+# --- workers --------------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def workers():
+    """All processes that the pages start; none of them outlives the tests."""
+    started = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
+    )
+    server.jobs.clear()
+    yield started
+    server.jobs().close()
+    server.jobs.clear()
+    patch.undo()
+    assert started, "no test started a worker, so this fixture watched the wrong place"
+    assert [worker.pid for worker in started if worker.poll() is None] == []
+
+
+@pytest.fixture
+def no_job_is_left():
+    """Each test ends what it began, so that none waits for another one's run."""
+    sessions = []
+    yield sessions
+    for at in sessions:
+        if at.session_state[WORK].job is not None:
+            at.session_state[WORK].job.cancel()
+
+
+@contextlib.contextmanager
+def held_worker():
+    """Another session's run holds the only worker, so that no other one is done meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(60)
+        job = server.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
+        connection, _ = listening.accept()
+        with connection:
+            yield
+        assert job.wait(20)
+
+
+# --- what a user does and sees --------------------------------------------------------------
+@pytest.fixture
+def start(workers, no_job_is_left):
+    """Open the dashboard as if a sample had been chosen some time ago, or for the first time.
+
+    AppTest draws what ``app.py`` draws at first alone, and later the pages by themselves: what is
+    typed in the frame is ``typed``, by key, before it is drawn.
+    """
+
+    def begin(page=ANONYMISE, sample="hospital", typed=None):
+        at = AppTest.from_file(str(APP), default_timeout=30)
+        for key, value in (typed or {}).items():
+            at.session_state[key] = value
+        if sample is not None:
+            at.session_state[WORK] = sample_work(sample, version=1)
+        no_job_is_left.append(go(at))
+        return at if page == ANONYMISE else go(at, page)
+
+    return begin
+
+
+@pytest.fixture
+def downloads(monkeypatch):
+    """What the buttons of all pages hand over: per key the name of the file and what makes it."""
+    found = {}
+    real = streamlit.download_button
+
+    def button(label, data, **how):
+        found[how.get("key", label)] = how["file_name"], data if callable(data) else lambda: data
+        return real(label, data=data, **how)
+
+    monkeypatch.setattr(streamlit, "download_button", button)
+    return found
+
+
+def go(at, page=None):
+    """Draw the page again, or another one; a page never shows a traceback."""
+    if page is not None:
+        at.switch_page(page)
+    at.run()
+    assert [error.value for error in at.exception] == []
+    return at
+
+
+def work(at):
+    return at.session_state[WORK]
+
+
+def settled(at):
+    """Wait for the run under way, and draw what came of it."""
+    job = work(at).job
+    assert job is None or job.wait(60), "waited in vain"
+    return go(at)
+
+
+def button(at, label):
+    (found,) = [one for one in at.button if one.label == label]
+    return found
+
+
+def press(at, label):
+    """Click a button that can be clicked."""
+    found = button(at, label)
+    assert not found.disabled, label
+    found.click()
+    return go(at)
+
+
+def anonymised(at):
+    """Go to the page Anonymise, press the button, wait for the result."""
+    if not any(one.label == "Anonymise" for one in at.button):
+        go(at, ANONYMISE)
+    return settled(press(at, "Anonymise"))
+
+
+def choose(at, key, value):
+    """Choose in the select box of that key."""
+    at.selectbox(key=key).set_value(value)
+    return go(at)
+
+
+def frame_k(at):
+    """The key of the control for k in the line at the top."""
+    return f"frame-k-{work(at).k}"
+
+
+def frame_metric(at):
+    """The key of the control for the metric in the line at the top."""
+    return f"frame-metric-{work(at).metric}"
+
+
+def cost_key(at):
+    """The key of the control for what a merge counts, on the page Anonymise."""
+    return f"run-cost-{work(at).version}-{work(at).cost}"
+
+
+def key_of(at, column, what):
+    """The key of a control in the line of a column: ``role``, ``builder``, ``widths``, …"""
+    position = list(work(at).roles).index(column)
+    if what == "role":
+        return f"role-{work(at).version}-{position}"
+    return f"hierarchy-{work(at).version}-{position}-{what}"
+
+
+def give_role(at, column, role):
+    return choose(at, key_of(at, column, "role"), role)
+
+
+def build(at, column, builder, **typed):
+    """Choose a builder for a column, and type its parameters."""
+    choose(at, key_of(at, column, "builder"), builder)
+    for field, text in typed.items():
+        at.text_input(key=key_of(at, column, field)).set_value(text)
+        go(at)
+    return at
+
+
+def upload(at, name, content):
+    """Upload a table on the page Data."""
+    at.file_uploader(key=f"upload-{work(at).version}").set_value((name, content, "text/plain"))
+    return go(at)
+
+
+def upload_tree(at, column, name, content):
+    """Upload a hierarchy for a column."""
+    choose(at, key_of(at, column, "builder"), "file")
+    at.file_uploader(key=key_of(at, column, "file")).set_value((name, content, "text/plain"))
+    return go(at)
+
+
+def problems(at):
+    return [error.value.replace("\\", "") for error in at.error]
+
+
+def captions(at):
+    return [caption.value.replace("\\", "") for caption in at.caption]
+
+
+def warnings(at):
+    return [warning.value for warning in at.warning]
+
+
+def title(at):
+    (found,) = at.title
+    return found.value
+
+
+def numbers(at):
+    """The big numbers by their labels, without the arrow of the better direction."""
+    return {re.sub(r" [↑↓].*", "", one.label): one.value for one in at.metric}
+
+
+def number(text):
+    return float(re.sub(r"[^\d.]", "", text))
+
+
+def shown(at):
+    """The first rows of the table, on the page Data."""
+    (found,) = at.dataframe
+    return found.value
+
+
+def after(at):
+    """The first rows of the release, on the page Anonymise."""
+    _, found = at.dataframe
+    return found.value
+
+
+def line(at):
+    """The slim line at the top."""
+    return at.caption[0].value.replace("\\", "")
+
+
+def as_bytes(table, kind, **options):
+    if kind == "csv":
+        return table.to_csv(index=False, **options).encode()
+    buffer = io.BytesIO()
+    table.to_parquet(buffer) if kind == "parquet" else table.to_excel(buffer, index=False)
+    return buffer.getvalue()
+
+
+def with_people(at, table=PEOPLE):
+    return upload(at, "people.csv", as_bytes(table, "csv"))

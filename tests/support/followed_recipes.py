@@ -1,0 +1,134 @@
+"""What holds where docs/adding.md was followed: in a copy, by
+tests/docs/test_contributing.py."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kanon.measures
+from kanon.__main__ import main
+from kanon.cards import parts_of
+from kanon.charts.style import METRIC_COLOURS, colour_of_metric
+from kanon.errors import PlanError
+from kanon.measures.extended_measures import further_cards
+from kanon.metrics import BESIDE, COMPOSED, METRICS, PUBLISHED, potentials
+from kanon.plan import Plan
+from kanon.run import algorithms
+from kanon.studio.widgets.how import formula
+from kanon.teaching.glossary import glossary
+from support.browser import QUESTIONS
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    METRICS_PAGE,
+    frame_metric,
+    go,
+    press,
+    settled,
+    work,
+)
+from support.random_tables import PlainTree
+
+PLAN = {
+    "version": 2,
+    "columns": {
+        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    },
+    "algorithm": {"name": "gaa", "metric": "pairs"},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+TABLE = pd.DataFrame({"age": [31, 34, 38, 52, 57, 31], "sex": ["F", "F", "F", "M", "F", "F"]})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    TABLE.to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path
+
+
+def test_followed_metric_is_one_of_the_metrics():
+    assert "pairs" in METRICS and "pairs" in BESIDE and "pairs" in COMPOSED
+    assert "pairs" not in PUBLISHED and [*METRICS][-1] == "custom"
+    tree = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*"}).build()
+    (depth,) = potentials(METRICS["pairs"], [tree])
+    assert [depth[tree.node_of[name]] for name in "aA*"] == pytest.approx([1, 2 / 3, 0])
+    assert "nl(x′)(nl(x′) − 1)" in formula(METRICS["pairs"])
+    assert colour_of_metric("pairs") not in METRIC_COLOURS.values()
+
+
+def test_followed_metric_is_one_of_plans():
+    assert Plan.from_content(PLAN).algorithm.metric == "pairs"
+    wrong = {**PLAN, "algorithm": {"name": "gaa", "metric": "pears"}}
+    with pytest.raises(PlanError, match="general-loss, pairs, custom"):
+        Plan.from_content(wrong)
+    own = {"mine": {"intermediate": "pairs", "multiplier": "w2"}}
+    assert Plan.from_content({**PLAN, "metrics": own}).composed_metrics["mine"].multiplier == "w2"
+
+
+def test_followed_metric_and_measure_are_on_the_command_line(folder):
+    given = [str(folder / "plan.json"), "--table", str(folder / "table.csv"), "--out"]
+    swept = str(folder / "curves.csv")
+    assert main(["sweep", *given, swept, "--k", "2,3", "--metrics", "ncp,pairs"]) == 0
+    curves = pd.read_csv(swept)
+    assert curves["metric"].tolist() == ["ncp", "ncp", "pairs", "pairs"]
+    assert np.isfinite(curves["alteration_pairs"]).all()
+    measured = str(folder / "m.json")
+    assert main(["run", *given, str(folder / "out.csv"), "--measures", measured]) == 0
+    with open(measured, encoding="utf-8") as file:
+        found = json.load(file)
+    assert "pairs" in found["alteration"]
+    assert found["changed_records_percent"] == pytest.approx(100 * 4 / 6), "but for two of 31"
+
+
+def test_followed_measure_is_one_of_the_measures():
+    assert "changed_records_percent" in parts_of(kanon.measures)
+    assert "changed_records_percent" in further_cards()
+
+
+def test_followed_everything_is_one_of_the_algorithms():
+    plan = Plan.from_content({**PLAN, "algorithm": {"name": "everything"}})
+    assert "everything" in algorithms() and plan.algorithm.name == "everything"
+
+
+def test_followed_parts_are_words_of_the_glossary():
+    assert {"Pairs", "Changed records", "Everything at the root"} <= {*glossary()}
+
+
+def options(at, key):
+    """What can be chosen in the control of that key, as it is called there."""
+    (found,) = (one for one in [*at.selectbox, *at.button_group] if one.key == key)
+    return [re.sub(r"\\", "", str(getattr(one, "content", one))) for one in found.options]
+
+
+def test_followed_parts_are_on_the_pages(start):
+    at = start()
+    assert "Pairs" in options(at, frame_metric(at))
+    assert "Everything at the root — full-domain" in options(at, "run-algorithm")
+    assert "Pairs" in options(go(at, METRICS_PAGE), "costs-first")
+    assert "lost pairs / all pairs" in options(at, "compose-intermediate")
+    go(at, COMPARE)
+    assert "Pairs" in options(at, "compare-metrics")
+    at.button_group(key="compare-metrics").set_value(["ncp", "pairs"])
+    settled(press(go(at), "Compare"))
+    kind = f"board-{work(at).version}-0-kind"
+    assert "Changed records" in options(at, kind)
+    at.selectbox(key=kind).set_value("Changed records")
+    settled(go(at))  # it is no running sum, so it is measured now that it is asked for
+    (board,) = at.get("bidi_component")
+    panel = json.loads(board.proto.json)["panels"][0]
+    assert panel["title"] == "Changed records" and len(panel["lines"]) == 2
+    settled(press(go(at, ANONYMISE), "Anonymise"))
+    go(at, "pages/utility.py")
+    (table,) = (one.value for one in at.dataframe if "Measure" in one.value)
+    assert "Changed records" in set(table["Measure"])
+    go(at, "pages/sizes.py")
+    assert at.title[0].value == "How large is each class?" == QUESTIONS["Sizes"]
+    (chart,) = at.get("plotly_chart")
+    assert "Classes of " in chart.proto.spec

@@ -1,0 +1,260 @@
+"""Attacks played out: worked by hand on the tables that come with kanon, and laws on any table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.errors import CoverageError, PlanError, TableError
+from kanon.hierarchy import build
+from kanon.measures import alteration
+from kanon.metrics import metric_named
+from kanon.privacy import t_closeness
+from kanon.recoding import Recoding
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+from kanon.teaching.attacked import PRESETS, preset
+from kanon.teaching.attacks import ATTACKS, attack
+from kanon.teaching.case import case_of
+from kanon.teaching.small_tables import raised
+from support.random_tables import examples
+
+QUASI, SENSITIVE, INSENSITIVE = Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE
+
+
+def test_every_attack_has_a_table():
+    assert list(PRESETS) == list(ATTACKS)
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_a_release_that_is_anonymous_still_tells_and_the_model_keeps_it_from_telling(kind):
+    scene = attack(kind, preset(kind))
+    assert scene.case.k >= 3 and scene.told
+    assert scene.finding.startswith(f"The release is {scene.case.k}-anonymous and still tells: ")
+    assert not scene.prevention.holds
+    again = attack(kind, scene.prevention.case, scene.known, scene.ruled_out or None)
+    assert not again.told and again.prevention.holds
+
+
+# By hand
+
+
+def test_linkage_by_hand():
+    """Otto, 34, 47103, teacher: one teacher in his thirties in 471**, in table and register."""
+    scene = attack("linkage", preset("linkage"))
+    assert scene.known == {"age": "34", "zip": "47103", "trade": "teacher"}
+    assert (scene.people, scene.fits, scene.left) == ((1,), (1,), (1,))
+    assert scene.before == (
+        ("asthma", 2 / 9), ("diabetes", 2 / 9), ("hypertension", 2 / 9), ("influenza", 3 / 9)
+    )  # fmt: skip
+    assert scene.after == (("influenza", 1.0),)
+    assert "1 record fits, and only Otto of the register can be meant, who has “influenza”, " in (
+        scene.finding
+    )
+    assert "33.3 % of all records" in scene.finding
+    assert scene.prevention.model == "k-anonymity with k = 3 by 'age', 'zip', 'trade'"
+    assert scene.prevention.reached == 1
+
+
+def test_a_name_is_told_only_if_nobody_else_can_be_meant():
+    """Nora, 31, and Walt, 36, are both bakers in 471**; only Nora is in the table."""
+    nora = {"age": "31", "zip": "47101", "trade": "baker"}
+    scene = attack("linkage", preset("linkage"), nora)
+    assert (scene.people, scene.fits, scene.told) == ((0,), (0,), False)
+    assert scene.finding == (
+        "The release is 3-anonymous: 1 record fits, and 2 persons of the register can be meant by "
+        "it."
+    )
+
+
+def test_who_knows_less_finds_more_records():
+    case = preset("linkage")
+    assert attack("linkage", case, {"age": "34"}).fits == (0, 1, 2)
+    assert attack("linkage", case, {}).fits == tuple(range(9))
+    assert "12 persons of the register fit that" in attack("linkage", case, {}).finding
+    nobody = attack("linkage", case, {"age": "34", "trade": "carpenter"})
+    assert (nobody.fits, nobody.after, nobody.told) == ((), (), False)
+    assert "no record fits" in nobody.finding
+
+
+def test_homogeneity_by_hand():
+    """Three in their twenties in 476**, all with heart disease, which 4 of 9 have."""
+    scene = attack("homogeneity", preset("homogeneity"))
+    assert scene.fits == (0, 1, 2)
+    assert scene.after == (("heart disease", 1.0),)
+    assert dict(scene.before)["heart disease"] == 4 / 9
+    assert scene.finding == (
+        "The release is 3-anonymous and still tells: 3 records fit, and all say “heart disease”, "
+        "which 44.4 % of all records have: the attacker is certain, whichever record it is."
+    )
+    assert scene.prevention.reached == 1
+    assert scene.prevention.sentence.startswith(
+        "Distinct l-diversity with l = 2 for 'disease' would not have allowed this release, in "
+        "which l is 1; a release of this table that meets it alters "
+    )
+
+
+def test_skewness_by_hand():
+    """In the twenties 3 of 4 tests are positive, in the table 5 of 12: t = 2 (3/4 - 5/12) = 2/3."""
+    scene = attack("skewness", preset("skewness"))
+    assert scene.fits == (0, 1, 2, 3)
+    assert scene.before == (("negative", 7 / 12), ("positive", 5 / 12))
+    assert scene.after == (("negative", 1 / 4), ("positive", 3 / 4))
+    assert (
+        "75.0 % sure of “positive”, which 41.7 % of all records have: the shares are t = 0.67 "
+        in (scene.finding)
+    )
+    assert scene.prevention.reached == pytest.approx(2 / 3)
+
+
+def test_background_knowledge_by_hand():
+    """Twice influenza and once tuberculosis: who cannot have influenza has tuberculosis."""
+    scene = attack("background", preset("background"))
+    assert (scene.fits, scene.ruled_out, scene.left) == ((0, 1, 2), ("influenza",), (2,))
+    assert scene.after == (("tuberculosis", 1.0),)
+    assert "1 is left without “influenza”: the attacker is certain of “tuberculosis”" in (
+        scene.finding
+    )
+    assert "at most 66.7 % sure" in scene.finding
+    assert scene.prevention.model == "Distinct l-diversity with l = 3 for 'disease'"
+    assert scene.prevention.reached == 2
+
+
+def test_a_value_that_is_ruled_out_may_tell_nothing_or_be_wrong():
+    case = preset("background")
+    alma = {"age": "36", "zip": "61013"}
+    scene = attack("background", case, alma, ["influenza"])
+    assert scene.after == (("asthma", 0.5), ("diabetes", 0.5)) and not scene.told
+    wrong = attack("background", case, alma, ["influenza", "asthma", "diabetes"])
+    assert wrong.left == () and "something that is known is wrong" in wrong.finding
+
+
+def test_what_can_be_known_is_what_occurs():
+    case = preset("linkage")
+    assert set(case.knowable) == {"age", "zip", "trade"}
+    assert case.knowable["trade"] == ("baker", "carpenter", "nurse", "teacher")
+    assert "36" in case.knowable["age"], "the register counts too"
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("known", "ruled_out", "error", "sentence"),
+    [
+        ({"name": "Anton"}, None, PlanError, "'name' cannot be known"),
+        ({"disease": "asthma"}, None, PlanError, "'disease' cannot be known"),
+        ({"age": "99"}, None, CoverageError, "'99'"),
+        (None, ["gout"], PlanError, "has to occur in the column 'disease'"),
+    ],
+)
+def test_facts_that_cannot_be_are_refused(known, ruled_out, error, sentence):
+    with pytest.raises(error) as told:
+        attack("homogeneity", preset("homogeneity"), known, ruled_out)
+    assert sentence in told.value.sentence
+
+
+def small(rows, columns=("age", "ill"), roles=(QUASI, SENSITIVE)):
+    frame = pd.DataFrame(rows, columns=list(columns))
+    return frame, Schema(dict(zip(columns, roles, strict=True)))
+
+
+AGE = build.intervals([str(age) for age in range(20, 40)], [10])
+
+
+def test_tables_that_cannot_be_attacked_are_refused():
+    frame, schema = small([["21", "flu"]] * 31)
+    with pytest.raises(TableError, match=r"31 records; .* takes at most 30"):
+        case_of(frame, schema, {"age": AGE})
+    frame, schema = small([["21", "flu"]] * 3, roles=(QUASI, INSENSITIVE))
+    with pytest.raises(PlanError, match="the table has none"):
+        case_of(frame, schema, {"age": AGE})
+    frame, schema = small([["21", "flu"], ["22", "flu"]])
+    classes = MemorySource(frame, schema, {"age": AGE}).classes
+    nobody = Recoding.from_targets(classes, classes.nodes, suppressed=np.ones(2, bool))
+    with pytest.raises(TableError, match="nothing to attack"):
+        case_of(frame, schema, {"age": AGE}, nobody)
+    with pytest.raises(PlanError, match="The attack 'guess' is unknown"):
+        attack("guess", case_of(frame, schema, {"age": AGE}, k=2))
+
+
+@pytest.mark.parametrize("columns", [["name", "ill"], ["age"]])
+def test_a_register_needs_a_name_and_something_to_link_by(columns):
+    frame, schema = small([["21", "flu"], ["22", "flu"]])
+    register = pd.DataFrame([["21"] * len(columns)], columns=columns)
+    with pytest.raises(TableError, match="A register needs"):
+        case_of(frame, schema, {"age": AGE}, k=2, register=register)
+
+
+def test_a_register_has_to_fit_the_trees():
+    frame, schema = small([["21", "flu"], ["22", "flu"]])
+    register = pd.DataFrame({"name": ["A"], "age": ["77"]})
+    with pytest.raises(CoverageError):
+        case_of(frame, schema, {"age": AGE}, k=2, register=register)
+
+
+# Laws
+
+
+RECORDS = st.lists(
+    st.tuples(
+        st.sampled_from([str(age) for age in range(20, 40)]),
+        st.sampled_from(["F", "M"]),
+        st.sampled_from(["baker", "nurse"]),
+        st.sampled_from(["flu", "cold", "gout"]),
+    ),
+    min_size=3,
+    max_size=8,
+)
+
+
+@examples(60)
+@given(RECORDS, st.sampled_from(list(ATTACKS)))
+def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
+    columns = ("age", "sex", "trade", "ill")
+    frame, schema = small(records, columns, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
+    trees = {"age": AGE, "sex": build.suppression(["F", "M"])}
+    case = case_of(frame, schema, trees, k=2)
+    assert case.k >= 2
+    scene = attack(kind, case)
+    column = case.released["ill"].tolist()
+    assert scene.fits and set(scene.left) <= set(scene.fits)
+    for shares, places in ((scene.before, range(len(column))), (scene.after, scene.left)):
+        slow = [column[place] for place in places]
+        assert dict(shares) == {value: slow.count(value) / len(slow) for value in sorted({*slow})}
+    safer = scene.prevention.case
+    if safer is None:
+        assert "no release of this table can meet it" in scene.prevention.sentence
+        return
+    assert scene.prevention.alteration == alteration.value(safer.recoding, metric_named("nllm"))
+    assert not attack(kind, safer, scene.known, scene.ruled_out or None).told
+
+
+@examples(60)
+@given(RECORDS, st.integers(0, 7))
+def test_the_record_of_a_person_fits_what_is_known(records, place):
+    """The oracle: read the released labels, record by record."""
+    columns = ("age", "sex", "trade", "ill")
+    frame, schema = small(records, columns, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
+    trees = {"age": AGE, "sex": build.suppression(["F", "M"])}
+    source = MemorySource(frame, schema, trees)
+    case = case_of(frame, schema, trees, raised(source.classes, {"age": 1}))
+    place %= len(records)
+    known = dict(zip(columns[:3], records[place][:3], strict=True))
+    decade = f"{known['age'][0]}0-{known['age'][0]}9"
+    slow = [
+        row
+        for row, (age, sex, trade) in enumerate(case.released[list(columns[:3])].to_numpy())
+        if (age, sex, trade) == (decade, known["sex"], known["trade"])
+    ]
+    assert list(case.fits(known)) == slow and place in slow
+
+
+def test_the_distance_of_a_scene_is_that_of_the_model():
+    case = preset("skewness")
+    found = attack("skewness", case).prevention.reached
+    levels = t_closeness.each(case.recoding.released.sensitive_named("test"))
+    assert found == levels.max()

@@ -1,0 +1,137 @@
+"""The glossary: every word is told, its neighbours exist, its page is current, the app shows it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kanon.algorithms
+import kanon.measures
+import kanon.privacy
+from kanon.cards import parts_of
+from kanon.metrics import METRICS
+from kanon.schema import Role
+from kanon.strategies import STRATEGIES
+from kanon.studio.shell import glossary as lookup
+from kanon.teaching import glossary as module
+from kanon.teaching.glossary import EVERYWHERE, Term, as_markdown, glossary, looked_up
+from support.browser import QUESTIONS
+from support.paths import ROOT
+
+PAGE = ROOT / "docs" / "vocabulary.md"
+# What a privacy officer, a lecturer or a student may meet and not know.
+WORDS = (
+    *("Record", "Role", "Equivalence class", "Generalisation hierarchy", "Level", "Leaf", "Root"),
+    *("Lowest common ancestor", "Edge weight", "Metric", "Intermediate cost", "Multiplier"),
+    *("Cost", "Cost matrix", "NAUC", "Suppression", "Global recoding", "Local recoding"),
+    *("Full-domain recoding", "Multi-dimensional recoding", "Lattice", "Node", "Height"),
+    *("Strategy", "Homogeneity attack", "Skewness attack", "Linkage attack"),
+    *("Background knowledge attack", "Merge path", "Release", "Plan", "Pseudonym"),
+    *("Prosecutor risk", "Journalist risk", "Marketer risk", "Earth mover's distance"),
+    *("Total variation", "Norm 1"),
+)
+
+
+@pytest.mark.parametrize("term", glossary().values(), ids=lambda term: term.name)
+def test_a_word_is_told(term):
+    assert term.told.endswith((".", ".)")) and term.name[0] == term.name[0].strip()
+    assert len(re.sub(r"\(.*?\.\)$", "", term.told)) < 330, "one or two sentences"
+    assert set(term.where) <= {*QUESTIONS, EVERYWHERE} and term.where
+    assert term.see and set(term.see) <= {*glossary()} - {term.name}, "what to read next"
+    assert not re.search(r"\b(safe|anonymous)\b", term.told), "what was checked is said, no verdict"
+
+
+def test_no_word_is_told_twice():
+    names = [term.name.casefold() for term in module._all()]
+    assert len(names) == len(set(names)) == len(glossary())
+    told = [term.told for term in glossary().values()]
+    assert len(told) == len(set(told))
+
+
+def test_every_title_that_the_app_shows_is_a_word():
+    titles = {role.value.capitalize() for role in Role}
+    titles |= {card.title for card in STRATEGIES.values()}
+    titles |= {metric.card.title for metric in METRICS.values()}
+    for package in (kanon.algorithms, kanon.measures, kanon.privacy):
+        titles |= {part.CARD.title for part in parts_of(package).values()}
+    assert titles | {*WORDS} <= {*glossary()}
+
+
+def test_what_has_a_card_is_told_by_its_card():
+    for metric in METRICS.values():
+        assert glossary()[metric.card.title].told == metric.card.summary
+    assert glossary()["General loss, as a measure"].told.startswith("The other values")
+    precision = parts_of(kanon.measures)["precision"].CARD
+    assert glossary()[precision.title].told == (
+        f"{precision.summary} ({precision.lowest}; {precision.highest}.)"
+    )
+    assert glossary()[precision.title].source == precision.source
+
+
+def test_words_are_found_by_their_parts():
+    assert [term.name for term in looked_up("  HOMOgen ")] == ["Homogeneity attack"]
+    first, *others = looked_up("class")
+    assert first.name.casefold().startswith("class"), "who begins so stands first"
+    assert "Equivalence class" in [term.name for term in others]
+    by_name = [("class" in term.name.casefold()) for term in (first, *others)]
+    assert by_name == sorted(by_name, reverse=True) and False in by_name
+    for name, term in glossary().items():
+        assert term in looked_up(name)
+
+
+def test_the_page_is_current_and_its_links_lead_somewhere():
+    text = PAGE.read_text("utf-8")
+    assert text == as_markdown(), "make vocabulary"
+    heads = [head.replace("\\", "") for head in re.findall(r"^## (.*)$", text, re.MULTILINE)]
+    assert heads == [*glossary()]
+    anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    assert len(anchors) == len(heads)
+    assert set(re.findall(r"\(#([^)]*)\)", text)) <= anchors
+
+
+# --- in the app -----------------------------------------------------------------------------
+def look_up(start, word=""):
+    """Open the glossary, with a word in its field."""
+    return start(typed={"glossary": True, "glossary-word": word}).sidebar.get("popover")[0]
+
+
+def texts(place):
+    return [one.value.replace("\\", "") for one in place.markdown]
+
+
+def test_an_open_glossary_lists_all_words(start):
+    place = look_up(start)
+    assert not texts(place)
+    assert place.caption[0].value.replace("\\", "") == " · ".join(glossary())
+
+
+def test_a_word_is_looked_up(start):
+    first = texts(look_up(start, "skew"))[0]
+    assert first.startswith("**Skewness attack**: A sensitive value is far more frequent")
+    assert "See t-closeness; Basic beta-likeness." in first
+
+
+def test_of_many_words_some_are_shown(start):
+    place = look_up(start, "the")
+    assert len(texts(place)) == 12 and "type more of it" in place.caption[-1].value
+
+
+def test_a_word_that_is_not_there_is_said(start):
+    place = look_up(start, "![x](http://a.b)")
+    assert not texts(place) and place.info[0].value.startswith("There is no such word")
+
+
+def test_a_closed_glossary_looks_nothing_up(start, monkeypatch):
+    monkeypatch.setattr(lookup, "looked_up", None)
+    monkeypatch.setattr(lookup, "glossary", None)
+    sidebar = start().sidebar
+    closed = sidebar.get("popover")[0].proto.popover
+    assert (closed.label, closed.open) == ("Glossary", False)
+    assert not sidebar.text_input
+
+
+def test_what_is_told_is_no_markdown(start, monkeypatch):
+    term = Term("Root", "Written *.", (EVERYWHERE,))
+    monkeypatch.setattr(lookup, "looked_up", lambda text: [term])
+    assert "Written \\*" in look_up(start, "root").markdown[0].value
