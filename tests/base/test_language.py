@@ -142,7 +142,7 @@ SHOWING = re.compile(
     r"expander|popover|metric|badge|segmented_control|pills|spinner|status|form_submit_"
     r"button|link_button|color_picker|tabs)$"
 )
-SHOWN = sorted([*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon" / "studio").rglob("*.py")])
+SHOWN = sorted((ROOT / "kanon" / "studio").rglob("*.py"))
 
 
 def words_of(node: ast.expr) -> str:

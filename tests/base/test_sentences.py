@@ -10,7 +10,7 @@ from kanon.base.formatting import percent
 from support.dashboard import ANONYMISE, DATA, anonymised, go
 from support.paths import ROOT
 
-FILES = sorted([*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon" / "studio").rglob("*.py")])
+FILES = sorted((ROOT / "kanon" / "studio").rglob("*.py"))
 SYMBOLS = re.compile(r"[Σ√≤≥]|\bexp\b|\bln\b")
 
 

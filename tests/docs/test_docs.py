@@ -128,8 +128,7 @@ def test_what_a_page_here_calls_a_control_is_what_the_dashboard_calls_it(title):
 @cache
 def dashboard() -> str:
     """All code that the dashboard takes its words from."""
-    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "kanon").rglob("*.py")]
-    files += (ROOT / "kanon" / "studio").rglob("*.js")
+    files = [*(ROOT / "kanon").rglob("*.py"), *(ROOT / "kanon" / "studio").rglob("*.js")]
     return "\n".join(path.read_text("utf-8") for path in files)
 
 

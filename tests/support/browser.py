@@ -53,11 +53,12 @@ def _question(page: Path) -> str:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
             (said, *_) = node.args[0].args  # within say(…)
             return ast.literal_eval(said).partition("{")[0].strip()
-    raise AssertionError(f"{page.name} asks nothing")
+    raise AssertionError(f"{page} asks nothing")
 
 
 QUESTIONS = {
-    page.stem.capitalize(): _question(page) for page in sorted((ROOT / "pages").glob("*.py"))
+    page.stem.capitalize(): _question(ROOT / "kanon" / "studio" / page.stem / "page.py")
+    for page in sorted((ROOT / "pages").glob("*.py"))
 }
 # Counts how often a script has begun to run, by what Streamlit tells its own tests.
 COUNT_RUNS = """

@@ -1,0 +1,331 @@
+"""What does this k cost? Run an algorithm, then move k and look."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.curves import alteration_curve, curves_table
+from kanon.charts.style import K_IN_PERSONS
+from kanon.release.drift import same_levels
+from kanon.run import FAMILIES, Run, algorithms, short_title, uses
+from kanon.sources.stored_source import StoredSource
+from kanon.sources.writing import MIME, table_bytes, why_not
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.studio.anonymise.cheaper_release import cheaper
+from kanon.studio.anonymise.combined_releases import noting, together
+from kanon.studio.anonymise.stored_release import write_controls
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.requirements import others_of, summary
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+from kanon.studio.shell.frame import (
+    head,
+    metric_choice,
+    sensitive_choice,
+    strategy_choice,
+    unready,
+)
+from kanon.studio.widgets.algorithm_options import about, details, own_choices
+from kanon.studio.widgets.files import content, file_name, neutral_choice
+from kanon.studio.widgets.how import (
+    how_algorithm,
+    how_alteration,
+    least_possible,
+    what_leaves,
+    what_was_checked,
+    which_levels,
+    which_parts,
+)
+from kanon.studio.widgets.model_editor import also_require
+from kanon.studio.widgets.numbers import of_release, worst
+from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.release_check import checked
+from kanon.studio.widgets.remarks import remarked_release
+from kanon.studio.widgets.result import choose_k, name_in_files, notice, release_shown, start_button
+
+__all__ = ["page"]
+
+ALGORITHMS = algorithms()
+
+
+def choices(work: Work, stale: bool) -> None:
+    """What runs and what guides it; under it what is required, and the buttons."""
+    looks_at, several = LOOKS_AT[work.strategy_used], len(work.sensitive_columns) > 1
+    merges = uses(work.algorithm, "strategy")
+    widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
+    algorithm, metric, strategy, *others = st.columns(widths)
+    algorithm.selectbox(
+        say("Algorithm"),
+        list(ALGORITHMS),
+        key=state.seeded("run-algorithm", work.algorithm),
+        format_func=lambda name: (
+            f"{say_of(short_title(name))} — {say_of(FAMILIES[ALGORITHMS[name].FAMILY])}"
+        ),
+        help=about(work.algorithm),
+        on_change=state.take,
+        args=("algorithm", "run-algorithm"),
+    )
+    with metric:
+        metric_choice("run-metric")
+    with strategy:
+        if merges:
+            strategy_choice("run-strategy")
+        else:
+            own_choices(work)
+    if looks_at:
+        others[0].selectbox(
+            say("Whose {measure}", measure=looks_at),
+            list(SCOPES),
+            key=state.seeded("run-scope", work.scope),
+            format_func=lambda name: say_of(SCOPES[name].title),
+            help=plain(say_of(SCOPES[work.scope].summary)),
+            on_change=state.take,
+            args=("scope", "run-scope"),
+        )
+    if several:
+        with others[-1]:
+            sensitive_choice("run-sensitive")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        also_require(work)
+        details(work)
+        start_button(work, stale, "run")
+        cancel_button()
+
+
+def unsatisfied(work: Work) -> None:
+    """What is chosen and cannot be used with these roles, with the way to where it is mended."""
+    said, strategy = "", say_of(STRATEGIES[work.strategy].title)
+    if not work.sensitive_columns:
+        said = say("No column is sensitive: strategies that look at one are not offered.")
+    if not uses(work.algorithm, "strategy"):
+        said = ""
+        if LOOKS_AT[work.strategy]:
+            said = say(
+                "{strategy} is not used meanwhile: {algorithm} picks no partners by it.",
+                strategy=strategy,
+                algorithm=say_of(ALGORITHMS[work.algorithm].CARD.title),
+            )
+    elif work.strategy_used != work.strategy:
+        said = say(
+            "{strategy} looks at a sensitive column, and no column has that role: S1 is used "
+            "meanwhile.",
+            strategy=strategy,
+        )
+    if said or work.models_lost:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for model in work.models_lost:
+                st.warning(
+                    say(
+                        "{model} is required, and that column is not sensitive.",
+                        model=plain(model.sentence),
+                    ),
+                    icon=":material/error:",
+                )
+            if said:
+                st.caption(plain(said), width="content")
+            if not work.sensitive_columns or work.models_lost:
+                st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+
+
+def curve(work: Work, result: Result, k: int) -> None:
+    """The curve and the slider under it, or why there is none; and a k that costs less."""
+    plan, curves = result.prepared.plan, result.solution.curves
+    if curves is not None:
+        figure = alteration_curve(curves, plan.metric, k, summary(others_of(plan)))
+        if plan.person is not None:
+            figure.update_xaxes(title_text=K_IN_PERSONS)
+        chart(figure, "alteration-curve")
+    choose_k(work, result, k, "run-k")
+    better = cheaper(curves, plan.metric.name, k)
+    if better is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(better.sentence(k), icon=":material/savings:")
+            st.button(
+                say("Show k = {k}", k=thin(better.k)),
+                on_click=state.change,
+                kwargs={"k": better.k},
+                key="cheaper",
+            )
+
+
+def tables(result: Result, done: Run, k: int) -> None:
+    """The first records before and after."""
+    before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
+    left, right = st.columns(2)
+    left.subheader(say("Before"))
+    left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
+    least, persons = done.recoding.min_k, done.recoding.released.min_persons
+    right.subheader(
+        say("After")
+        if least is None
+        else say_counted(least, "After, at least {count} record", "After, at least {count} alike")
+        if persons is None
+        else say_counted(
+            persons, "After, at least {count} person", "After, at least {count} people alike"
+        )
+    )
+    right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
+    records = done.prepared.classes.n_records
+    shown = preview_rows(records, len(done.prepared.plan.columns))
+    dropped = done.prepared.dropped
+    told = [
+        say(
+            "The first {shown} of {records} records; the release holds all.",
+            shown=thin(shown),
+            records=thin(records),
+        ),
+        say("Darker blue: the cell rose further, so it says less."),
+    ]
+    if dropped:
+        told.append(
+            say_counted(
+                dropped,
+                "{count} record was dropped for missing values.",
+                "{count} records were dropped for missing values.",
+            )
+        )
+    st.caption(" ".join(told))
+
+
+def download_release(
+    result: Result, done: Run, k: int, stale: bool, name: str, about: str, problem: str | None
+) -> str | None:
+    """The format and the button of the released table; returns what stands in the way, if any."""
+    kind = st.selectbox(
+        say("Format"), list(MIME), format_func=str.upper, key="download-format", width=160
+    )
+    neutral = neutral_choice("download", kind)
+    obstacle = state.remembered(
+        "obstacle", (result, k, kind), lambda: problem or why_not(kind, done.released)
+    )
+    st.download_button(
+        say("Released table of the old settings") if stale else say("Released table"),
+        data=content(
+            noting(
+                result.settings,
+                done,
+                lambda: table_bytes(done.released(), kind, neutral=neutral),
+            )
+        ),
+        disabled=obstacle is not None,
+        file_name=file_name(
+            f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}"
+        ),
+        mime=MIME[kind],
+        icon=":material/download:",
+        on_click="ignore",
+        type="secondary" if stale else "primary",
+        key="download-release",
+    )
+    return obstacle
+
+
+def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> None:
+    """The release, the plan that repeats it, the numbers of the curve."""
+    plan, curves = done.prepared.plan, result.solution.curves
+    about = plan.to_json()
+    name = name_in_files(done)
+    obstacle, source, found = None, done.prepared.source, None
+    if isinstance(source, StoredSource):
+        st.subheader(say("Write the release"))
+        write_controls(work, result.settings, done, source, name, stale)
+    else:
+        st.subheader(say("Download"))
+        found = checked(result, done, k)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if found is not None:
+            obstacle = download_release(result, done, k, stale, name, about, found.problem)
+        st.download_button(
+            say("Plan"),
+            data=about,
+            file_name=file_name(f"plan-{name}", "json", about),
+            mime="application/json",
+            icon=":material/description:",
+            on_click="ignore",
+            help=say(
+                "Everything that was chosen; python -m kanon run repeats it. Its hierarchies list "
+                "the values that may occur in the table."
+            ),
+        )
+        levels = same_levels(done) if plan.algorithm.name != "levels" else None
+        if levels is not None:
+            pinned = levels.to_json()
+            st.download_button(
+                say("Plan with these levels"),
+                data=pinned,
+                file_name=file_name(f"levels-{name}", "json", pinned),
+                mime="application/json",
+                icon=":material/keep:",
+                on_click="ignore",
+                help=say(
+                    "Raises next month's table to the levels of this release, so that both can be "
+                    "compared; python -m kanon check tells what is new in that table."
+                ),
+                key="download-levels",
+            )
+        if curves is not None:
+            data_button(say("Data of the curve"), lambda: curves_table(curves), "curve", about)
+    if obstacle:
+        st.error(plain(obstacle), icon=":material/error:")
+    elif found is not None:
+        st.caption(plain(found.said))
+    together(result.settings, done)
+
+
+def what_came_of_it(work: Work, result: Result, stale: bool) -> None:
+    """The curve, the numbers, the tables and the files of a result."""
+    k, done = release_shown(work, result)
+    curve(work, result, k)
+    numbers(work, result, done, k)
+    remarked_release(result, done, k)
+    tables(result, done, k)
+    downloads(work, result, done, k, stale)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_alteration(done))
+        st.markdown(how_algorithm(done.prepared.plan))
+
+
+def numbers(work: Work, result: Result, done: Run, k: int) -> None:
+    """What the release lost, its worst class, and what was checked in words."""
+    columns = [each.name for each in done.prepared.classes.sensitive]
+    focus = work.focus if work.focus in columns else next(iter(columns), None)
+    lost = of_release(done)
+    for place, number in zip(st.columns(len(lost)), lost, strict=True):
+        # Six beside each other have no room for the word; the arrow stays.
+        label = number.label if len(lost) < 6 else number.short
+        place.metric(label, number.value, help=number.help)
+    *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
+    for place, number in zip(places, worst(done, focus), strict=True):
+        # A column with a long name leaves no room for the word; the arrow stays.
+        label = number.label if len(number.label) <= 24 else number.short
+        place.metric(label, number.value, help=number.help)
+    text.markdown(what_was_checked(done))
+    text.markdown(state.remembered("leaves", (result, k), lambda: what_leaves(done)))
+    for said in filter(None, [which_levels(done), which_parts(done), least_possible(result, k)]):
+        text.markdown(said)
+    text.page_link(
+        "pages/privacy.py",
+        label=say("What can still be found out about someone?"),
+        icon=":material/visibility:",
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What does k = {k} cost?", k=thin(state.work().k)))
+    stale = runner.outdated(work)
+    unready(work)
+    choices(work, stale)
+    unsatisfied(work)
+    with st.container():  # always there, so that the result stays where it is
+        if work.doing != "writing":  # that is told beside its button
+            progress()
+    notice(work, stale)
+    if work.result is not None:
+        with st.container(key="result"):
+            what_came_of_it(work, work.result, stale)

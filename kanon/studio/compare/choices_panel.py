@@ -1,0 +1,339 @@
+"""What is compared: metrics, algorithms, strategies and kept configurations, and the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted, say_of
+from kanon.cards import Card
+from kanon.charts.looks import looks_of
+from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
+from kanon.experiments.comparison import (
+    INTERVALS,
+    TIE_SEEDS,
+)
+from kanon.metrics import PUBLISHED
+from kanon.run import algorithms, serves_every_k, short_title, uses
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
+from kanon.studio.compare.configurations import (
+    Outlook,
+    algorithms_offered,
+    compared_algorithms,
+    compared_strategies,
+    outlook,
+    strategies_offered,
+    ties_matter,
+)
+from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work, compared_metrics, usable_metrics, usable_strategies
+from kanon.studio.shell.frame import metric_titles
+from kanon.studio.widgets.outdated import outdated_notice
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["choices", "hints"]
+
+SEVEN = tuple(f"s{number}" for number in range(1, 8))
+ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
+PRESETS = {
+    "Seven metrics": (say("Seven metrics"), PUBLISHED, ("s1",), ("gaa",)),
+    "S1–S7, NLLM": (say("S1–S7, NLLM"), ("nllm",), SEVEN, ("gaa",)),
+    "S1–S7, Total": (say("S1–S7, Total"), ("total",), SEVEN, ("gaa",)),
+    "Algorithms": (say("Algorithms"), ("nllm",), ("s1",), ONE_EACH),
+}
+
+
+def choices(work: Work, seen: Outlook) -> None:
+    """What is compared, as chips in their colours, and the buttons."""
+    st.html(
+        f"<style>{chip_styles(work, seen)} .st-key-compare-under {{ min-height: 3.5rem; }}</style>"
+    )
+    metrics_row(work)
+    algorithms_row(work, seen)
+    strategies_row(work)
+    if work.pinned:
+        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
+            st.caption(say("Kept"), width=100)
+            kept_chips(work)
+        kept_aside(work)
+        yardstick_choice(work)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
+        under_choices(work, seen)
+
+
+def hints(work: Work, seen: Outlook) -> None:
+    """What there is to do before anything is shown, and what is not part of the comparison."""
+    said(work, seen)
+    beside_k(work)
+
+
+def chip_styles(work: Work, seen: Outlook) -> str:
+    """The colours of the chips: those of the lines that they stand for."""
+    offered, chosen = strategies_offered(work), compared_strategies(work)
+    one_algorithm = len(compared_algorithms(work)) == 1
+    one_metric = len(compared_metrics(work)) == 1 and len(chosen) > 1
+    styles = ""  # with several algorithms colours say those
+    if one_algorithm and one_metric:
+        styles = coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
+    elif one_algorithm:
+        styles = coloured("compare-metrics", map(colour_of_metric, usable_metrics(work)))
+    if seen.comparison is not None and work.pinned:
+        looks = looks_of(seen.comparison)
+        own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
+        styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.pinned])
+    return styles
+
+
+def metrics_row(work: Work) -> None:
+    """Which metrics are compared."""
+    titles = metric_titles(work)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            say("Metrics"), width=100, help=say("What counts as a loss: it guides the merging.")
+        )
+        st.pills(
+            say("Metrics that guide the merging"),
+            usable_metrics(work),
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded("compare-metrics", compared_metrics(work)),
+            format_func=lambda name: plain(titles[name]),
+            on_change=state.take,
+            args=("compared", "compare-metrics", tuple),
+        )
+
+
+def algorithms_row(work: Work, seen: Outlook) -> None:
+    """Which algorithms are compared, and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            say("Algorithms"),
+            width=100,
+            help=say("How the release is found. Their own choices are those of the page Anonymise.")
+            + listed(module.CARD for module in algorithms().values()),
+        )
+        st.multiselect(
+            say("Algorithms"),
+            algorithms_offered(),
+            label_visibility="collapsed",
+            key=state.seeded("compare-algorithms", compared_algorithms(work)),
+            format_func=lambda name: say_of(short_title(name)),
+            on_change=state.take,
+            args=("algorithms", "compare-algorithms", tuple),
+            width=520,
+        )
+        st.button(
+            say("Compare"),
+            type="primary" if seen.comparison is None else "secondary",
+            icon=":material/play_arrow:",
+            disabled=work.busy or not (seen.lines or seen.problem),
+            on_click=runner.compare,
+            key="compare",
+        )
+        cancel_button()
+
+
+def strategies_row(work: Work) -> None:
+    """Which strategies are compared, and whose l, t or k they look at."""
+    offered, chosen = strategies_offered(work), compared_strategies(work)
+    looking = len(offered) > 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        told = "  \n".join(plain(say_of(card.title)) for card in STRATEGIES.values())
+        st.caption(
+            say("Strategies"),
+            width=100,
+            help=say("Which partner a class is merged with.")
+            + f"  \n{told}\n\n"
+            + say("Whose l, t or k count:")
+            + listed(SCOPES.values()),
+        )
+        st.pills(
+            say("Strategies: which partner a class is merged with"),
+            offered,
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded("compare-strategies", chosen),
+            format_func=str.upper,
+            disabled=not looking,
+            on_change=state.take,
+            args=("strategies", "compare-strategies", tuple),
+        )
+        if looking:
+            st.segmented_control(
+                say("Whose l, t or k strategies look at"),
+                list(SCOPES),
+                selection_mode="multi",
+                label_visibility="collapsed",
+                key=state.seeded("compare-scopes", list(work.scopes)),
+                format_func=lambda name: say("l, t, k of {what}", what=say_of(SCOPES[name].title)),
+                disabled=not any(LOOKS_AT[name] for name in chosen),
+                on_change=lambda: state.change(
+                    scopes=tuple(state.typed("compare-scopes")) or ("table",)
+                ),
+            )
+        elif not any(uses(name, "strategy") for name in compared_algorithms(work)):
+            st.caption(
+                say("Strategies are of GAA alone: it picks partners, and the others do not.")
+            )
+        if looking and not work.sensitive_columns:
+            st.caption(say("S2 to S7, L and T look at a sensitive column, and there is none yet."))
+            st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
+
+
+def under_choices(work: Work, seen: Outlook) -> None:
+    """What the papers compare or the bar of progress, in one place; ties; what is kept."""
+    # One place for the buttons and for the bar, so that what stands beside them stays there.
+    with st.container(horizontal=True, vertical_alignment="center", width=530):
+        if work.busy:
+            with st.container(width=330):
+                if (work.doing, work.table_shown) != ("searches", "searches"):
+                    progress()  # else the bar stands where the searches were started
+            if work.doing == "comparison" and seen.lacking:
+                st.caption(new_runs(seen), width="content")
+        else:
+            progress()
+            presets(work)
+    lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
+    more = 0 if work.bands else len(lucky) * len(TIE_SEEDS)
+    st.toggle(
+        say_counted(
+            more, "Show what ties decide ({count} run)", "Show what ties decide ({count} runs)"
+        )
+        if more
+        else say("Show what ties decide"),
+        key=state.seeded("compare-bands", work.bands),
+        help=say(
+            "Runs every line {times} times more, each time with another order in which ties "
+            "are broken. Where bands overlap, luck decides who is ahead. What was run before "
+            "is not run again.",
+            times=len(TIE_SEEDS),
+        ),
+        disabled=work.busy,
+        on_change=want_bands,
+        width="content",
+    )
+    keeping(work, seen.lines)
+
+
+def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[str, ...]) -> None:
+    """Choose a set that the papers compare, and compare it."""
+    if state.work().busy:
+        return
+    looks = any(map(needs_sensitive, strategies))
+    widest = [ends for ends in INTERVALS if ends[1] <= state.work().kept.n_records]
+    scopes = state.work().scopes
+    state.change(
+        compared=metrics,
+        strategies=strategies,
+        algorithms=chosen,
+        scopes=scopes if len(scopes) == 1 else ("table",),  # as many lines as the name says
+        counted_k="thirteen" if looks else "fourteen",
+        interval=widest[-1] if looks and widest else state.work().interval,
+        table_shown="areas",
+    )
+    runner.compare()
+
+
+def want_bands() -> None:
+    """Bands need runs of their own: start them at once."""
+    state.change(bands=bool(state.typed("compare-bands")))
+    work = state.work()
+    if work.comparison is not None and work.bands and outlook(work).lacking:
+        runner.compare()
+
+
+def coloured(key: str, colours: Iterable[str]) -> str:
+    """A stripe on every chip, in the colour of its line."""
+    return "".join(
+        f".st-key-{key} button:nth-of-type({place}) "
+        f"{{ border-left: 0.5rem solid {colour} !important; }}"
+        for place, colour in enumerate(colours, 1)
+        if colour
+    )
+
+
+def listed(cards: Iterable[Card]) -> str:
+    """What parts are called and what they say, one per line, after a sentence."""
+    return "".join(
+        "  \n" + plain(f"{say_of(card.title)}: {say_of(card.summary)}") for card in cards
+    )
+
+
+def presets(work: Work) -> None:
+    """One click each: what the papers compare."""
+    for name, (title, metrics, strategies, chosen) in PRESETS.items():
+        st.button(
+            title,
+            type="tertiary",
+            icon=":material/bolt:",
+            disabled=not set(strategies) <= set(usable_strategies(replace(work, algorithm="gaa"))),
+            on_click=preset,
+            args=(metrics, strategies, chosen),
+            key=f"preset-{name}",
+        )
+
+
+def new_runs(seen: Outlook) -> str:
+    """How many of the runs are still to be made, in a sentence."""
+    every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
+    if every_k:
+        what = say_counted(seen.runs, "{count} run", "{count} runs")
+    else:  # of many k each
+        what = say_counted(seen.runs, "{count} line", "{count} lines")
+    if seen.lacking == seen.runs:
+        return say("{runs}, all new.", runs=what)
+    return say_counted(
+        seen.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=what
+    )
+
+
+def said(work: Work, seen: Outlook) -> None:
+    """What there is to do before something can be compared, or to see what is chosen."""
+    if work.busy and work.doing == "comparison":
+        return
+    if seen.problem:
+        st.info(plain(seen.problem))
+    elif not seen.lines:
+        st.info(say("Pick at least one metric and one strategy, then press Compare."))
+    elif seen.comparison is None and work.comparison is None:
+        nothing = (
+            say(
+                "Nothing has been compared for this table yet. Press Compare: each line runs once, "
+                "and serves every k."
+            )
+            if all(serves_every_k(name) for name in compared_algorithms(work))
+            else say(
+                "Nothing has been compared for this table yet. Press Compare: lines run once per "
+                "k, but for GAA, where one run serves every k."
+            )
+        )
+        st.info(f"{nothing} {new_runs(seen)}")
+    elif seen.comparison is None:
+        outdated_notice(say("Compare"), new_runs(seen))
+
+
+def beside_k(work: Work) -> None:
+    """That what is required beside k is not part of the comparison."""
+    if work.models:
+        st.caption(
+            say_counted(
+                len(work.models),
+                "Lines run over k alone. {models} is required on Anonymise and not here: how l and "
+                "t come out is shown instead.",
+                "Lines run over k alone. {models} are required on Anonymise and not here: how l "
+                "and t come out is shown instead.",
+                models=plain("; ".join(one.sentence for one in work.models)),
+            )
+        )
+    if "datafly" in compared_algorithms(work) and work.suppression is None:
+        st.caption(
+            say(
+                "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, "
+                "as published, and the others none; the criterion Suppressed says how many were."
+            )
+        )

@@ -1,0 +1,81 @@
+"""Two lines of a comparison, one minus the other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say
+from kanon.charts.difference import difference_chart, difference_table, verdicts
+from kanon.experiments.comparison import (
+    Comparison,
+)
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.picture import picture
+
+__all__ = ["difference"]
+
+
+def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """Two lines, one minus the other."""
+    titles = {line.name: line.title for line in comparison.lines}
+    names = list(titles)
+    if len(names) < 2:
+        st.info(say("A difference needs two lines: choose another metric or strategy."))
+        return
+    first, second = work.pair
+    first = first if first in names else names[0]
+    if second not in names or second == first:
+        second = next(name for name in reversed(names) if name != first)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        fields = ((say("This one"), first), (say("minus this one"), second))
+        for place, (label, value) in enumerate(fields):
+            field = f"compare-pair-{place}"
+            st.selectbox(
+                label,
+                names,
+                key=state.seeded(field, value),
+                format_func=lambda name: plain(titles[name]),
+                on_change=take_pair,
+                args=(field, place, (first, second)),
+                width=260,
+            )
+        st.caption(
+            say(
+                ":blue[Blue]: the first is better; :orange[brown]: the second is. In points of a "
+                "percentage."
+            )
+            + " "
+            + (
+                say("Grey: what it can be over all tie seeds; undecided where that holds 0.")
+                if comparison.has_bands
+                else say("Whether more than luck is ahead shows once ties are shown.")
+            )
+        )
+    found = state.remembered(
+        "difference",
+        (key, first, second, k),
+        lambda: (
+            difference_chart(comparison, first, second, k),
+            verdicts(comparison, first, second, k),
+        ),
+    )
+    picture(
+        found[0],
+        lambda: difference_table(comparison, first, second),
+        "difference",
+        f"{about}|{first}|{second}",
+    )
+    told = "\n".join(f"- {plain(one)}" for one in found[1])
+    st.markdown(say("**At k = {k}**", k=thin(k)) + f"\n\n{told}")
+
+
+def take_pair(key: str, place: int, pair: tuple[str, str]) -> None:
+    """Copy one of the two; the one that was there takes the other's place."""
+    typed = state.typed(key)
+    other = pair[1 - place] if typed != pair[1 - place] else pair[place]
+    state.change(pair=(typed, other) if place == 0 else (other, typed))

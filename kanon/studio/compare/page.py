@@ -1,0 +1,87 @@
+"""Which choice is better here? Metrics and strategies side by side, over every k."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say
+from kanon.experiments.comparison import (
+    Comparison,
+)
+from kanon.studio.compare.board import show_board
+from kanon.studio.compare.choices_panel import choices, hints
+from kanon.studio.compare.configurations import (
+    outlook,
+)
+from kanon.studio.compare.searches_panel import show_searches
+from kanon.studio.compare.tables_panel import table_choice, tables
+from kanon.studio.session import state
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.how import how_compared
+from kanon.studio.widgets.picture import data_button
+
+__all__ = ["page"]
+
+
+def last_made(work: Work) -> tuple[Comparison | None, str, str]:
+    """The comparison that was made last, and keys for it; None before the first one."""
+    if work.comparison is None:
+        return None, "", ""
+    made = work.comparison.comparison
+    shown = made.only([line.name for line in made.lines], work.bands and made.has_bands)
+    key = f"{work.comparison.key}|{shown.has_bands}"
+    return shown, key, key
+
+
+def curves(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """The board of curves at a k, and its data."""
+    show_board(comparison, k, lambda found: state.change(k=found), key, about)
+    if k != work.k:
+        st.caption(
+            say(
+                "k = {asked} was not computed; this is k = {nearest}, the nearest. Press "
+                "Compare to compute it.",
+                asked=thin(work.k),
+                nearest=thin(k),
+            )
+        )
+    data_button(say("Data of the curves"), comparison.table, "curves", about, kind="tertiary")
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("Which choice is better here?"))
+    unready(work)
+    seen = outlook(work)
+    choices(work, seen)
+    with st.container():  # always there, so that what follows stays where it is
+        hints(work, seen)
+    comparison, fingerprint, about = seen.comparison, seen.key, seen.key
+    if comparison is None:
+        comparison, fingerprint, about = last_made(work)
+    old = seen.comparison is None or work.doing == "comparison"
+    faint = f"{{ opacity: {0.45 if old else 1}; }}"
+    st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
+    if comparison is None or not (seen.lines or seen.problem):
+        table_choice(work, False)
+        if work.table_shown == "searches":
+            show_searches(work)
+        return
+    comparison = comparison.including(work.k)
+    key, about = (fingerprint, comparison.ks), f"{about}|{comparison.ks}"
+    k = comparison.nearest(work.k)
+    with st.container(key="compared"):
+        curves(work, comparison, k, key, about)
+    table_choice(work, True)
+    if work.table_shown == "searches":
+        show_searches(work)
+        return
+    with st.container(key="compared-numbers"):
+        tables(work, comparison, k, key, about)
+        with st.expander(say("How it is computed")):
+            made = work.comparison
+            st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

@@ -1,0 +1,240 @@
+"""The numbers behind the curves, one table at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say
+from kanon.base.sentences import average_height
+from kanon.errors import KanonError
+from kanon.experiments.comparison import (
+    INTERVALS,
+    K_PRESETS,
+    Comparison,
+    by_characteristic,
+    guided,
+)
+from kanon.measures.comparing import Standing
+from kanon.studio.compare.difference_panel import difference
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.standings import (
+    bands_table,
+    grouped_table,
+    line_titles,
+    standing_table,
+    titles_of,
+    wide,
+)
+
+__all__ = ["table_choice", "tables"]
+
+TABLES = {
+    "areas": say("Whole curves: NAUC"),
+    "places": say("At this k, by criterion"),
+    "alterations": say("At this k, by metric"),
+    "difference": say("Two of them"),
+    "searches": say("Searches of the lattice"),
+}
+DATA = {
+    "areas": say("Data of the areas"),
+    "criteria": say("Data of the criteria"),
+    "alterations": say("Data of the alterations"),
+}
+COUNTED = {
+    "fourteen": say("14 k, for metrics"),
+    "thirteen": say("13 k, for strategies"),
+    "eleven": say("11 k, for simulated columns"),
+}
+
+
+def table_choice(work: Work, compared: bool) -> None:
+    """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
+    offered = list(TABLES) if compared else ["searches"]
+    st.segmented_control(
+        say("Numbers"),
+        offered,
+        key=state.seeded(
+            "compare-table", work.table_shown if work.table_shown in offered else None
+        ),
+        format_func=lambda name: TABLES[name],
+        on_change=lambda: state.change(
+            table_shown=state.typed("compare-table")
+            or ("areas" if not compared else work.table_shown)
+        ),
+        label_visibility="collapsed",
+    )
+
+
+def tables(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """The numbers behind the curves, one table at a time."""
+    if work.table_shown == "areas":
+        areas(work, comparison, key, about)
+    elif work.table_shown == "places":
+        places(work, comparison, k, key, about)
+    elif work.table_shown == "alterations":
+        alterations(work, comparison, k, key, about)
+    else:
+        difference(work, comparison, k, key, about)
+
+
+def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:
+    """One number per curve."""
+    ends = work.interval or comparison.interval
+    if ends is None:
+        st.info(say("An area needs two k at least, and this table has one."))
+        return
+    low, high = ends
+    interval_choice(work, ends)
+    points = K_PRESETS[work.counted_k]
+    try:
+        found = state.remembered(
+            "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
+        )
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
+    about = f"{about}|{work.counted_k}"
+    standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
+    guides = [line.guide for line in comparison.lines]
+    made = [line.configuration for line in comparison.lines]
+    if (
+        len({one.algorithm for one in made}) > 1
+        or {one.strategy for one in made} != {"s1"}
+        or not all(map(guided, made))
+        or any(line.kept for line in comparison.lines)
+    ):
+        return  # then lines differ in more than what their metrics have in common
+    groups = state.remembered(
+        "groups", (key, low, high, points), lambda: by_characteristic(found, guides)
+    )
+    if len(groups):
+        st.markdown(say("**By what the metrics have in common**, mean area in percent"))
+        st.table(grouped_table(groups, titles_of(comparison)))
+        data_button(
+            say("Data by characteristic"),
+            lambda: groups.reset_index().assign(from_k=low, to_k=high),
+            "characteristics",
+            f"{about}|{low}|{high}",
+        )
+
+
+def interval_choice(work: Work, ends: tuple[int, int]) -> None:
+    """From which k to which, and which k count."""
+    low, high = ends
+    preset = f"compare-preset-{work.version}"  # no answer about another table
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            say("Interval of k"),
+            INTERVALS,
+            index=None,
+            key=state.seeded(preset, (low, high) if (low, high) in INTERVALS else None),
+            format_func=lambda ends: say("{low} to {high}", low=thin(ends[0]), high=thin(ends[1])),
+            placeholder=say("your own"),
+            on_change=state.take,
+            args=("interval", preset),
+            width=200,
+        )
+        fields = (("from-k", say("from k"), low), ("to-k", say("to k"), high))
+        for place, (name, label, value) in enumerate(fields):
+            field = f"compare-{name}-{work.version}"
+            st.number_input(
+                label,
+                step=1,
+                key=state.seeded(field, value),
+                on_change=take_end,
+                args=(field, place, (low, high)),
+                width=150,
+            )
+        st.selectbox(
+            say("over the papers' k"),
+            list(K_PRESETS),
+            key=state.seeded("compare-counted", work.counted_k),
+            format_func=lambda name: COUNTED[name],
+            help=say(
+                "The k between which the curve is taken as straight: {listed}. Those inside the "
+                "interval, and both of its ends.",
+                listed="; ".join(
+                    f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values()
+                ),
+            ),
+            on_change=state.take,
+            args=("counted_k", "compare-counted"),
+            width=230,
+        )
+
+
+def take_end(key: str, place: int, ends: tuple[int, int]) -> None:
+    """Copy one end of the interval; an emptied field changes nothing."""
+    typed = state.typed(key)
+    if typed is not None:
+        state.change(interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
+
+
+def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """Every criterion at the k of the cursor."""
+    what = say("Every criterion at k = {k}, in percent.", k=thin(k))
+    st.caption(f"{what} {how_to_read(comparison)}")
+    found = state.remembered("places", (key, k), lambda: comparison.places(k))
+    standings(found, comparison, "criteria", about, k=k)
+
+
+def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+    """The table of the papers, for the k of the cursor."""
+    what = say(
+        "Alteration at k = {k}, % ↓ better: how much of all that could be lost was lost, as each "
+        "metric counts.",
+        k=thin(k),
+    )
+    st.caption(f"{what} {how_to_read(comparison)}")
+    st.toggle(
+        say("Rank whole percentages, as the paper does"),
+        key=state.seeded("compare-rounded", work.rounded),
+        on_change=state.take,
+        args=("rounded", "compare-rounded", bool),
+    )
+    digits = 0 if work.rounded else 1
+    found = state.remembered(
+        "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
+    )
+    standings(found, comparison, "alterations", f"{about}|{digits}", digits, k=k)
+
+
+def standings(
+    found: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **said: Any
+) -> None:
+    """A table of who is ahead, the bands behind it, and its numbers."""
+    rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
+    st.table(standing_table(found, rows, columns, digits, turned))
+    if comparison.has_bands:
+        with st.expander(say("The bands in numbers")):
+            st.table(bands_table(found, rows, columns, turned))
+    data_button(DATA[name], lambda: found.table(**said), name, f"{about}|{said}")
+
+
+def how_to_read(comparison: Comparison) -> str:
+    """What shades, brackets and signs in a table mean, where they can occur."""
+    shades = (
+        say(
+            "Green is the best place of its column, orange the last; in brackets the rank. Numbers "
+            "that look equal share it."
+        )
+        if wide(comparison)
+        else say(
+            "Green is the best place of its row, orange the last; in brackets the rank. Numbers "
+            "that look equal share it."
+        )
+    )
+    if not comparison.has_bands:
+        return shades
+    grey = say(
+        "Grey and ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
+    )
+    return f"{shades} {grey}"

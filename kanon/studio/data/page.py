@@ -1,0 +1,454 @@
+"""What is in this table, and how exposed is it? Load a table, say what its columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.charts.exposure import (
+    class_size_chart,
+    class_size_table,
+    singling_out_chart,
+    singling_out_table,
+)
+from kanon.schema import Role
+from kanon.settings import settings
+from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
+from kanon.studio.data.person_column import person_choice
+from kanon.studio.data.singling_out_panel import show_singling
+from kanon.studio.data.table_location import place_tab, table_tabs
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.choices import BUILDERS, Choice
+from kanon.studio.session.exposure import exposed
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import (
+    adult_work,
+    reread,
+    sample_work,
+    settings_shown,
+    uploaded_work,
+)
+from kanon.studio.session.text import in_badge, plain, spoken
+from kanon.studio.session.work import (
+    Work,
+    incomplete_records,
+    with_builder,
+    with_missing,
+    with_role,
+)
+from kanon.studio.shell.frame import head
+from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+from kanon.studio.widgets.numbers import of_table
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.preview import by_role, preview_rows
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.remarks import remarked_table
+from kanon.studio.widgets.tree_edits import summary
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["page"]
+
+BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
+    Role.IDENTIFIER: ("red", ":material/badge:"),
+    Role.QUASI_IDENTIFIER: ("orange", ":material/fingerprint:"),
+    Role.SENSITIVE: ("violet", ":material/lock:"),
+    Role.INSENSITIVE: ("gray", ":material/remove:"),
+}
+COLUMNS_AT_ONCE = 30
+SEPARATOR_NAMES = {
+    ",": say("comma ,"),
+    ";": say("semicolon ;"),
+    "\t": say("tab"),
+    "|": say("bar |"),
+}
+
+
+def next_version() -> int:
+    """The version of the next table: a worker may have opened one since the page was drawn."""
+    return state.work().version + 1
+
+
+def replaced(version: int) -> bool:
+    """Whether the table that the page shows is not the one that is worked on any more."""
+    return state.work().version != version
+
+
+# --- choose a table -------------------------------------------------------------------------
+def take_upload(version: int) -> None:
+    """Work on the file that was just uploaded; if it is no table, keep the old one."""
+    file = state.typed(f"upload-{version}")
+    if file is not None:
+        state.attempt(lambda: uploaded_work(file.getvalue(), file.name, next_version()))
+
+
+def take_sample(name: str) -> None:
+    """Work on a sample."""
+    state.attempt(lambda: sample_work(name, next_version()))
+
+
+def table_choice(work: Work) -> None:
+    """The ways to a table, a tab each."""
+    version = work.version
+    ways, way = table_tabs(work)
+    upload, samples, adult, *places = st.tabs(ways, default=way)
+    with upload:
+        upload_field(
+            say(
+                "CSV, TSV, Parquet, Feather or XLSX, up to {megabytes} MB. It stays in the memory "
+                "of the machine that runs kanon.",
+                megabytes=thin(settings().upload_megabytes),
+            ),
+            key=f"upload-{version}",
+            on_change=take_upload,
+            args=(version,),
+        )
+    with samples:
+        for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
+            column.button(
+                say_of(sample.title),
+                key=f"sample-{sample.name}",
+                type="primary" if work.origin == sample.name else "secondary",
+                on_click=take_sample,
+                args=(sample.name,),
+                width="stretch",
+            )
+            column.caption(say_of(sample.about))
+    with adult:
+        st.markdown(
+            say(
+                "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the "
+                "UCI repository only when you ask for it, checked by its hash, and not kept on "
+                "disk.\n\n"
+                "{attribution} Licence: {licence}.",
+                attribution=ADULT_ATTRIBUTION,
+                licence=ADULT_LICENCE,
+            )
+        )
+        if st.button(say("Download Adult"), icon=":material/cloud_download:"):
+            with st.spinner(say("Downloading from the UCI repository")):
+                state.attempt(lambda: adult_work(next_version()))
+            st.rerun()
+    for tab in places:
+        with tab:
+            place_tab(work)
+
+
+# --- how it was read ------------------------------------------------------------------------
+def take_reading(version: int, field: str, key: str) -> None:
+    """Read the same file again with one setting changed; the others are as asked for, or found."""
+    if replaced(version):
+        return
+    value: Any = state.typed(key)
+    value = tuple(value) if isinstance(value, list) else value or None
+    changed: dict[str, Any] = {field: value}
+    state.change(asked=replace(state.work().asked, **changed))
+    runner.read_table_again()
+    state.attempt(lambda: reread(state.work()))
+
+
+def take_missing(version: int) -> None:
+    """Say what happens to records that lack a quasi-identifier."""
+    if not replaced(version):
+        state.attempt(lambda: with_missing(state.work(), state.typed(f"missing-{version}")))
+
+
+def how_read(work: Work) -> None:
+    """How the file was read, and what of it can be read otherwise."""
+    with st.expander(say("How it was read"), icon=":material/description:"):
+        for sentence in work.file.found:
+            st.markdown(plain(sentence))
+        if work.can_be_reread:
+            reading_fields(work.version, settings_shown(work))
+        if work.doing == "reading":
+            progress()
+            cancel_button("cancel-reading")
+
+
+def reading_fields(version: int, shown: ReadSettings) -> None:
+    """The settings that the file is read with."""
+    columns = st.columns(3)
+    if shown.separator is not None:
+        known = list(dict.fromkeys([*SEPARATORS, shown.separator]))
+        columns[0].selectbox(
+            say("Separator"),
+            known,
+            key=state.seeded(f"separator-{version}", shown.separator),
+            format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
+            on_change=take_reading,
+            args=(version, "separator", f"separator-{version}"),
+        )
+        columns[1].text_input(
+            say("Encoding"),
+            key=state.seeded(f"encoding-{version}", shown.encoding),
+            on_change=take_reading,
+            args=(version, "encoding", f"encoding-{version}"),
+            help=say("Such as utf-8, latin-1, cp1252 or utf-16."),
+        )
+    columns[2].multiselect(
+        say("Cells that count as missing"),
+        list(dict.fromkeys([*KNOWN_MARKERS, *(shown.missing_markers or ())])),
+        key=state.seeded(f"markers-{version}", list(shown.missing_markers or ())),
+        format_func=lambda marker: marker or say("(blank)"),
+        accept_new_options=True,
+        on_change=take_reading,
+        args=(version, "missing_markers", f"markers-{version}"),
+    )
+
+
+def missing_choice(work: Work, incomplete: int) -> None:
+    """What happens to records that lack a quasi-identifier."""
+    version = work.version
+    st.radio(
+        say_counted(
+            incomplete,
+            "{count} record with a quasi-identifier missing: what happens to them?",
+            "{count} records with a quasi-identifier missing: what happens to them?",
+        ),
+        ["drop-records", "as-value"],
+        key=state.seeded(f"missing-{version}", work.missing),
+        format_func={
+            "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
+            "as-value": say("Keep them: missing counts as a value of its own"),
+        }.get,
+        horizontal=True,
+        on_change=take_missing,
+        args=(version,),
+    )
+
+
+# --- the table ------------------------------------------------------------------------------
+def table_preview(work: Work) -> None:
+    """The first records, tinted by role."""
+    version = work.version
+    st.subheader(
+        say(
+            "{records}, {columns}",
+            records=records_said(work.table.n_records),
+            columns=say_counted(len(work.roles), "{count} column", "{count} columns"),
+        )
+    )
+    st.dataframe(
+        state.remembered(
+            "by-role",
+            (work.digest, version, tuple(work.roles.items())),
+            lambda: by_role(work.table, work.roles),
+        ),
+        height=420,
+        column_config={
+            name: st.column_config.Column(f"{name} · {role.value}")
+            for name, role in work.roles.items()
+        },
+        hide_index=True,
+        key="table",
+    )
+    st.caption(
+        say(
+            "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
+            "violet sensitive, grey insensitive.",
+            records=thin(preview_rows(work.table.n_records, len(work.roles))),
+        )
+    )
+
+
+# --- roles and hierarchies ------------------------------------------------------------------
+def take_role(version: int, name: str, key: str) -> None:
+    """Give a column another role."""
+    if not replaced(version):
+        state.attempt(lambda: with_role(state.work(), name, Role(state.typed(key))))
+
+
+def take_choice(version: int, name: str, prefix: str) -> None:
+    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
+    if replaced(version):
+        return
+    entered = typed_fields(prefix)
+    file = state.typed(f"{prefix}-file")
+    if file is not None:
+        entered |= {"content": file.getvalue(), "name": file.name}
+    now = state.work()
+    state.attempt(lambda: with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
+
+
+def parameters(version: int, name: str, choice: Choice, prefix: str) -> None:
+    """The controls of a builder, and what came of it."""
+    builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
+    if choice.builder == "file":
+        label = (
+            say("Another file for {column}", column=plain(name))
+            if choice.tree
+            else say("Choose a file for {column}", column=plain(name))
+        )
+        with st.popover(label, icon=":material/upload:", type="tertiary"):
+            upload_field(
+                say("CSV with lines leaf;level 1;…;* or JSON with nodes"),
+                "hierarchies_megabytes",
+                key=f"{prefix}-file",
+                on_change=take_choice,
+                args=(version, name, prefix),
+            )
+    if choice.hint:
+        st.caption(plain(choice.hint))
+    if choice.problem:
+        st.error(plain(choice.problem), icon=":material/error:")
+
+
+def facts(choice: Choice) -> str:
+    """What a hierarchy looks like."""
+    if choice.tree is None:
+        return ""
+    origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
+    return " ".join([f"{origin}{summary(choice)}.", *choice.notes])
+
+
+def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
+    """The columns whose roles are shown, with their places: of many, a part."""
+    version = work.version
+    listed = list(enumerate(work.roles.items()))
+    if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
+        starts = range(0, len(listed), COLUMNS_AT_ONCE)
+        start = st.selectbox(
+            say("Columns shown"),
+            starts,
+            format_func=lambda first: say(
+                "{first} to {last}",
+                first=first + 1,
+                last=min(first + COLUMNS_AT_ONCE, len(work.roles)),
+            ),
+            key=f"columns-{version}",
+        )
+        listed = listed[start : start + COLUMNS_AT_ONCE]
+    return listed
+
+
+def column_row(work: Work, position: int, name: str, role: Role) -> None:
+    """One column: its role, and of a quasi-identifier how it may be blurred."""
+    version = work.version
+    badge, roles, builder, rest, draw = st.columns([4, 5, 4, 7, 2], vertical_alignment="center")
+    colour, icon = BADGES[role]
+    badge.badge(in_badge(name), color=colour, icon=icon)
+    key = f"role-{version}-{position}"
+    roles.selectbox(
+        say("Role of {column}", column=spoken(name)),
+        [role.value for role in Role],
+        key=state.seeded(key, role.value),
+        format_func=say_of,
+        label_visibility="collapsed",
+        on_change=take_role,
+        args=(version, name, key),
+    )
+    why = work.reasons[name]
+    if role is not Role.QUASI_IDENTIFIER:
+        rest.caption(plain(why))
+        return
+    prefix = f"hierarchy-{version}-{position}"
+    hierarchy_choice(work, name, prefix, builder, rest, why)
+    if draw.button(
+        say("Edit"),
+        key=f"{prefix}-draw",
+        icon=":material/account_tree:",
+        type="tertiary",
+        help=say(
+            "Look at the hierarchy of {column} and change it on the page Hierarchies.",
+            column=plain(name),
+        ),
+    ):
+        state.change(column=name)
+        st.switch_page("pages/hierarchies.py")
+
+
+def hierarchy_choice(
+    work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
+) -> None:
+    """How a column may be blurred, and what came of it."""
+    version = work.version
+    choice = work.choices[name]
+    builder.selectbox(
+        say("Hierarchy of {column}", column=spoken(name)),
+        list(BUILDERS),
+        key=state.seeded(f"{prefix}-builder", choice.builder),
+        format_func=lambda one: say_of(BUILDERS[one].title),
+        label_visibility="collapsed",
+        on_change=take_choice,
+        args=(version, name, prefix),
+    )
+    with rest:
+        st.caption(plain(f"{facts(choice)} {why}"))
+        parameters(version, name, choice, prefix)
+
+
+def roles_and_hierarchies(work: Work) -> None:
+    """What each column is, and how it may be blurred."""
+    st.subheader(say("What each column is to the people in it, and how it may be blurred"))
+    remarked_table(work)
+    show_singling(work)
+    for position, (name, role) in columns_shown(work):
+        column_row(work, position, name, role)
+
+
+# --- how exposed it is ----------------------------------------------------------------------
+def exposure(work: Work, incomplete: int) -> None:
+    """How exposed the records are, or what there is to do to see it."""
+    if not work.quasi_identifiers:
+        st.subheader(say("How exposed it is"))
+        st.info(
+            say("Choose at least one quasi-identifier below to see how exposed the records are.")
+        )
+    elif incomplete == work.table.n_records and work.missing == "drop-records":
+        st.subheader(say("How exposed it is"))
+        st.info(
+            say(
+                "Every record lacks a quasi-identifier, so dropping those records leaves none. "
+                "Keep them with missing as a value, or choose other roles."
+            )
+        )
+    else:
+        with st.spinner(say("Counting how exposed the records are")):
+            seen = state.remembered(
+                "exposed",
+                (
+                    work.digest,
+                    work.version,
+                    tuple(work.quasi_identifiers),
+                    work.missing,
+                    work.person,
+                ),
+                lambda: exposed(work),
+            )
+        numbers = of_table(seen)
+        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+            place.metric(number.label, number.value, help=number.help)
+        about = f"{work.quasi_identifiers}{work.missing}"
+        sizes = seen.exposure.sizes
+        picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
+        if seen.unique_without:
+            falls = singling_out_table(seen.unique_without, seen.exposure.unique_records)
+            picture(singling_out_chart(falls), lambda: falls, "singling-out", about)
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What is in this table, and how exposed is it?"))
+    table_choice(work)
+    how_read(work)
+    incomplete = incomplete_records(work)
+    if incomplete:
+        missing_choice(work, incomplete)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        table_preview(work)
+    roles_and_hierarchies(work)
+    person_choice(work)
+    st.page_link(
+        "pages/anonymise.py", label=say("Anonymise this table"), icon=":material/arrow_forward:"
+    )
+    with right:  # last, as to count a large table may take some seconds
+        exposure(work, incomplete)

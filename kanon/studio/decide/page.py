@@ -1,0 +1,48 @@
+"""Which settings for this purpose? What the release is for, and whether it has what that asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
+from kanon.studio.session import state
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head, unready
+
+__all__ = ["page"]
+
+PARTS = {
+    "purpose": (say("1 What is it for?"), purpose_panel.show),
+    "settings": (say("2 Which settings?"), advice_panel.show),
+    "reverse": (say("3 The other way round"), greatest_k_panel.show),
+    "study": (say("4 Which strategy in general?"), simulated_panel.show),
+}
+"""The parts by their names in :class:`kanon.studio.decide.state.DecideView`: title, and what draws
+it from what the session works on."""
+
+
+def choose_part(work: Work) -> None:
+    """Which part of the page is open."""
+    st.segmented_control(
+        say("Look at"),
+        list(PARTS),
+        key=state.seeded("decide-part", work.deciding.part),
+        format_func=lambda name: PARTS[name][0],
+        on_change=lambda: state.change(
+            deciding=replace(
+                state.work().deciding, part=state.typed("decide-part") or work.deciding.part
+            )
+        ),
+        label_visibility="collapsed",
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("Which settings for this purpose?"), aloud=True)
+    unready(work)
+    choose_part(work)
+    PARTS[work.deciding.part][1](work)

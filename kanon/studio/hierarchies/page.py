@@ -1,0 +1,400 @@
+"""How may each value be blurred? Draw a hierarchy, edit it as a table, build it, load it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.base.sentences import records_said
+from kanon.charts.what_if import what_if_chart
+from kanon.errors import listing
+from kanon.experiments.comparison import before_and_after
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.tables import level_table
+from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
+from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
+from kanon.studio.hierarchies.table_draft import table_editor
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.choices import Choice
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work, usable_metrics
+from kanon.studio.shell.frame import head, metric_titles
+from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.how import how_hierarchies
+from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.standings import titles_of
+from kanon.studio.widgets.tree import tree_editor
+
+__all__ = ["page"]
+
+VIEWS = {
+    "tree": say(":material/account_tree: Tree"),
+    "levels": say(":material/view_column: Levels"),
+    "edges": say(":material/table_rows: Edges"),
+}
+
+
+# --- which column -----------------------------------------------------------------------------
+def columns_row(work: Work, column: str) -> None:
+    """One chip per quasi-identifier; those without a usable hierarchy say so."""
+    st.pills(
+        say("Quasi-identifier"),
+        work.quasi_identifiers,
+        key=state.seeded(f"tree-column-{work.version}", column),
+        format_func=lambda name: (
+            ("" if work.choices[name].plan else ":material/error: ") + plain(shortened(name))
+        ),
+        on_change=take_column,
+        args=(f"tree-column-{work.version}",),
+        label_visibility="collapsed",
+    )
+
+
+def take_column(key: str) -> None:
+    """Look at another column; the chip that is chosen already stays chosen."""
+    chosen = state.typed(key)
+    if chosen is not None:
+        state.change(column=chosen)
+
+
+# --- coverage ---------------------------------------------------------------------------------
+def coverage_strip(work: Work, column: str, choice: Choice) -> None:
+    """The values without a place and the leaves without a record, each mended in a click."""
+    tree = choice.tree
+    if tree is None:
+        said = choice.problem or choice.hint or say("It has no hierarchy yet.")
+        st.error(plain(said), icon=":material/error:")
+        return
+    counts = choice.lacking or choice.counts
+    values = say_counted(len(counts), "{count} value", "{count} values")
+    records = records_said(sum(counts.values()))
+    if choice.lacking:
+        groups = tree.labels[tree.n_leaves :][::-1]  # the root first
+        with st.container(border=True):
+            st.markdown(
+                say(
+                    ":red[:material/error: **{values} of {records} without a place:** {listed}.] "
+                    "This hierarchy cannot be used before they have one.",
+                    values=values,
+                    records=records,
+                    listed=plain(said_values(choice.lacking)),
+                )
+            )
+            if not groups:
+                st.caption(say("It has no group to add them under: build or load another one."))
+                return
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
+                st.selectbox(
+                    say("Add under"),
+                    groups,
+                    format_func=lambda name: shortened(name, 60),
+                    key=key,
+                    width=320,
+                )
+                st.button(
+                    say_counted(len(choice.lacking), "Add {count} value", "Add {count} values"),
+                    type="primary",
+                    icon=":material/add:",
+                    key="tree-add",
+                    on_click=add_values,
+                    args=(column, key),
+                )
+    else:
+        st.markdown(
+            say(
+                ":material/check_circle: Every value has a place: {values} of {records}. {tree}.",
+                values=values,
+                records=records,
+                tree=plain(tree_edits.summary(choice)),
+            )
+        )
+    for note in choice.notes:
+        st.caption(plain(note))
+    if choice.unused:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(plain(said_unused(choice.unused)), width="content")
+            if not tree_edits.removable(choice):
+                return
+            st.button(
+                say("Remove them"),
+                type="tertiary",
+                key="tree-remove",
+                on_click=remove_unused,
+                args=(column,),
+            )
+
+
+def add_values(column: str, key: str) -> None:
+    """Add the values without a place under the group that was chosen."""
+    state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
+
+
+def remove_unused(column: str) -> None:
+    """Take away the leaves that no record has."""
+    state.attempt(lambda: tree_edits.without_unused(state.work(), column))
+
+
+# --- the drawing and its tables ---------------------------------------------------------------
+def view_row(work: Work, column: str, choice: Choice, preview: Choice | None) -> None:
+    """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        # First, so that an open one stays where it is when the others go.
+        with st.popover(say("Build"), icon=":material/construction:"):
+            build_panel(work, column)
+        with st.popover(say("Files"), icon=":material/folder_open:"):
+            files_panel(work, column, choice)
+        if preview is None:
+            st.segmented_control(
+                say("Shown as"),
+                list(VIEWS),
+                key=state.seeded("tree-view", work.view),
+                format_func=lambda name: VIEWS[name],
+                on_change=lambda: state.change(view=state.typed("tree-view") or work.view),
+                label_visibility="collapsed",
+                width="content",
+            )
+            weights_choice(work, column, choice)
+
+
+def weights_choice(work: Work, column: str, choice: Choice) -> None:
+    """Whose weights stand on the edges, and whether they become the user's own."""
+    has_weights = choice.tree is not None and choice.tree.weight is not None
+    known = [name for name in usable_metrics(work) if name != "custom"]
+    options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
+    titles = {tree_edits.DRAWN: say("yours"), **metric_titles(work)}
+    key = f"tree-shown-{work.version}"
+    st.selectbox(
+        say("Weights on the edges"),
+        options,
+        key=state.seeded(key, tree_edits.shown_now(work, choice)),
+        format_func=lambda name: (
+            say("Weights: {metric}", metric=titles[name]) if name else say("No weights")
+        ),
+        on_change=state.take,
+        args=("shown", key),
+        label_visibility="collapsed",
+        width=190,
+    )
+    if work.shown and work.shown != tree_edits.DRAWN:
+        columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
+        st.button(
+            say("Replace mine") if has_weights else say("Make them mine"),
+            key="tree-take",
+            on_click=take_weights,
+            args=(work.shown, columns),
+            help=say(
+                "Draws these weights on the edges of this hierarchy, to be changed, and on those "
+                "that have none of yours: then the metric Custom counts them. A click on one "
+                "weight does the same for this hierarchy alone."
+            ),
+        )
+    elif work.shown == tree_edits.DRAWN and has_weights:
+        st.button(
+            say("Drop mine"),
+            key="tree-drop",
+            type="tertiary",
+            on_click=take_weights,
+            args=("", [column]),
+            help=say("Takes your weights away from the edges of this hierarchy."),
+        )
+
+
+def weights_note(work: Work, choice: Choice) -> None:
+    """What is still to do before the weights that were drawn can guide a run."""
+    others = tree_edits.unweighed(work)
+    if choice.tree is None or choice.tree.weight is None or not others:
+        return
+    start = work.metric if work.metric in usable_metrics(work) else "nllm"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            say_counted(
+                len(others),
+                "The metric Custom counts your weights once every hierarchy has some; {columns} "
+                "has none yet.",
+                "The metric Custom counts your weights once every hierarchy has some; {columns} "
+                "have none yet.",
+                columns=plain(listing(others)),
+            ),
+            width="content",
+        )
+        st.button(
+            say("Give them those of {metric}", metric=plain(metric_titles(work)[start])),
+            key="tree-give",
+            type="tertiary",
+            on_click=take_weights,
+            args=(start, others),
+        )
+
+
+def take_weights(shown: str, columns: Sequence[str]) -> None:
+    """Draw weights on the edges of some columns, or take them away."""
+    if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), shown, columns)):
+        state.change(shown=tree_edits.DRAWN if shown else "")
+
+
+def tree_view(work: Work, column: str, tree: Hierarchy, choice: Choice) -> None:
+    """The tree, to be edited in place."""
+    if not tree_edits.drawable(tree):
+        st.info(
+            say(
+                "A tree of {size} is not drawn; up to {most} values are. Builders and files work "
+                "on it all the same.",
+                size=plain(tree_edits.summary(choice)),
+                most=thin(tree_edits.LARGEST_DRAWING),
+            )
+        )
+        return
+    tree_editor(
+        tree_edits.picture(work, column, choice),
+        key="tree-editor",
+        edited=lambda operation: state.put(tree_edits.edited(state.work(), operation)),
+    )
+
+
+def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
+    """One line per value, one column per level."""
+    st.caption(
+        say(
+            "A line per value: its groups from fine to coarse. A cell that repeats its left "
+            "neighbour skips that level. Cells can be pasted from a spreadsheet; nothing counts "
+            "until you apply."
+        )
+    )
+    table_editor(
+        f"levels-{column}",
+        (work.version, column, work.history(column).version),
+        lambda: level_table(tree),
+        lambda edited: take_table(lambda: tree_edits.with_levels(state.work(), column, edited)),
+    )
+
+
+def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
+    """One line per edge, with its weight."""
+    st.caption(
+        say(
+            "A line per edge; the weights are yours: give every edge one, or none. A group is made "
+            "by naming it as a parent. Nothing counts until you apply."
+        )
+    )
+    table_editor(
+        f"edges-{column}",
+        (work.version, column, work.history(column).version),
+        lambda: tree_edits.edge_texts(tree),
+        lambda edited: take_table(lambda: tree_edits.with_edges(state.work(), column, edited)),
+    )
+
+
+def take_table(make: Callable[[], Work]) -> None:
+    """Take the tree of a table; what is wrong with it is said, and the table stays."""
+    if state.attempt(make):
+        notice = say("The table is the hierarchy now; Undo brings back what was before.")
+        state.change(notice=notice)
+
+
+def preview_view(work: Work, column: str, preview: Choice) -> None:
+    """A hierarchy that is not in use yet, and its tree."""
+    preview_head(work, column, preview)
+    if preview.tree is not None and tree_edits.drawable(preview.tree):
+        data = {**tree_edits.picture(work, column, preview, editable=False), "bare": True}
+        tree_editor(data, key="tree-preview", edited=lambda operation: None)
+
+
+# --- what if ----------------------------------------------------------------------------------
+def what_if(work: Work) -> None:
+    """Compare again with the hierarchies as they are now, and show what changed."""
+    st.subheader(say("What if you anonymised with these hierarchies?"))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        first = work.comparison is None
+        st.button(
+            say("Compare with these hierarchies")
+            if first
+            else say("Compare again: before and after"),
+            icon=":material/play_arrow:",
+            key="what-if",
+            disabled=work.busy,
+            on_click=runner.compare,
+            kwargs={"what_if": True},
+        )
+        cancel_button()
+        with st.container():
+            progress()
+    if work.what_if is None:
+        st.caption(
+            say("The metrics chosen on Compare run with the hierarchies as they are.")
+            + " "
+            + (
+                say("Change something after that and compare again, to see before and after.")
+                if first
+                else say("Change something above, then compare again.")
+            )
+        )
+        return
+    before, after = (one.comparison for one in work.what_if)
+    found = before_and_after(before, after, work.k)
+    if not len(found):
+        st.info(say("The two comparisons have no metric in common; compare again."))
+        return
+    if runner.comparison_outdated(work):
+        st.caption(say("Something has changed since; compare again to see it."))
+    about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
+    picture(
+        what_if_chart(found, titles_of(after), work.metric),
+        lambda: found.reset_index(),
+        "before-and-after",
+        about,
+    )
+    st.caption(
+        say(
+            "Each percentage is of all that the hierarchies of its time could lose: the two have "
+            "different yardsticks where a tree has changed. Whatever else was changed in between, "
+            "such as roles or the algorithm, counts too."
+        )
+    )
+
+
+# --- the page ---------------------------------------------------------------------------------
+def page() -> None:
+    """Draw the page."""
+    work = head(say("How may each value be blurred?"), aloud=True)
+    column = work.looked_at
+    if column is None:
+        st.info(say("No column is a quasi-identifier yet: only those are blurred."))
+        st.page_link(
+            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+        )
+        return
+    columns_row(work, column)
+    if work.imports:
+        review(work)
+    editor(work, column, work.choices[column])
+    what_if(work)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_hierarchies())
+    with st.container(horizontal=True):
+        st.page_link("pages/metrics.py", label=say("See what it costs"), icon=":material/grid_on:")
+        st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/arrow_forward:")
+
+
+def editor(work: Work, column: str, choice: Choice) -> None:
+    """The hierarchy of a column as it is chosen to be shown, or one that is not in use yet."""
+    coverage_strip(work, column, choice)
+    preview = work.previews.get(column)
+    view_row(work, column, choice, preview)
+    if preview is not None:
+        preview_view(work, column, preview)
+        return
+    weights_note(work, choice)
+    if choice.tree is None:
+        return
+    if work.view == "tree":
+        tree_view(work, column, choice.tree, choice)
+    elif work.view == "levels":
+        levels_view(work, column, choice.tree)
+    else:
+        edges_view(work, column, choice.tree)

@@ -1,0 +1,230 @@
+"""The chosen node of the lattice: its levels, its numbers, its release, and others to choose."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from kanon.algorithms.lattice import Node
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import records_said
+from kanon.experiments.exploration import Assessed, Explored
+from kanon.run import Run, short_title
+from kanon.studio.jobs import runner
+from kanon.studio.lattice.sentences import (
+    levels_said,
+    levels_shown,
+    verdict,
+)
+from kanon.studio.lattice.subject import (
+    ROWS,
+    Ready,
+    labels_at,
+    minimal_table,
+    release_at,
+    use_node,
+    with_level,
+    with_node,
+)
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.preview import before_and_after, preview_height
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["goes_to", "minimal", "numbers", "steppers", "tables", "use"]
+
+IN_A_ROW = 6  # so many steppers
+
+
+def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
+    """The levels of the chosen node, one stepper per column; under each what the values become."""
+    st.subheader(say("The chosen node"))
+    names = explored.attributes
+    for start in range(0, len(names), IN_A_ROW):
+        places = st.columns(min(IN_A_ROW, len(names)))
+        listed = range(start, min(start + IN_A_ROW, len(names)))
+        for place, j in zip(places, listed, strict=False):
+            name, top = names[j], explored.tops[j]
+            key = f"lattice-level-{work.version}-{list(work.roles).index(name)}-{top}"
+            with place:
+                st.number_input(
+                    say("{column}, of {top}", column=plain(shortened(name, 20)), top=top),
+                    min_value=0,
+                    max_value=max(top, 1),
+                    step=1,
+                    disabled=top == 0,
+                    key=state.seeded(key, node[j]),
+                    on_change=step_to,
+                    args=(explored, name, key),
+                )
+                labels = state.remembered(
+                    f"lattice-labels-{j}",
+                    (one.settings, j, node[j]),
+                    partial(labels_at, one, j, node[j]),
+                )
+                st.caption(plain(levels_shown(labels)))
+
+
+def step_to(explored: Explored, name: str, key: str) -> None:
+    """Choose the node with another level of one column."""
+    state.put(with_level(state.work(), explored, name, int(state.typed(key))))
+
+
+def goes_to(work: Work, explored: Explored, node: Node) -> None:
+    """The nodes that stand out, to be chosen from a list."""
+    known = {}
+    if explored.least is not None:
+        known[explored.least] = say("least loss")
+    for one in explored.tied:
+        mingen = say_of(short_title("mingen"))
+        known[one] = f"{known[one]}; {mingen}" if one in known else mingen
+    for walk in explored.walks:
+        if walk.steps:
+            last, search = walk.steps[-1], say_of(short_title(walk.algorithm))
+            title = say("end of {search}", search=search)
+            if last.suppressed > explored.limit:
+                title = say(
+                    "end of {search}, which suppresses {records}",
+                    search=search,
+                    records=thin(last.suppressed),
+                )
+            end = last.node
+            known[end] = f"{known[end]}; {title}" if end in known else title
+    found = explored.assessed
+    loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
+    least = say("minimal")
+    for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
+        known[one] = f"{known[one]}; {least}" if one in known else least
+    if not known:
+        return
+    key = f"lattice-go-{work.version}"
+    st.selectbox(
+        say("Or take one that stands out"),
+        list(known),
+        index=None,
+        placeholder=say("Choose a node"),
+        key=state.seeded(key, node if node in known else None),
+        format_func=lambda one: (
+            f"{known[one]}: {levels_said(explored, one)}"
+            + (f" ({percent(loss[one])})" if one in loss else "")
+        ),
+        on_change=lambda: state.put(with_node(state.work(), explored, state.typed(key))),
+    )
+
+
+def numbers(explored: Explored, found: Assessed, node: Node) -> None:
+    """What the chosen node amounts to."""
+    place = found.places[node]
+    gone, n = int(found.suppressed[place]), explored.n_records
+    loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
+    told = (
+        (say("k reached ↑ better"), thin(int(found.reached[place])),
+         say("The size of the smallest class, once at most the allowed records are suppressed.")),
+        (say("Classes ↑ better"), thin(int(found.classes[place])),
+         say("Groups of records that look the same and satisfy what is required.")),
+        (say("Suppressed ↓ better"), f"{thin(gone)} ({percent(100 * gone / n)})",
+         say("Records in classes that do not satisfy: they would leave the release.")),
+        (say("Loss ↓ better"), loss,
+         say("{loss} of all that could be lost is lost, as the metric counts; suppressed records "
+             "lose everything.", loss=loss)),
+        (say("Height"), say("{part} of {whole}", part=sum(node), whole=highest),
+         say("All columns together rise by {height} of {highest} levels.",
+             height=sum(node), highest=highest)),
+    )  # fmt: skip
+    for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
+        where.metric(label, value, help=said)
+
+
+def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+    """Release the chosen node."""
+    satisfies = bool(found.satisfying[found.places[node]])
+    whole = len(explored.attributes) == len(work.quasi_identifiers)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            say("Use this one"),
+            type="primary",
+            icon=":material/shield:",
+            disabled=not (satisfies and whole) or work.busy,
+            on_click=used,
+            args=(explored, node),
+            key="lattice-use",
+        )
+        if explored is not one.outline:  # else it stands above
+            cancel_button()
+        said = verdict(explored, found, node)
+        if not whole:
+            said += " " + say(
+                "Take in all quasi-identifiers to use it: a release needs levels for all."
+            )
+        st.markdown(plain(said), width="content")
+        levels = dict(zip(explored.attributes, node, strict=True))
+        if work.node == levels and work.algorithm in ("levels", "mingen"):
+            st.page_link(
+                "pages/anonymise.py", label=say("See the release"), icon=":material/arrow_forward:"
+            )
+
+    if explored is not one.outline:
+        progress()
+
+
+def used(explored: Explored, node: Node) -> None:
+    """Choose the levels for the run, and start it."""
+    state.put(use_node(state.work(), explored, node))
+    runner.start()
+
+
+def tables(one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+    """The first records before and after."""
+    done, (before, after) = state.remembered(
+        "lattice-preview", (one.settings, node), lambda: previewed(one, node)
+    )
+    left, right = st.columns(2)
+    left.subheader(say("Before"))
+    left.dataframe(before, height=preview_height(done), hide_index=True, key="lattice-before")
+    right.subheader(say("At these levels"))
+    right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
+    gone = int(found.suppressed[found.places[node]])
+    first, others = records_said(len(after.data)), records_said(gone)
+    which = (
+        say(
+            "The first {records} of classes that satisfy ({others} in others).",
+            records=first,
+            others=others,
+        )
+        if gone
+        else say("The first {records}.", records=first)
+    )
+    st.caption(which + " " + say("Darker blue: the cell rose further, so it says less."))
+
+
+def previewed(one: Ready, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
+    """The release at a node, and its preview."""
+    done = release_at(one, node)
+    return done, before_and_after(done, ROWS)
+
+
+def minimal(one: Ready, explored: Explored) -> None:
+    """The minimal satisfying nodes."""
+    if not explored.minimal:
+        return
+    st.subheader(
+        say_counted(
+            len(explored.minimal),
+            "{count} minimal node, least loss first",
+            "{count} minimal nodes, least loss first",
+        )
+    )
+    table = state.remembered("lattice-minimal", one.settings, lambda: minimal_table(explored))
+    st.dataframe(
+        table,
+        height=min(38 + 35 * len(table), 320),
+        hide_index=True,
+        key="lattice-minimal",
+        column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
+    )
+    data_button(say("Minimal nodes"), lambda: table, "minimal-nodes", one.settings, kind="tertiary")

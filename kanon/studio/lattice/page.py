@@ -1,0 +1,328 @@
+"""Which columns, how far? The lattice of levels, the walks of searches, and a node to release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kanon.algorithms.lattice import Node
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.lattice import (
+    COLOURINGS,
+    DRAWN,
+    WALK_LOOKS,
+    heights_chart,
+    heights_table,
+    lattice_chart,
+    lattice_table,
+    neighbourhood_chart,
+)
+from kanon.errors import KanonError
+from kanon.experiments.exploration import Assessed, Explored
+from kanon.run import short_title
+from kanon.studio.jobs import runner
+from kanon.studio.lattice.node_panel import goes_to, minimal, numbers, steppers, tables, use
+from kanon.studio.lattice.sentences import (
+    how_lattice,
+    size_said,
+    step_said,
+)
+from kanon.studio.lattice.subject import (
+    Ready,
+    around,
+    at_once,
+    chosen_node,
+    drawn_whole,
+    explored_now,
+    known_lattice,
+    lattice_columns,
+    levels_in,
+    ready,
+    small,
+    taken_in,
+    usable_columns,
+    with_node,
+)
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.algorithm_options import suppression_field
+from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["page"]
+
+
+def take_view(**fields: Any) -> None:
+    """Change what is shown."""
+    work = state.work()
+    state.change(lattice=replace(work.lattice, **fields))
+
+
+def choices(work: Work) -> None:
+    """Which columns; what may be suppressed, what the colour says, whose walks."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            say("Columns"),
+            width=80,
+            help=say(
+                "The lattice of these quasi-identifiers alone, as if the others were none. What "
+                "fails here fails with more columns too; what satisfies here may fail with more."
+            ),
+        )
+        key = f"lattice-columns-{work.version}"
+        st.pills(
+            say("Quasi-identifiers in the lattice"),
+            usable_columns(work),
+            selection_mode="multi",
+            label_visibility="collapsed",
+            key=state.seeded(key, list(lattice_columns(work))),
+            format_func=lambda name: plain(shortened(name)),
+            on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
+        )
+    left, middle, right = st.columns([20, 38, 42])
+    with left:
+        suppression_field(
+            work,
+            "lattice-suppression",
+            say("none"),
+            say(
+                "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
+                "as published."
+            ),
+        )
+    middle.segmented_control(
+        say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
+        list(COLOURINGS),
+        key=state.seeded("lattice-colour", work.lattice.colouring),
+        format_func=lambda name: say_of(COLOURINGS[name]),
+        on_change=lambda: take_view(
+            colouring=state.typed("lattice-colour") or work.lattice.colouring
+        ),
+        help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
+    )
+    right.pills(
+        say("Walks of searches"),
+        list(WALK_LOOKS),
+        selection_mode="multi",
+        key=state.seeded("lattice-walks", list(work.lattice.walks)),
+        format_func=lambda name: say_of(short_title(name)),
+        on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
+        help=say("Which nodes a search moved through, in its order; a number at each step."),
+    )
+
+
+def partly(work: Work, explored: Explored) -> None:
+    """That some quasi-identifiers are left out, with the one click that takes them in."""
+    columns, usable = lattice_columns(work), usable_columns(work)
+    if len(columns) == len(usable):
+        return
+    amounts = {"shown": len(columns), "all": len(usable), "most": thin(DRAWN)}
+    said = (
+        say("Shown are {shown} of {all} quasi-identifiers.", **amounts)
+        if work.lattice.columns
+        else say(
+            "Shown are {shown} of {all} quasi-identifiers, so that at most {most} nodes are drawn.",
+            **amounts,
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said + " " + say("A release needs levels for all."), width="content")
+        st.button(
+            say("Take in all"),
+            type="tertiary",
+            icon=":material/select_all:",
+            on_click=lambda: state.put(taken_in(state.work(), explored)),
+            key="lattice-all",
+        )
+
+
+def looked_at(work: Work, one: Ready) -> Explored:
+    """The lattice, as far as it was looked at; what has to be done if it was not."""
+    if at_once(one):
+        return state.remembered("lattice", one.settings, lambda: explored_now(one))
+    explored = known_lattice(work, one)
+    if explored is not None:
+        return explored
+    if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
+        runner.explore_lattice(one)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            say("Explore this lattice"),
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=state.work().busy,
+            on_click=runner.explore_lattice,
+            args=(one,),
+            key="lattice-explore",
+        )
+        cancel_button()
+        size = say_counted(one.outline.size, "{count} node", "{count} nodes")
+        st.caption(
+            say("Counts the classes at all {nodes}.", nodes=size)
+            if small(one)
+            else say(
+                "{nodes}: too many to count each. The walks of Datafly and Improved greedy are "
+                "found, and what lies around a node.",
+                nodes=size,
+            ),
+            width="content",
+        )
+    progress()
+    return one.outline
+
+
+def picture(work: Work, one: Ready, explored: Explored, node: Node) -> None:
+    """The lattice; a click on a node chooses it."""
+    view = work.lattice
+    walks = tuple(name for name in view.walks if explored.walk(name).steps)
+    drawable = explored.complete and explored.size <= DRAWN
+    # What a figure holds decides what it is called in the browser: a click on an older one is gone.
+    key = (one.settings, view, node, explored.complete, walks)
+    if drawable:
+        figure = state.remembered(
+            "lattice-figure", key,
+            lambda: lattice_chart(explored, view.colouring, walks, view.step, node),
+        )  # fmt: skip
+        clickable("lattice-picture", figure, explored)
+    else:
+        figure = state.remembered(
+            "lattice-figure", key, lambda: heights_chart(explored, walks, view.step, node)
+        )
+        chart(figure, "lattice-picture")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(plain(size_said(one)), width="content")
+        looked = explored is not one.outline
+        about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
+        data_button(
+            say("Data"),
+            lambda: lattice_table(explored) if drawable else heights_table(explored),
+            "lattice",
+            about,
+            kind="tertiary",
+        )
+        if not drawable and len(explored.assessed.nodes):
+            data_button(
+                say("Counted nodes"),
+                lambda: lattice_table(explored),
+                "nodes",
+                about,
+                kind="tertiary",
+            )
+
+
+def clickable(key: str, figure: go.Figure, explored: Explored) -> None:
+    """A chart whose nodes can be chosen by a click; each carries its levels."""
+
+    def clicked() -> None:
+        points = (state.typed(key) or {}).get("selection", {}).get("points", [])
+        if points:  # none: something was deselected
+            state.put(with_node(state.work(), explored, levels_in(points[0].get("customdata"))))
+
+    chart(figure, key, on_select=clicked, selection_mode="points")
+
+
+def walks(work: Work, explored: Explored) -> None:
+    """Up to which step the walks are drawn, and what happened there."""
+    view = work.lattice
+    told = [
+        said
+        for walk in explored.walks
+        if walk.algorithm in view.walks and (said := step_said(explored, walk, view.step))
+    ]
+    if not told:
+        return
+    left, right = st.columns([1, 3])
+    last = max((walk.last for walk in explored.walks if walk.steps), default=0)
+    if last > 0:
+        key = f"lattice-step-{last}"
+        left.slider(
+            say("Walks up to step"),
+            0,
+            last,
+            key=state.seeded(key, last if view.step is None else min(view.step, last)),
+            on_change=lambda: take_view(
+                step=None if state.typed(key) == last else state.typed(key)
+            ),
+        )
+    right.markdown("\n".join(f"- {plain(said)}" for said in told))
+
+
+def explored_with_note(work: Work) -> tuple[Ready, Explored] | None:
+    """The lattice as far as it was looked at, under what it leaves out; None if there is none."""
+    try:
+        one = ready(work, state.remembered)
+        above = st.container()
+        explored = looked_at(work, one)
+        with above:
+            partly(work, explored)
+    except KanonError as error:
+        st.warning(plain(error.sentence), icon=":material/error:")
+        if work.suppression and work.models:
+            st.button(
+                say("Suppress nothing"),
+                on_click=state.change,
+                kwargs={"suppression": 0.0},
+                key="none",
+            )
+        return None
+    return one, explored
+
+
+def around_node(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+    """What lies around the chosen node, where the whole lattice is not drawn."""
+    clickable(
+        "lattice-neighbourhood",
+        neighbourhood_chart(explored, found, node, work.lattice.colouring),
+        explored,
+    )
+    data_button(
+        say("Data of the neighbourhood"),
+        lambda: lattice_table(explored, found),
+        "neighbourhood",
+        f"{one.settings}|{node}",
+        kind="tertiary",
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("Which columns, how far?"))
+    unready(work)
+    if not usable_columns(work):
+        st.info(
+            say("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
+        )
+        st.page_link(
+            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+        )
+        return
+    choices(work)
+    seen = explored_with_note(work)
+    if seen is None:
+        return
+    one, explored = seen
+    work = state.work()
+    node = chosen_node(work, explored)
+    picture(work, one, explored, node)
+    walks(work, explored)
+    found = state.remembered(
+        "lattice-around",
+        (one.settings, explored.complete, node),
+        lambda: around(one, explored, node),
+    )
+    steppers(work, one, explored, node)
+    goes_to(work, explored, node)
+    numbers(explored, found, node)
+    use(work, one, explored, found, node)
+    if not (explored.complete and explored.size <= DRAWN):
+        around_node(work, one, explored, found, node)
+    tables(one, explored, found, node)
+    minimal(one, explored)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_lattice(one, explored))

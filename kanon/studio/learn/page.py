@@ -1,0 +1,55 @@
+"""How does it work? Every algorithm step by step, attacks played out, exercises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.learn.attacks_panel import show_attacks
+from kanon.studio.learn.exercises_panel import show_exercises
+from kanon.studio.learn.large_type import LARGE
+from kanon.studio.learn.steps_panel import show_steps
+from kanon.studio.session import state
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head
+
+__all__ = ["page"]
+
+PARTS = {"steps": say("Step by step"), "attacks": say("Attacks"), "exercises": say("Exercises")}
+SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
+
+
+def change(**parts: Any) -> None:
+    """Change what the page shows."""
+    state.change(lessons=replace(state.work().lessons, **parts))
+
+
+def choices(work: Work) -> None:
+    """Which part of the page is open, and how large its type is."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            say("Look at"),
+            list(PARTS),
+            key=state.seeded("learn-part", work.lessons.part),
+            format_func=lambda name: PARTS[name],
+            on_change=lambda: change(part=state.typed("learn-part") or work.lessons.part),
+            label_visibility="collapsed",
+        )
+        st.toggle(
+            say("Large type"),
+            key=state.seeded("learn-large", work.lessons.large),
+            on_change=lambda: change(large=state.typed("learn-large")),
+            help=say("For a projector: text and pictures are large enough for the last row."),
+        )
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("How does it work, step by step?"))
+    choices(work)
+    if work.lessons.large:
+        st.html(LARGE)
+    SHOW[work.lessons.part](work)

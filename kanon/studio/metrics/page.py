@@ -1,0 +1,278 @@
+"""What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted, say_of
+from kanon.hierarchy import Hierarchy
+from kanon.matrices import LARGEST_MATRIX
+from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
+from kanon.studio.metrics.composed_metrics import (
+    equal_metrics,
+    of_phases,
+    with_attribute_weight,
+    with_composed,
+    without_composed,
+)
+from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
+from kanon.studio.metrics.matrix import matrix_with_cells
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import MatrixView, Work, metric_called, usable_metrics
+from kanon.studio.shell.frame import head, metric_titles, unready
+from kanon.studio.widgets.how import formula, how_metric
+from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.tree import tree_editor
+from kanon.studio.widgets.tree_edits import drawable
+
+__all__ = ["page"]
+
+MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
+MULTIPLIER_NAMES = {
+    "none": say("1 for every attribute"),
+    "w1": say("w1: tall hierarchies weigh less"),
+    "w2": say("w2: flat hierarchies weigh more"),
+}
+
+
+def take_view(**fields: Any) -> None:
+    """Change how the matrices are shown."""
+    state.change(matrix=replace(state.work().matrix, **fields))
+
+
+def choices(work: Work, column: str, view: MatrixView) -> None:
+    """Which column, how many metrics, which."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        key = f"costs-column-{work.version}"
+        st.selectbox(
+            say("Quasi-identifier"),
+            list(work.trees),
+            key=state.seeded(key, column),
+            format_func=shortened,
+            on_change=state.take,
+            args=("column", key),
+            label_visibility="collapsed",
+            width=190,
+        )
+        st.segmented_control(
+            say("Show"),
+            list(MODES),
+            key=state.seeded("costs-mode", view.mode),
+            format_func=lambda name: MODES[name],
+            on_change=lambda: take_view(mode=state.typed("costs-mode") or view.mode),
+            label_visibility="collapsed",
+            width="content",
+        )
+        titles, usable = metric_titles(work), usable_metrics(work)
+        wanted = [("first", say("Metric"), view.first)]
+        if view.mode != "one":
+            wanted = [
+                ("first", say("First metric"), view.first),
+                ("second", say("Second metric"), view.second),
+            ]
+        for field, label, chosen in wanted:
+            key = f"costs-{field}"
+            st.selectbox(
+                label,
+                usable,
+                key=state.seeded(key, chosen),
+                format_func=lambda name: titles[name],
+                on_change=lambda field=field, key=key: take_view(**{field: state.typed(key)}),
+                label_visibility="collapsed",
+                width=150,
+            )
+        if view.mode != "one":
+            st.toggle(
+                say("As shares"),
+                key=state.seeded("costs-share", view.share),
+                on_change=lambda: take_view(share=bool(state.typed("costs-share"))),
+                help=say(
+                    "Each cost divided by what it costs to lose a value completely: metrics in "
+                    "different units become comparable."
+                ),
+            )
+
+
+def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None:
+    """For a large hierarchy: which group the matrix shows."""
+    if tree.n_nodes <= LARGEST_MATRIX:
+        return
+    groups = drillable(tree)
+    key = f"costs-focus-{work.version}-{column}"
+    st.selectbox(
+        say(
+            "{nodes} are more than {most}, so groups stand for their values. Look into",
+            nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
+            most=LARGEST_MATRIX,
+        ),
+        groups,
+        key=state.seeded(key, view.focus if view.focus in groups else groups[0]),
+        format_func=lambda name: shortened(name, 60),
+        on_change=lambda: take_view(focus=state.typed(key)),
+        width=420,
+    )
+
+
+def cell_choice(work: Work, costs: Costs) -> None:
+    """The cell that is looked at, by two lists: the same as a click, without a pointer."""
+    row, column = costs.cell
+    labels = costs.labels
+    places = range(len(labels))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for end, label, place in ((0, say("From"), row), (1, say("to"), column)):
+            key = f"costs-cell-{end}-{work.version}"
+            st.selectbox(
+                label,
+                places,
+                key=state.seeded(key, place),
+                format_func=lambda place: shortened(labels[place], 60),
+                on_change=take_end,
+                args=(key, end, costs),
+            )
+    for sentence in costs.sentences():
+        st.markdown(plain(sentence))
+
+
+def take_end(key: str, end: int, costs: Costs) -> None:
+    """Look at the cell with another row or column."""
+    row, column = costs.cell
+    chosen = state.typed(key)
+    if end == 0:
+        pick(chosen, column, costs.labels)
+    else:
+        pick(row, chosen, costs.labels)
+
+
+def pick(row: int, column: int, labels: Sequence[str]) -> None:
+    """Look at another cell."""
+    take_view(cell=(labels[row], labels[column]))
+
+
+def matrices(work: Work, column: str, view: MatrixView) -> None:
+    """The matrices, and the tree with the path of a cell lit up."""
+    trees = work.trees
+    tree = trees[column]
+    narrowed(work, column, tree, view)
+    key = (
+        view,
+        work.metric,
+        column,
+        tuple(work.composed.items()),
+        tuple(trees.items()),
+        work.version,
+        work.missing,
+    )
+    costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
+    figure = state.remembered("costs-figure", key, costs.figure)
+    picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
+    with picture:
+        matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
+        versions = [(name, work.history(name).version) for name in trees]
+        about = f"{view}|{column}|{versions}|{work.missing}|{work.composed}"
+        data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
+    with beside:
+        cell_choice(work, costs)
+        if drawable(tree):
+            tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
+    with st.expander(say("How it is computed")):
+        for metric in costs.metrics:
+            st.markdown(how_metric(metric, trees, column))
+
+
+def compose(work: Work) -> None:
+    """A metric of one's own from the two phases."""
+    st.subheader(say("Compose a metric"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        intermediate = st.selectbox(
+            say("What a rise counts"),
+            COMPOSED,
+            key="compose-intermediate",
+            format_func=lambda name: say_of(INTERMEDIATES[name].title),
+            width=220,
+        )
+        multiplier = st.selectbox(
+            say("times, per attribute"),
+            list(MULTIPLIERS),
+            key="compose-multiplier",
+            format_func=lambda name: MULTIPLIER_NAMES[name],
+            width=260,
+        )
+        field = f"compose-name-{len(work.composed)}"
+        st.text_input(say("Name"), key=field, width=180)
+        st.button(say("Keep it"), key="compose-keep", on_click=keep_metric, args=(field,))
+    metric = of_phases(intermediate, multiplier)
+    same = equal_metrics(work, metric)
+    said = plain(formula(metric))
+    if same:
+        said = say("{formula}, which is {metrics}.", formula=said, metrics=plain(", ".join(same)))
+    st.markdown(said)
+    for kept in work.composed:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            said = plain(formula(metric_called(work, kept)))
+            st.markdown(f"**{plain(kept)}**: {said}", width="content")
+            st.button(
+                say("Remove"),
+                key=f"compose-remove-{kept}",
+                type="tertiary",
+                on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
+            )
+
+
+def keep_metric(field: str) -> None:
+    """Keep the metric under the name that was typed; a name that will not do stays in its field."""
+    phases = (state.typed("compose-intermediate"), state.typed("compose-multiplier"))
+    state.attempt(lambda: with_composed(state.work(), state.typed(field) or "", *phases))
+
+
+def attribute_weights(work: Work) -> None:
+    """How much losing a column hurts."""
+    st.subheader(say("How much does losing a column hurt?"))
+    st.caption(
+        say(
+            "A column with 2 counts twice while partners are chosen, so that less of it is lost; 0 "
+            "means that it may go. It guides the search only: alteration is measured as before."
+        )
+    )
+    columns = work.quasi_identifiers
+    for start in range(0, len(columns), 5):
+        places = st.columns(5)
+        for place, name in zip(places, columns[start : start + 5], strict=False):
+            weight = work.attribute_weights.get(name, 1.0)
+            # The key holds the value: what cannot be taken stays in the field, to be mended.
+            key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
+            place.text_input(
+                plain(shortened(name)),
+                value=f"{weight:g}",
+                key=key,
+                on_change=take_weight,
+                args=(name, key),
+            )
+
+
+def take_weight(name: str, key: str) -> None:
+    """Count a column more or less."""
+    state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What does blurring cost?"), aloud=True)
+    if not work.trees:
+        st.info(say("No quasi-identifier has a hierarchy yet, so nothing can be blurred."))
+        st.page_link(
+            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
+        )
+        return
+    looked_at = work.looked_at
+    column = looked_at if looked_at in work.trees else next(iter(work.trees))
+    view = view_of(work)
+    unready(work)
+    choices(work, column, view)
+    matrices(work, column, view)
+    compose(work)
+    attribute_weights(work)

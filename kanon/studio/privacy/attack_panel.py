@@ -1,0 +1,174 @@
+"""A linkage attack on a person of the table: what is known, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from kanon.base.formatting import counted
+from kanon.base.language import say
+from kanon.charts.privacy import (
+    AFTER_COLOUR,
+    BEFORE_COLOUR,
+    Series,
+    distribution_chart,
+    distribution_table,
+)
+from kanon.charts.style import INK
+from kanon.classes import EquivalenceClasses
+from kanon.measures.linkage import Match, linkage, matching
+from kanon.run import Run
+from kanon.studio.privacy.attacker import (
+    about_everybody,
+    about_person,
+    baseline_of,
+    facts,
+    known_used,
+    occurring,
+    person_used,
+    somebody,
+)
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+from kanon.studio.widgets.picture import picture
+
+__all__ = ["attack", "look"]
+
+
+def attack(
+    work: Work, result: Result, done: Run, column: str | None, k: int
+) -> tuple[list[str], dict[str, str]]:
+    """A linkage attack on the user's own table."""
+    classes, released = done.prepared.classes, done.recoding.released
+    known = known_used(work.looking, classes)
+    person = state.remembered(
+        "person", (result.settings, tuple(known), tuple(work.looking.person.items())),
+        lambda: person_used(work.looking, classes, known),
+    )  # fmt: skip
+    st.subheader(say("Try to find somebody"))
+    st.caption(
+        say(
+            "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
+            "names."
+        )
+    )
+    offered = state.remembered(
+        "occurring", (result.settings, tuple(known)),
+        lambda: {name: occurring(classes, name) for name in known},
+    )  # fmt: skip
+    facts_known(work, classes, offered, person)
+    given = facts(person, known)
+    before, after = matching(classes, given, column), matching(released, given, column)
+    baseline = None
+    if column is not None:
+        baseline = baseline_of(classes.sensitive_named(column))
+    about = result.settings, column, tuple(known)
+    linked_before = state.remembered(
+        "linkage", about, lambda: linkage(classes, classes, known, column)
+    )
+    linked_after = state.remembered(
+        "linked", (*about, k), lambda: linkage(classes, released, known, column)
+    )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        for sentence in about_person(before, after, baseline, done.recoding.suppressed_records):
+            st.markdown(sentence)
+        if linked_before is not None and linked_after is not None:
+            st.markdown(
+                about_everybody(classes.n_records, known, linked_before, linked_after, baseline)
+            )
+    if column is not None and baseline is not None:
+        with right:
+            attacked(result, k, column, given, classes, before, after, baseline)
+    return known, person
+
+
+def facts_known(
+    work: Work,
+    classes: EquivalenceClasses,
+    offered: Mapping[str, Sequence[str]],
+    person: Mapping[str, str],
+) -> None:
+    """What is known, and of whom; for each fact, the values that occur."""
+    known = list(offered)
+    key = f"privacy-known-{work.version}"
+    st.multiselect(
+        say("Known"),
+        list(classes.attributes),
+        key=state.seeded(key, known),
+        placeholder=say("Nothing is known"),
+        on_change=know_of,
+        args=(person, key),
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, values in offered.items():
+            field = f"privacy-fact-{work.version}-{classes.attributes.index(name)}"
+            st.selectbox(
+                plain(name),
+                values if person[name] in values else [person[name], *values],
+                key=state.seeded(field, person[name]),
+                on_change=know,
+                args=(person, name, field),
+                width=190,
+            )
+        st.button(
+            say("Take a random record"),
+            icon=":material/casino:",
+            help=say("One that is unique by what is known, if there is one."),
+            on_click=take_random,
+            args=(classes, known),
+            key="privacy-random",
+        )
+
+
+def look(**fields: Any) -> None:
+    """Look at something else on this page."""
+    state.change(looking=replace(state.work().looking, **fields))
+
+
+def know_of(person: Mapping[str, str], key: str) -> None:
+    """Other facts about the same person."""
+    look(known=tuple(state.typed(key)), person=person)
+
+
+def know(person: Mapping[str, str], name: str, key: str) -> None:
+    """Another value of the person that is looked for."""
+    look(person={**person, name: state.typed(key)})
+
+
+def take_random(classes: EquivalenceClasses, known: Sequence[str]) -> None:
+    """Look for another person of the table."""
+    look(person=somebody(classes, known, np.random.default_rng()))
+
+
+def attacked(
+    result: Result,
+    k: int,
+    column: str,
+    given: Mapping[str, str],
+    classes: EquivalenceClasses,
+    before: Match,
+    after: Match,
+    baseline: Match,
+) -> None:
+    """How the sensitive values are spread among the records that match."""
+    sensitive = classes.sensitive_named(column)
+    series = {"table": baseline.counts, "before": before.counts, "after": after.counts}
+    table = distribution_table(sensitive.values, sensitive.numeric, series, most=12)
+    bars = [
+        Series("before", BEFORE_COLOUR, f"before: {counted(before.records, 'record')}"),
+        Series("after", AFTER_COLOUR, f"after: {counted(after.records, 'record')}"),
+    ]
+    about = "|".join([result.settings, str(k), column, *map(repr, given.items())])
+    picture(
+        distribution_chart(
+            table, Series("table", INK, "whole table"), bars,
+            "How sure is an attacker, before and after?", "Share of the matching records",
+        ),
+        lambda: table, "privacy-attack", about,
+    )  # fmt: skip

@@ -1,0 +1,302 @@
+"""What can still be found out about someone? Worst classes first, then an attack of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.charts.curves import curves_table
+from kanon.charts.privacy import (
+    AFTER_COLOUR,
+    Series,
+    distribution_chart,
+    distribution_table,
+    level_chart,
+)
+from kanon.charts.style import INK
+from kanon.measures.along import Curves, Points, levels_along
+from kanon.privacy.model import rounded
+from kanon.run import Run
+from kanon.studio.jobs import runner
+from kanon.studio.privacy.attack_panel import attack, look
+from kanon.studio.privacy.disclosure import (
+    LEVELS,
+    MOST_CLASSES,
+    THRESHOLDS,
+    class_named,
+    class_sentence,
+    levels_offered,
+    of_attribute,
+    of_risk,
+    released_label,
+    released_tuple,
+    threshold_text,
+    what_it_means,
+    worst_classes,
+)
+from kanon.studio.privacy.how import how_attacked, how_class, how_found
+from kanon.studio.privacy.population_panel import population
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+from kanon.studio.shell.frame import head, sensitive_choice, unready
+from kanon.studio.widgets.how import what_was_checked
+from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.preview import before_and_after
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
+
+__all__ = ["page"]
+
+
+def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
+    """Copy what was chosen in the widget of that key; for callbacks."""
+    look(**{field: read(state.typed(key))})
+
+
+def lacking(work: Work, stale: bool) -> None:
+    """What is missing, with the one click that gives it."""
+    if not work.sensitive_columns:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(
+                say(
+                    "No column is sensitive yet: without one, only the risk of being found is "
+                    "shown."
+                ),
+                icon=":material/visibility_off:",
+            )
+            st.page_link("pages/data.py", label=say("Choose it"), icon=":material/table:")
+    if work.result is None or stale or work.busy:
+        with st.container(horizontal=True):
+            start_button(work, stale, "privacy-run")
+            cancel_button()
+
+
+def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None) -> None:
+    """l and t against k, and the slider under them."""
+    curves = result.solution.curves
+    if column is not None and curves is not None:
+        level_charts(result, curves, done, k, column)
+    several = len(work.sensitive_columns) > 1
+    place, data, choice = st.columns([6, 1, 2 if several else 0.1], vertical_alignment="center")
+    if several:
+        with choice:
+            sensitive_choice("privacy-sensitive")
+    with place:
+        choose_k(work, result, k, "privacy-k")
+    if column is not None and curves is not None:
+        with data:
+            data_button(
+                say("Data"), lambda: curves_table(curves), "privacy-curves",
+                f"{result.settings}|curves", kind="tertiary",
+            )  # fmt: skip
+
+
+def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, column: str) -> None:
+    """l and t of the worst class against k, side by side."""
+    columns = [each.name for each in done.prepared.classes.sensitive]
+    diverse, distance = state.remembered(
+        "levels", (result.settings, column), lambda: levels_along(curves, column, columns)
+    )
+    sensitive = done.recoding.released.sensitive_named(column)
+    l_here = float(LEVELS["l"].each(sensitive).min())
+    t_here = float(LEVELS["t"].each(sensitive).max())
+    best = float(LEVELS["l"].each(sensitive.whole())[0])
+    left, right = st.columns(2)
+    with left:
+        chart(
+            level_chart(
+                curves, diverse, k, l_here,
+                f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
+                f"{rounded(best, up=False)}",
+                "l, values (↑ better)", best, best,
+            ),
+            "privacy-l",
+        )  # fmt: skip
+    with right:
+        chart(
+            level_chart(
+                curves, distance, k, t_here,
+                f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
+                "t, 0 to 1 (↓ better)", 1.0,
+            ),
+            "privacy-t",
+        )  # fmt: skip
+
+
+def numbers_of(work: Work, done: Run, column: str | None) -> None:
+    """What the worst class gives away, and how easily records are found."""
+    released, threshold = done.recoding.released, work.looking.threshold
+    if column is not None:
+        st.markdown(say("**Learning the value: {column}**", column=plain(column)))
+        st.markdown(what_it_means(released, column))
+        in_columns(of_attribute(done, column))
+    st.markdown(say("**Finding the record**"))
+    in_columns(of_risk(released, done.prepared.classes, threshold))
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left.select_slider(
+        say("A risk counts as high above"),
+        sorted({*THRESHOLDS, threshold}, reverse=True),
+        key=state.seeded("privacy-threshold", threshold),
+        format_func=threshold_text,
+        help=say("1/5 is the risk in a class of five. A round number to begin with, and no norm."),
+        on_change=take,
+        args=("threshold", "privacy-threshold"),
+    )
+    right.markdown(what_was_checked(done))
+
+
+def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> int:
+    """The worst classes, and one of them: its distribution and its records."""
+    released, looking = done.recoding.released, work.looking
+    sensitive = released.sensitive_named(column)
+    offered = levels_offered(sensitive)
+    by = looking.by if looking.by in offered else "l"
+    extra = tuple(name for name in looking.extra if name in offered)
+    st.subheader(say("Worst classes first"))
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left.selectbox(
+        say("Worst by"),
+        offered,
+        key=state.seeded("privacy-by", by),
+        format_func=lambda name: LEVELS[name].title,
+        help=plain(say_of(LEVELS[by].summary)),
+        on_change=lambda: look(by=state.typed("privacy-by"), chosen=None),
+    )
+    right.multiselect(
+        say("Also show"),
+        [name for name in offered if name not in ("l", "t")],
+        key=state.seeded("privacy-extra", list(extra)),
+        format_func=lambda name: LEVELS[name].title,
+        placeholder=say("Other measures"),
+        on_change=take,
+        args=("extra", "privacy-extra", tuple),
+    )
+    listed, table = state.remembered(
+        "worst", (result.settings, k, column, by, extra),
+        lambda: worst_classes(released, column, by, extra),
+    )  # fmt: skip
+    # A key of its own for every list: the number of a row means something in one of them only.
+    place = work.sensitive_columns.index(column)
+    key = f"worst-{work.version}-{result.settings[:16]}-{k}-{offered.index(by)}-{place}"
+    event = st.dataframe(
+        table,
+        height=min(260, 38 + 35 * len(table)),
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            level.title: st.column_config.NumberColumn(
+                format=level.text, help=say_of(level.summary)
+            )
+            for level in LEVELS.values()
+        },
+    )
+    if released.n_classes > len(listed):
+        there = say_counted(
+            released.n_classes,
+            "{count} class; the {most} worst are listed.",
+            "{count} classes; the {most} worst are listed.",
+            most=MOST_CLASSES,
+        )
+    else:
+        there = say_counted(released.n_classes, "{count} class.", "{count} classes.")
+    reading = say(
+        "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
+        "in values, rounded down; t as total variation distance from 0 to 1, rounded up."
+    )
+    st.caption(f"{there} {reading}")
+    if event["selection"]["rows"]:
+        # Kept by what everybody in it looks like: at another k the class may still be there.
+        row = listed[event["selection"]["rows"][0]]
+        look(chosen=released_tuple(released, row))
+    position = class_named(released, state.work().looking.chosen, listed)
+    one_class(result, done, column, k, position)
+    return position
+
+
+def one_class(result: Result, done: Run, column: str, k: int, position: int) -> None:
+    """The distribution of the sensitive attribute in a class against the table, and its records."""
+    released = done.recoding.released
+    sensitive = released.sensitive_named(column)
+    label = released_label(released, position)
+    st.markdown(f"**{plain(label)}** — {class_sentence(released, column, position)}")
+    inside = sensitive.only(np.array([position])).dense()[0]
+    table = distribution_table(
+        sensitive.values, sensitive.numeric, {"table": sensitive.total, "class": inside}
+    )
+    size = thin(int(released.counts[position]))
+    whole = Series("table", INK, "whole table")
+    about = f"{result.settings}|{k}|{column}|{released.nodes[position].tolist()}"
+    chart, records = st.columns([1, 1])
+    with chart:
+        picture(
+            distribution_chart(
+                table, whole, [Series("class", AFTER_COLOUR, "this class")],
+                "This class against the whole table", f"Share of the {size} records of the class",
+            ),
+            lambda: table, "privacy-class", about,
+        )  # fmt: skip
+    *both, shown = state.remembered(
+        "records", (result.settings, k, position), lambda: records_of(done, position)
+    )
+    with records:
+        st.markdown(say("**Its records**, {shown} of {all}", shown=thin(shown), all=size))
+        tabs = st.tabs([say("After"), say("Before")])
+        for tab, name, rows in zip(tabs, ("after", "before"), both[::-1], strict=True):
+            tab.dataframe(
+                rows,
+                height=min(300, 38 + 35 * shown),
+                hide_index=True,
+                column_order=[column, *(c for c in rows.columns if c != column)],
+                key=f"class-{name}",
+            )
+
+
+def records_of(done: Run, position: int) -> tuple[Styler, Styler, int]:
+    """The records of a class, before and after, as many as are shown."""
+    before, after = before_and_after(done, position=position)
+    return before, after, len(after.data)
+
+
+def found_out(work: Work, result: Result) -> None:
+    """Everything about the release for the k that can be shown."""
+    k, done = release_shown(work, result)
+    released = done.recoding.released
+    if not released.n_classes:
+        st.info(say("Every record was suppressed: the release is empty."))
+        choose_k(work, result, k, "privacy-k")
+        return
+    there = [each.name for each in released.sensitive]
+    column = work.focus if work.focus in there else None
+    levels_of(work, result, done, k, column)
+    numbers_of(work, done, column)
+    position = None if column is None else classes_of(work, result, done, column, k)
+    known, person = attack(work, result, done, column, k)
+    with st.expander(say("A population behind the table: who else could it be?")):
+        population(work, result, done, k)
+    with st.expander(say("How it is computed")):
+        if column is not None and position is not None:
+            st.markdown(how_class(released, column, position))
+        st.markdown(how_found(released, work.looking.threshold))
+        st.markdown(how_attacked(person, known))
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What can still be found out about someone?"), aloud=True)
+    stale = runner.outdated(work)
+    unready(work)
+    lacking(work, stale)
+    progress()
+    notice(work, stale)
+    if work.result is not None:
+        with st.container(key="result"):
+            found_out(work, work.result)

@@ -1,0 +1,93 @@
+"""A population behind the table: who else somebody could be."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted
+from kanon.errors import KanonError
+from kanon.measures.linkage import people_below
+from kanon.run import Run
+from kanon.sources.population import population_of
+from kanon.studio.privacy.attacker import (
+    with_population,
+    without_population,
+)
+from kanon.studio.privacy.disclosure import (
+    of_population,
+)
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Result, Work
+from kanon.studio.widgets.result import in_columns
+from kanon.studio.widgets.uploads import upload_field
+
+__all__ = ["population"]
+
+
+def population(work: Work, result: Result, done: Run, k: int) -> None:
+    """Who else could it be: the population that the persons of the table come from."""
+    classes, released = done.prepared.classes, done.recoding.released
+    st.markdown(
+        say(
+            "An attacker who does not know whether somebody is in the table has to reckon with "
+            "everybody of the population. Upload it, with the same quasi-identifiers under the "
+            "same names: {columns}. It is kept for this session only, and nowhere on disk.",
+            columns=plain(", ".join(classes.attributes)),
+        )
+    )
+    key = f"privacy-population-{work.version}-{work.looking.uploads}"
+    upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
+    people = work.looking.population
+    if people is None:
+        return
+    try:
+        counted_people = state.remembered(
+            "population", (result.settings, people),
+            lambda: population_of(classes, people.table),
+        )  # fmt: skip
+        inside = state.remembered(
+            "people below", (result.settings, k, people),
+            lambda: people_below(released, counted_people.classes),
+        )  # fmt: skip
+        numbers = of_population(released, inside, work.looking.threshold)
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    in_columns(numbers)
+    beyond = counted_people.unplaced
+    found = say_counted(
+        len(people.table), "{file}: {count} person.", "{file}: {count} people.",
+        file=plain(people.name),
+    )  # fmt: skip
+    if beyond:
+        found += " " + say_counted(
+            beyond,
+            "{count} of them has a value that no hierarchy holds, or none, and counts only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
+            "{count} of them have a value that no hierarchy holds, or none; they count only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
+        )
+    st.caption(found)
+    st.button(say("Forget it"), icon=":material/delete:", on_click=forget_population)
+
+
+def forget_population() -> None:
+    """Let go of the population, of what was counted, and of the file."""
+    state.forget("population")
+    state.forget("people below")
+    state.change(looking=without_population(state.work().looking))
+
+
+def take_population(key: str) -> None:
+    """Read the population that was uploaded; what cannot be read changes nothing."""
+    given = state.typed(key)
+    if given is None:
+        forget_population()
+        return
+    try:
+        seen = with_population(state.work().looking, given.getvalue(), given.name)
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    state.change(looking=seen)

@@ -1,0 +1,294 @@
+"""What does one sign? The report of a release for the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.language import say, say_of
+from kanon.errors import KanonError
+from kanon.report.gathering import Report
+from kanon.report.rendering import measures_csv, numbers_json, rendered
+from kanon.report.words import ASKED, Words
+from kanon.sources.stored import StoredTable
+from kanon.studio.jobs import runner
+from kanon.studio.report.report_request import (
+    IN_ENGINE,
+    command,
+    form_of,
+    outdated_report,
+    what_is_in_it,
+    words_file,
+)
+from kanon.studio.report.state import LABELS
+from kanon.studio.session import state
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.outdated import fade
+from kanon.studio.widgets.progress import cancel_button, progress
+
+__all__ = ["page"]
+
+FORMS = {False: say("Internal"), True: say("For publication")}
+ABOUT_FORM = {
+    False: say(
+        "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
+        "who may see the table may see it, and every printed page says so."
+    ),
+    True: say(
+        "**For publication**: for anybody. It shows counts in place of labels and records, so no "
+        "value of the table is in it; names of columns stay, and your texts as you type them."
+    ),
+}
+LONG = ("purpose", "remarks")
+KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json"}
+
+
+def change(**parts: Any) -> None:
+    """Change what the page shows."""
+    state.change(report=replace(state.work().report, **parts))
+
+
+def take_text(name: str, key: str) -> None:
+    """Keep what was typed."""
+    change(texts={**state.work().report.texts, name: state.typed(key) or ""})
+
+
+def take_form() -> None:
+    """Keep the form that was chosen; to click it once more changes nothing."""
+    chosen = state.typed("report-public")
+    if chosen is not None:
+        change(public=chosen)
+
+
+def field(name: str) -> None:
+    """The field of one text."""
+    key = f"report-{name}"
+    how: dict[str, Any] = {
+        "key": state.seeded(key, state.work().report.texts.get(name, "")),
+        "help": say_of(ASKED[name]),
+        "on_change": take_text,
+        "args": (name, key),
+    }
+    if name in LONG:
+        st.text_area(say_of(LABELS[name]), height=110, **how)
+    else:
+        st.text_input(say_of(LABELS[name]), **how)
+
+
+def texts() -> Words | None:
+    """The fields for what only the user knows; returns the words, or None if one is too long."""
+    left, right = st.columns(2)
+    with left:
+        field("title")
+        field("purpose")
+        field("remarks")
+    with right:
+        for name in ("responsible", "recipient", "legal_basis", "retention"):
+            field(name)
+    try:
+        return state.work().report.words()
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return None
+
+
+def choices(work: Work, fresh: bool) -> None:
+    """The form, the k, and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            say("Form"),
+            list(FORMS),
+            key=state.seeded("report-public", work.report.public),
+            format_func=lambda name: FORMS[name],
+            on_change=take_form,
+        )
+        most = max(2, work.table.n_records)
+        st.number_input(
+            say("k, records per class at least")
+            if work.person is None
+            else say("k, persons per class at least"),
+            min_value=2,
+            max_value=most,
+            key=state.seeded("report-k", min(work.k, most)),
+            on_change=state.take,
+            args=("k", "report-k", int),
+            width=240,
+            help=say("The report is about the release for this k."),
+        )
+        st.button(
+            say("Make the report"),
+            type="secondary" if fresh else "primary",
+            icon=":material/description:",
+            disabled=work.busy or isinstance(work.table, StoredTable),
+            on_click=runner.report,
+            key="report-make",
+        )
+        cancel_button()
+    st.caption(ABOUT_FORM[work.report.public])
+    st.checkbox(
+        say("Say whether the release has what its purpose asks for"),
+        key=state.seeded("report-in-context", work.report.in_context),
+        on_change=lambda: change(in_context=state.typed("report-in-context")),
+        help=say("Who gets it, the thresholds and their sources are chosen on the page Decide."),
+    )
+
+
+def notice(work: Work, stale: bool) -> None:
+    """That there is no report yet, or that it is an old one, which then looks old."""
+    making = work.doing == "reporting"
+    with st.container():  # always there, so that the report stays where it is
+        if isinstance(work.table, StoredTable):
+            st.info(IN_ENGINE)
+        elif work.reported is None and not making:
+            st.info(say("There is no report of this table yet; press Make the report."))
+        fade("report-shown", say("Make the report"), stale, making)
+
+
+def verdict(report: Report) -> None:
+    """The sentence to sign, what was required beside what was reached, and plain words."""
+    st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
+    st.table(
+        {
+            say("Required"): [plain(one.required) for one in report.guarantees],
+            say("Reached"): [plain(one.reached) for one in report.guarantees],
+            say("Unit"): [
+                plain(f"{say_of(one.unit)} {say_of(one.arrow)}") for one in report.guarantees
+            ],
+            say("Verdict"): [
+                say("met") if one.holds else say("not met") for one in report.guarantees
+            ],
+        }
+    )
+    st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
+    if report.decision:
+        st.markdown(plain(report.decision.sentence))
+    st.caption(plain(what_is_in_it(report)))
+
+
+def file_button(
+    label: str,
+    name: str,
+    data: str | Callable[[], bytes],
+    key: str,
+    icon: str = "download",
+    **how: Any,
+) -> None:
+    """A button for one file, of the kind that its name ends with."""
+    st.download_button(
+        label,
+        data=data,
+        file_name=name,
+        mime=KINDS[name.rpartition(".")[2]],
+        icon=f":material/{icon}:",
+        on_click="ignore",
+        key=f"report-{key}",
+        **how,
+    )
+
+
+def downloads(work: Work, reported: Report, report: Report, words: Words, stale: bool) -> None:
+    """The report, its numbers, and what makes it again on the command line."""
+    about = "|".join(map(str, (report.plan, report.made, words, report.public)))
+    form = "publication" if report.public else "internal"
+    plan, typed = reported.plan, words_file(words)
+    plan_name = file_name("plan", "json", plan)
+    words_name = file_name("words", "json", typed) if typed else ""
+    told = reported.decision
+    context = told.context.to_json() if told else ""
+    context_name = file_name("context", "json", context) if told else ""
+    people = work.reported_people.name if work.reported_people else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        file_button(
+            say("Report of the old settings") if stale else say("Report"),
+            file_name(f"report-{form}", "html", about),
+            content(lambda: rendered(report)),
+            "html",
+            type="secondary" if stale else "primary",
+            help=say("One page that opens offline and prints on A4."),
+        )
+        file_button(
+            say("Measures as CSV"),
+            file_name(f"measures-{form}", "csv", about),
+            content(lambda: measures_csv(report)),
+            "csv",
+        )
+        file_button(
+            say("All numbers as JSON"),
+            file_name(f"numbers-{form}", "json", about),
+            content(lambda: numbers_json(report)),
+            "json",
+        )
+        file_button(
+            say("Plan"),
+            plan_name,
+            plan,
+            "plan",
+            "description",
+            help=say(
+                "From it and the table the release and its report can be made again. Its "
+                "hierarchies list values of the table, so it is not for publication."
+            ),
+        )
+        if typed:
+            file_button(
+                say("Your texts"),
+                words_name,
+                typed,
+                "words",
+                "description",
+                help=say("WORDS.json for the command line."),
+            )
+        if told:
+            file_button(
+                say("What it is for"),
+                context_name,
+                context,
+                "context",
+                "description",
+                help=say("CONTEXT.json for the command line."),
+            )
+    st.caption(say("The same report from the command line, beside these files:"))
+    st.code(
+        command(plan_name, work.file.name, words_name, report.public, context_name, people),
+        "bash",
+        wrap_lines=True,
+    )
+
+
+def preview(work: Work, report: Report, about: Hashable) -> None:
+    """The report itself, as it opens."""
+    st.toggle(
+        say("Preview"),
+        key=state.seeded("report-preview", work.report.preview),
+        on_change=lambda: change(preview=state.typed("report-preview")),
+        help=say(
+            "The report as it opens in a browser. A policy within it lets nothing be fetched."
+        ),
+    )
+    if work.report.preview:
+        page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
+        st.iframe(page, height=640, alt=say("The report"))
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What goes on file about this release?"))
+    unready(work)
+    stale = outdated_report(work)
+    words = texts()
+    choices(work, work.reported is not None and not stale)
+    with st.container():  # always there, so that the report stays where it is
+        progress()
+    notice(work, stale)
+    if work.reported is not None and words is not None:
+        with st.container(key="report-shown"):
+            shown = form_of(work.reported, words, work.report.public)
+            verdict(shown)
+            downloads(work, work.reported, shown, words, stale)
+            preview(work, shown, (work.reported, words, shown.public))

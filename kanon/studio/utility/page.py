@@ -1,0 +1,77 @@
+"""What can still be learnt from this table? What changed, as a matrix, learning, what predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.studio.jobs import runner
+from kanon.studio.session import state
+from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import head, unready
+from kanon.studio.utility.learning_panel import show_learning
+from kanon.studio.utility.matrix_panel import show_matrix
+from kanon.studio.utility.measures_panel import show_measures
+from kanon.studio.utility.prediction_panel import show_predicting
+from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
+
+__all__ = ["page"]
+
+PARTS = {
+    "changed": say("What changed"),
+    "matrix": say("As a matrix"),
+    "learning": say("Learning"),
+    "predicting": say("Which measure predicts"),
+}
+
+
+def choose_part(work: Work) -> None:
+    """Which part of the page is open."""
+    st.segmented_control(
+        say("Look at"),
+        list(PARTS),
+        key=state.seeded("utility-part", work.utility.part),
+        format_func=lambda name: PARTS[name],
+        on_change=lambda: state.change(
+            utility=replace(
+                state.work().utility, part=state.typed("utility-part") or work.utility.part
+            )
+        ),
+        label_visibility="collapsed",
+    )
+
+
+def about_release(work: Work, stale: bool) -> None:
+    """The parts that look at one release: the slider over k, and what is open."""
+    with st.container(horizontal=True):
+        if work.result is None or stale or work.doing == "run":
+            start_button(work, stale, "utility-run")
+            cancel_button()
+    progress()
+    notice(work, stale)
+    if work.result is None:
+        return
+    with st.container(key="result"):
+        k, done = release_shown(work, work.result)
+        choose_k(work, work.result, k, "utility-k")
+        if not done.recoding.n_classes:
+            st.info(say("Every record was suppressed: the release is empty."))
+            return
+        show = {"changed": show_measures, "matrix": show_matrix}[work.utility.part]
+        show(work, work.result, done, k)
+
+
+def page() -> None:
+    """Draw the page."""
+    work = head(say("What can still be learnt from this table?"), aloud=True)
+    unready(work)
+    choose_part(work)
+    if work.utility.part == "learning":
+        show_learning(work)
+    elif work.utility.part == "predicting":
+        show_predicting(work)
+    else:
+        about_release(work, runner.outdated(work))
