@@ -16,18 +16,18 @@ from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.compare.board import show_board
-from kanon.studio.compare.configurations import (
-    algorithms_offered,
-    compared_algorithms,
-    compared_strategies,
-    outlook,
-    strategies_offered,
-    ties_matter,
-)
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.comparison_runs import outlook, ties_matter
+from kanon.studio.session.configurations import (
+    algorithms_offered,
+    compared_algorithms,
+    compared_strategies,
+    strategies_offered,
+)
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import compared_metrics, usable_metrics, usable_strategies
 from kanon.studio.shell.frame import head, metric_titles, unready
@@ -88,7 +88,7 @@ def preset(metrics, strategies, chosen):
         interval=widest[-1] if looks and widest else state.work().interval,
         table_shown="areas",
     )
-    runner.compare()
+    runner.run(comparison_request)
 
 
 def want_bands():
@@ -96,7 +96,7 @@ def want_bands():
     state.change(bands=bool(state.typed("compare-bands")))
     work = state.work()
     if work.comparison is not None and work.bands and outlook(work).lacking:
-        runner.compare()
+        runner.run(comparison_request)
 
 
 def coloured(key, colours):
@@ -162,7 +162,8 @@ def choices(work, seen):
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or not (seen.lines or seen.problem),
-            on_click=runner.compare,
+            on_click=runner.run,
+            args=(comparison_request,),
             key="compare",
         )
         cancel_button()

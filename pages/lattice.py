@@ -20,6 +20,7 @@ from kanon.charts.lattice import (
 from kanon.errors import KanonError
 from kanon.run import short_title
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.lattice.sentences import (
     how_lattice,
     levels_said,
@@ -38,6 +39,7 @@ from kanon.studio.lattice.subject import (
     known_lattice,
     labels_at,
     lattice_columns,
+    lattice_request,
     levels_in,
     minimal_table,
     ready,
@@ -152,15 +154,15 @@ def looked_at(work, one):
     if explored is not None:
         return explored
     if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
-        runner.explore_lattice(one)
+        runner.run(lattice_request, one)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("Explore this lattice"),
             type="primary",
             icon=":material/play_arrow:",
             disabled=state.work().busy,
-            on_click=runner.explore_lattice,
-            args=(one,),
+            on_click=runner.run,
+            args=(lattice_request, one),
             key="lattice-explore",
         )
         cancel_button()
@@ -384,7 +386,7 @@ def use(work, one, explored, found, node):
 def used(explored, node):
     """Choose the levels for the run, and start it."""
     state.put(use_node(state.work(), explored, node))
-    runner.start()
+    runner.run(anonymisation_request)
 
 
 def tables(one, explored, found, node):

@@ -22,7 +22,6 @@ from kanon.measures.along import levels_along
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.model import rounded
 from kanon.sources.population import population_of
-from kanon.studio.jobs import runner
 from kanon.studio.privacy.attacker import (
     about_everybody,
     about_person,
@@ -45,15 +44,14 @@ from kanon.studio.privacy.disclosure import (
     of_attribute,
     of_population,
     of_risk,
-    released_label,
-    released_tuple,
     threshold_text,
     what_it_means,
     worst_classes,
 )
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.session import state
-from kanon.studio.session.text import plain
+from kanon.studio.session.outdated import outdated
+from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.shell.frame import head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import chart, data_button, picture
@@ -482,7 +480,7 @@ def found_out(work, result):
 
 
 work = head(say("What can still be found out about someone?"), aloud=True)
-stale = runner.outdated(work)
+stale = outdated(work)
 unready(work)
 lacking(work, stale)
 progress()

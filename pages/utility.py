@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.base.language import say
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.outdated import outdated
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.utility.learning_panel import show_learning
 from kanon.studio.utility.matrix_panel import show_matrix
@@ -67,4 +67,4 @@ if work.utility.part == "learning":
 elif work.utility.part == "predicting":
     show_predicting(work)
 else:
-    about_release(work, runner.outdated(work))
+    about_release(work, outdated(work))
