@@ -1,6 +1,7 @@
 """The dashboard: ``streamlit run app.py``."""
 
-from kanon.studio.session.server import imports_set_aside, jobs
+from kanon.studio.jobs.server_pool import jobs
+from kanon.studio.session.server import imports_set_aside
 from kanon.studio.shell.log_privacy import keep_quiet
 from kanon.studio.shell.settings_gate import settled
 
@@ -11,7 +12,7 @@ def main() -> None:
     if not settled():
         return
     jobs()  # the worker gets ready while this process imports the rest
-    from kanon.studio.jobs import runner
+    from kanon.studio.jobs.anonymisation import first
     from kanon.studio.session import state
     from kanon.studio.shell import reconnect
     from kanon.studio.shell.glossary import glossary_control
@@ -29,7 +30,7 @@ def main() -> None:
     glossary_control()
     belongings()
     guide()
-    runner.first()
+    first()
     run_page(page)
 
 

@@ -23,8 +23,9 @@ from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemorySource
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
-from kanon.studio.jobs import runner
-from kanon.studio.session import server
+from kanon.studio.jobs import runner, server_pool
+from kanon.studio.session.request import Request, cancelled_run
+from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import uploads
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
@@ -192,8 +193,8 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3)
-    monkeypatch.setattr(server, "Jobs", lambda slots, warm: slots)
-    assert server.jobs.__wrapped__() == 3
+    monkeypatch.setattr(server_pool, "Jobs", lambda slots, warm: slots)
+    assert server_pool.jobs.__wrapped__() == 3
 
 
 @pytest.mark.parametrize(
@@ -208,8 +209,10 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
             given.update(how)
 
     monkeypatch.setattr(runner, "jobs", Recorder)
-    monkeypatch.setattr(runner.state, "change", lambda **what: None)
-    runner._submit("run", None, len, limit=limit)
+    session = sample_work("hospital")
+    monkeypatch.setattr(runner.state, "work", lambda: session)
+    monkeypatch.setattr(runner.state, "put", lambda work: None)
+    runner.run(lambda work: Request("run", len, (), cancelled_run, limit=limit))
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
     assert f"({limit}, see docs/limits.md)." in given["late"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from kanon.base.checked_json import load_json
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
 
-__all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words"]
+__all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words", "words_given"]
 
 LONGEST = 5000
 """The most characters of one text."""
@@ -125,3 +125,8 @@ def parse_words(content: Any, where: str = "The file of words") -> Words:
         raise PlanError(
             f"{where}: {key} has to be text of at most {thin(LONGEST)} characters."
         ) from None
+
+
+def words_given(words: Words) -> dict[str, str]:
+    """The texts that were given, by their names."""
+    return {name: text for name, text in asdict(words).items() if text}

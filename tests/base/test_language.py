@@ -108,7 +108,7 @@ def test_under_unfit_settings_nothing_is_said_before_they_are_checked(tmp_path):
     path.write_text("rows = 0")
     importing = (
         "import kanon.studio.shell.log_privacy, kanon.studio.shell.settings_gate; "
-        "import kanon.studio.session.server"
+        "import kanon.studio.jobs.server_pool, kanon.studio.session.server"
     )
     subprocess.run(
         [sys.executable, "-c", importing],

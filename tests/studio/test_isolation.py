@@ -20,7 +20,8 @@ from test_architecture import MODULES, PAGES, name_of
 
 SHARED = {
     # what belongs to the server, and what a session's end is noticed by
-    *(f"kanon/studio/session/server.py:{name}" for name in ("jobs", "desks", "seat")),
+    "kanon/studio/jobs/server_pool.py:jobs",
+    *(f"kanon/studio/session/server.py:{name}" for name in ("desks", "seat")),
     # what kanon itself is, whoever asks: settings, the language, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
     "kanon/studio/session/server.py:imports_set_aside",

@@ -17,7 +17,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from kanon.studio.jobs import pool as jobs_module
-from kanon.studio.session import server
+from kanon.studio.jobs import server_pool
 from kanon.studio.session.table_loading import sample_work
 from support import job_functions
 from support.paths import ROOT
@@ -62,10 +62,10 @@ def workers():
     patch.setattr(
         jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
-    server.jobs.clear()
+    server_pool.jobs.clear()
     yield started
-    server.jobs().close()
-    server.jobs.clear()
+    server_pool.jobs().close()
+    server_pool.jobs.clear()
     patch.undo()
     assert started, "no test started a worker, so this fixture watched the wrong place"
     assert [worker.pid for worker in started if worker.poll() is None] == []
@@ -86,7 +86,7 @@ def held_worker():
     """Another session's run holds the only worker, so that no other one is done meanwhile."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)
-        job = server.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
+        job = server_pool.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
         connection, _ = listening.accept()
         with connection:
             yield

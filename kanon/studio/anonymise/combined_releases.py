@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -11,44 +12,25 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
-from kanon.release.common_classes import Release
+from kanon.release.common_classes import Release, needs_table
 from kanon.release.composition import Combined, combine
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.earlier_releases import Handed, at_once, key_of_all, with_handed
+from kanon.studio.session.earlier_releases import (
+    Handed,
+    at_once,
+    key_of_all,
+    with_handed,
+    worked_out,
+)
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
 
-__all__ = ["noting", "together"]
-
-
-def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """What makes a download, and notes that its release was handed out once it is made.
-
-    Streamlit calls it when the button is pressed, outside the session: so a list of the work is
-    handed along, which stays while the table does, and :func:`together` looks into it. A callback
-    of the button would draw the page again, which can take the file away before the browser has
-    asked for it.
-
-    Parameters
-    ----------
-    settings, done
-        The release, and the settings that it was made with.
-    make
-        Makes the file.
-    """
-    made_so_far = state.work().made
-    one = Handed.of(settings, name_in_files(done), done)
-
-    def made() -> bytes:
-        content = make()
-        made_so_far.append(one)
-        return content
-
-    return made
+__all__ = ["combination_request", "together"]
 
 
 def _collected() -> Work:
@@ -142,8 +124,8 @@ def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> Non
             say("Work out what they say together"),
             icon=":material/join_inner:",
             disabled=work.busy,
-            on_click=runner.combine_releases,
-            args=(releases, key),
+            on_click=runner.run,
+            args=(combination_request, releases, key),
             key="combine",
             help=say(
                 "Many classes, or the table has to be counted once more: it may take a while."
@@ -155,6 +137,18 @@ def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> Non
         st.error(plain(found), icon=":material/error:")
     else:
         _said(work, found, names)
+
+
+def combination_request(work: Work, releases: Sequence[Release], key: str) -> Request:
+    """Work out what several releases say together; ``key`` is kept with what is found."""
+    given = [(each.plan.model_dump(mode="json"), each.recoding, each.dropped) for each in releases]
+    table = work.table if needs_table(releases) else None
+    then = partial(_with_together, key)
+    return Request("combining", worked_out, (given, table), then, limit="engine_minutes")
+
+
+def _with_together(key: str, work: Work, found: Combined) -> Work:
+    return replace(work, together=(key, found))
 
 
 def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:

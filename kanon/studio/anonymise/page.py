@@ -14,10 +14,11 @@ from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
-from kanon.studio.anonymise.combined_releases import noting, together
+from kanon.studio.anonymise.combined_releases import together
 from kanon.studio.anonymise.stored_release import write_controls
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.outdated import outdated
+from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.requirements import others_of, summary
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Result, Work
@@ -42,11 +43,18 @@ from kanon.studio.widgets.how import (
 from kanon.studio.widgets.model_editor import also_require
 from kanon.studio.widgets.numbers import of_release, worst
 from kanon.studio.widgets.picture import chart, data_button
-from kanon.studio.widgets.preview import before_and_after, preview_height, preview_rows
+from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.release_check import checked
 from kanon.studio.widgets.remarks import remarked_release
-from kanon.studio.widgets.result import choose_k, name_in_files, notice, release_shown, start_button
+from kanon.studio.widgets.result import (
+    choose_k,
+    name_in_files,
+    notice,
+    noting,
+    release_shown,
+    start_button,
+)
 
 __all__ = ["page"]
 
@@ -318,7 +326,7 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> None:
 def page() -> None:
     """Draw the page."""
     work = head(say("What does k = {k} cost?", k=thin(state.work().k)))
-    stale = runner.outdated(work)
+    stale = outdated(work)
     unready(work)
     choices(work, stale)
     unsatisfied(work)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,16 +12,24 @@ import streamlit as st
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.run import Run
-from kanon.sources.stored_source import StoredSource
+from kanon.sources.addresses import Address
+from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
-from kanon.studio.session.earlier_releases import Handed
-from kanon.studio.session.places import Written, suggested_destination
+from kanon.studio.session.earlier_releases import Handed, with_handed
+from kanon.studio.session.places import (
+    Destination,
+    Written,
+    checked_destination,
+    suggested_destination,
+)
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["write_controls"]
+__all__ = ["write_controls", "writing_request"]
 
 
 def write_controls(
@@ -57,7 +67,7 @@ def write_controls(
         icon=":material/save:",
         type="secondary" if stale else "primary",
         disabled=work.busy,
-        on_click=runner.write,
+        on_click=_write,
         args=(done, suggested, Handed.of(settings, name, done)),
         key="write-release",
         width="stretch",
@@ -72,6 +82,85 @@ def write_controls(
             st.error(plain(wanted.problem), icon=":material/error:")
         if wanted.written is not None:
             st.success(_said(wanted.written), icon=":material/check:")
+
+
+def _write(done: Run, suggested: str, handed: Handed) -> None:
+    runner.run(writing_request, done, suggested, handed, refused=_said_at_destination)
+
+
+def writing_request(work: Work, done: Run, suggested: str, handed: Handed) -> Request | None:
+    """Have the engine write a release; None of a table that does not stay where it is.
+
+    Parameters
+    ----------
+    work
+        The session.
+    done
+        The release.
+    suggested
+        Where it goes if nothing else was typed.
+    handed
+        What is kept of it once it is written.
+
+    Raises
+    ------
+    KanonError
+        It may not go there.
+    """
+    source, plan = done.prepared.source, done.prepared.plan
+    if not isinstance(source, StoredSource):
+        return None
+    target = checked_destination(work.destination.typed or suggested, source.table.address)
+    part = part_of(target.path)
+    gone = 0 if plan.suppressed == "keep" else done.recoding.suppressed_records
+    then = partial(_with_written, target.shown, plan.k, source.classes.n_records - gone, handed)
+    return Request(
+        "writing",
+        write_release,
+        (source, done.recoding, plan.model_dump(mode="json"), target, part),
+        then,
+        limit="engine_minutes",
+        begins=partial(_with_target, target),
+        after=partial(remove, part),
+        cancelled=partial(_cancelled, then),
+        failed=_said_at_destination,
+    )
+
+
+def _with_target(target: Address, work: Work) -> Work:
+    wanted = replace(work.destination, problem="", written=None, target=target)
+    return replace(work, destination=wanted)
+
+
+def _said_at_destination(work: Work, sentence: str) -> Work:
+    wanted = replace(work.destination, problem=sentence, written=None)
+    return replace(work, destination=wanted, problem=None)
+
+
+def _with_written(place: str, k: int, records: int, handed: Handed, work: Work, _: object) -> Work:
+    seconds = work.job.seconds if work.job is not None else 0.0
+    written = Written(place, k, records, seconds)
+    return replace(
+        work,
+        destination=Destination(written=written),
+        handed=with_handed(work.handed, handed),
+    )
+
+
+def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
+    if _complete(work):
+        late = say("The release was complete before it could be cancelled.")
+        return replace(then(work, None), notice=late)
+    return replace(work, notice=say("Writing was cancelled; nothing was changed."))
+
+
+def _complete(work: Work) -> bool:
+    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
+    target = work.destination.target
+    if target is None or target.table is not None:
+        return False
+    path = target.path
+    return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
 def _take(typed: str, suggested: str) -> None:

@@ -22,8 +22,10 @@ from kanon.charts.measured import measures_of, privacy_measures, short_title
 from kanon.charts.panels import KINDS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
-from kanon.studio.jobs.runner import measure_asked
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, metric_called, usable_metrics
 from kanon.studio.widgets.files import file_name
@@ -252,3 +254,13 @@ def _files(work: Work, layout: Layout) -> None:
             width=420,
         )  # fmt: skip
     state.said_here("layout")
+
+
+def measure_asked() -> None:
+    """Measure what the board asks for now and nobody has measured yet, as bands are: at once."""
+    work = state.work()
+    if work.comparison is None or not asks_for_some_k(work):
+        return
+    lines = outlook(work).lines
+    if lines and lacking(work, lines, at_some=True):
+        runner.run(comparison_request)

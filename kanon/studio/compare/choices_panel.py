@@ -29,6 +29,7 @@ from kanon.studio.compare.configurations import (
 )
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, compared_metrics, usable_metrics, usable_strategies
@@ -132,7 +133,8 @@ def algorithms_row(work: Work, seen: Outlook) -> None:
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or not (seen.lines or seen.problem),
-            on_click=runner.compare,
+            on_click=runner.run,
+            args=(comparison_request,),
             key="compare",
         )
         cancel_button()
@@ -236,7 +238,7 @@ def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[
         interval=widest[-1] if looks and widest else state.work().interval,
         table_shown="areas",
     )
-    runner.compare()
+    runner.run(comparison_request)
 
 
 def want_bands() -> None:
@@ -244,7 +246,7 @@ def want_bands() -> None:
     state.change(bands=bool(state.typed("compare-bands")))
     work = state.work()
     if work.comparison is not None and work.bands and outlook(work).lacking:
-        runner.compare()
+        runner.run(comparison_request)
 
 
 def coloured(key: str, colours: Iterable[str]) -> str:

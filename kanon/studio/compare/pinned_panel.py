@@ -10,8 +10,8 @@ import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.experiments.comparison import full_title
-from kanon.studio.compare.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.session import state
+from kanon.studio.session.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Pinned, Work

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -16,16 +17,19 @@ from kanon.experiments.searches import (
     K_OVER_COLUMNS,
     SEARCHES,
     Searches,
+    check_searches,
     lattice_sizes,
+    measure_searches,
     most_evaluated,
     numbers_of_columns,
 )
 from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
-from kanon.run import short_title
+from kanon.run import prepare, short_title
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, plan_of, settings_of
+from kanon.studio.session.work import Searched, Work, plan_of, settings_of
 
 __all__ = [
     "columns_table",
@@ -34,6 +38,7 @@ __all__ = [
     "lattice_said",
     "limit_said",
     "plan_of_searches",
+    "searches_request",
     "settings_of_searches",
 ]
 
@@ -60,6 +65,25 @@ def settings_of_searches(work: Work) -> str:
         See :func:`plan_of_searches`.
     """
     return settings_of(work, plan_of_searches(work))
+
+
+def searches_request(work: Work) -> Request:
+    """Measure the three searches of the lattice.
+
+    Raises
+    ------
+    KanonError
+        They cannot be run; the message says why.
+    """
+    plan = plan_of_searches(work)
+    task = prepare(plan, work.table).task()
+    check_searches(task.classes.hierarchies, task.classes.n_records)
+    then = partial(_with_searches, settings_of_searches(work))
+    return Request("searches", measure_searches, (task, plan.metric), then)
+
+
+def _with_searches(settings: str, work: Work, found: Searches) -> Work:
+    return replace(work, searched=Searched(found, settings))
 
 
 def current_searches(work: Work, settings: str) -> Searches | None:

@@ -20,9 +20,9 @@ from kanon.studio.compare.searches import (
     how_searches,
     lattice_said,
     limit_said,
+    searches_request,
     settings_of_searches,
 )
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -46,7 +46,7 @@ def show_searches(work: Work) -> None:
         start_and_cancel(
             "searches",
             label,
-            runner.run_searches,
+            searches_request,
             first=found is None,
             cancel=say("Cancel the searches"),
         )

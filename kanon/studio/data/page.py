@@ -24,11 +24,12 @@ from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
 from kanon.studio.data.person_column import person_choice
 from kanon.studio.data.singling_out_panel import show_singling
-from kanon.studio.data.table_location import place_tab, table_tabs
+from kanon.studio.data.table_location import place_tab, reading_request, table_tabs
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, Choice
 from kanon.studio.session.exposure import exposed
+from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import (
     adult_work,
@@ -49,7 +50,7 @@ from kanon.studio.shell.frame import head
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.preview import by_role, preview_rows
+from kanon.studio.widgets.preview import by_role
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import summary
@@ -151,7 +152,7 @@ def take_reading(version: int, field: str, key: str) -> None:
     value = tuple(value) if isinstance(value, list) else value or None
     changed: dict[str, Any] = {field: value}
     state.change(asked=replace(state.work().asked, **changed))
-    runner.read_table_again()
+    runner.run(reading_request, instead=True)
     state.attempt(lambda: reread(state.work()))
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 from kanon.base.language import say, say_of
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
+from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS
+from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, fingerprint_of, with_choices, with_role
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "can_be_undone",
     "found_in",
     "k_used",
+    "singling_out_request",
     "to_change",
     "with_sets",
     "with_sets_of",
@@ -59,6 +62,19 @@ def found_in(
         progress(fraction, say("Counting sets of columns"))
 
     return singling_out(table, columns, share, k, size, progress=told)
+
+
+def singling_out_request(work: Work) -> Request | None:
+    """Look for the smallest sets of columns that single people out; None without any to look at."""
+    if not can_be_searched(work):
+        return None
+    view = work.singling
+    given = (work.table, asked_columns(work), view.share, k_used(work), view.size)
+    stays = isinstance(work.table, StoredTable)
+    return Request(
+        "singling", found_in, given, partial(with_sets, about_search(work)),
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
 
 
 def with_sets(about: str, work: Work, found: SinglingOut) -> Work:

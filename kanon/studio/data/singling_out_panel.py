@@ -23,6 +23,7 @@ from kanon.studio.data.singling_out import (
     can_be_searched,
     can_be_undone,
     k_used,
+    singling_out_request,
     to_change,
     with_sets_of,
     without_last,
@@ -103,7 +104,8 @@ def _asked(work: Work) -> None:
         type="secondary" if view.found is not None else "primary",
         icon=":material/person_search:",
         disabled=work.busy,
-        on_click=runner.find_sets,
+        on_click=runner.run,
+        args=(singling_out_request,),
         key=f"singling-start-{version}",
         width="stretch",
     )

@@ -8,14 +8,25 @@ from importlib.util import find_spec
 import streamlit as st
 
 from kanon.base.language import say
-from kanon.sources.addresses import allowed_folder, connections_allowed, tables_allowed
+from kanon.sources.addresses import (
+    Address,
+    allowed_folder,
+    check_address,
+    connections_allowed,
+    tables_allowed,
+)
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.session import state
+from kanon.studio.session.request import Request, opening_cancelled
+from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["PLACE_TAB", "place_tab", "table_tabs"]
+__all__ = ["PLACE_TAB", "opening_request", "place_tab", "reading_request", "table_tabs"]
 
 PLACE_TAB = say("A path or a database")
 ENGINES = {"": say("What fits"), "spark": "Spark"}
@@ -65,7 +76,7 @@ def place_tab(work: Work) -> None:
         icon=":material/folder_open:",
         type="secondary" if work.origin == "place" else "primary",
         disabled=opening,
-        on_click=runner.open_place,
+        on_click=_open,
         key="open-place",
         width="stretch",
     )
@@ -87,6 +98,56 @@ def place_tab(work: Work) -> None:
     if not connections_allowed():
         told.append(say("Connections to databases are switched off."))
     st.caption(" ".join(told))
+
+
+def opening_request(work: Work) -> Request:
+    """Open the table at the place that was typed.
+
+    Raises
+    ------
+    KanonError
+        It may not be opened.
+    """
+    address = check_address(Address.parse(work.place.typed))
+    return Request(
+        "opening",
+        open_work,
+        (address, work.place.engine or None, ReadSettings()),
+        _opened,
+        limit="engine_minutes",
+        begins=lambda work: replace(work, place=replace(work.place, problem="")),
+        cancelled=opening_cancelled,
+        failed=_said_at_place,
+    )
+
+
+def _opened(work: Work, found: Work) -> Work:
+    return replace(found, version=work.version + 1, place=work.place)
+
+
+def _said_at_place(work: Work, sentence: str) -> Work:
+    return replace(work, place=replace(work.place, problem=sentence), problem=None)
+
+
+def _open() -> None:
+    runner.run(opening_request, refused=_said_at_place, instead=True)
+
+
+def reading_request(work: Work) -> Request | None:
+    """Read a table that stays where it is as asked for now; None of any other."""
+    table = work.table
+    if not isinstance(table, StoredTable):
+        return None
+    return Request(
+        "reading",
+        open_work,
+        (table.address, table.engine, work.asked),
+        read_again,
+        limit="engine_minutes",
+        cancelled=lambda work: replace(
+            work, notice=say("Reading was cancelled; nothing was changed.")
+        ),
+    )
 
 
 def _examples() -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.experiments.advisor.advice import Advice
+from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.guessing import Guess, guess
-from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.repeating import Again, run_again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.experiments.advisor.weighing import weigh
 from kanon.experiments.comparison import COSTLESS, Comparison
@@ -25,6 +26,7 @@ from kanon.release.context import thresholds
 from kanon.run import Prepared, prepare
 from kanon.studio.decide.advice_state import Advised
 from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, plan_of, settings_of
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "WAY",
     "Asked",
     "advice_of",
+    "advice_request",
     "asked_of",
     "check_matters",
     "concerns_of",
@@ -41,6 +44,7 @@ __all__ = [
     "limits_of",
     "limits_said",
     "plan_of_advice",
+    "repetition_request",
     "settings_of_advice",
     "ways_said",
     "ways_shown",
@@ -191,6 +195,34 @@ def guess_of(work: Work, prepared: Prepared) -> Guess:
     check_matters(work)
     weights = work.deciding.advice.weights
     return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
+
+
+def advice_request(work: Work) -> Request:
+    """Try every metric, strategy and scope.
+
+    Raises
+    ------
+    KanonError
+        They cannot be tried; the message says why.
+    """
+    asked, weights = asked_of(work), work.deciding.advice.weights
+    check_matters(work)
+    then = partial(with_ways, asked.settings, asked.ks)
+    given = (asked.runs, asked.wanted, asked.tried, asked.ks, weights, limits_of(work))
+    return Request("advising", try_ways, given, then, limit="study_minutes")
+
+
+def repetition_request(work: Work, places: Sequence[int]) -> Request:
+    """Run some proposals again, in other orders of ties and on other records.
+
+    Raises
+    ------
+    KanonError
+        See :func:`asked_of`.
+    """
+    asked = asked_of(work)
+    runs, then = [asked.runs[place] for place in places], partial(with_again, asked.ks, places)
+    return Request("advising", run_again, (runs, asked.ks), then, limit="study_minutes")
 
 
 def with_ways(

@@ -21,12 +21,14 @@ from kanon.studio.decide.advice import (
     CONCERNS,
     WAY,
     advice_of,
+    advice_request,
     concerns_of,
     guess_of,
     how_advised,
     ks_of,
     limits_said,
     plan_of_advice,
+    repetition_request,
     settings_of_advice,
     tried,
     ways_said,
@@ -148,9 +150,7 @@ def _start() -> str:
 def _buttons(work: Work, advice: Advice | None) -> None:
     """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        start_and_cancel(
-            "advising", _start(), runner.advise_ways, first=advice is None, key="advice"
-        )
+        start_and_cancel("advising", _start(), advice_request, first=advice is None, key="advice")
         if asked := limits_said(work):
             st.checkbox(
                 say("First what has {limits}, as part 1 asks", limits=plain(asked)),
@@ -286,8 +286,8 @@ def _steady(work: Work, advice: Advice) -> None:
         icon=":material/repeat:",
         key="advice-again",
         disabled=work.busy,
-        on_click=runner.advise_again,
-        args=(lacking,),
+        on_click=runner.run,
+        args=(repetition_request, lacking),
         help=say(
             "With ten other orders of ties, and on ten tables of records drawn again: whether the "
             "first stays the first."

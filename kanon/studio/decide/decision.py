@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
-
 from kanon.base.language import say, say_counted
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
@@ -19,7 +17,6 @@ __all__ = [
     "most_k",
     "opened_context",
     "out_of_reach",
-    "population_used",
     "with_context",
     "with_wishes",
 ]
@@ -54,14 +51,6 @@ def opened_context(work: Work, content: bytes) -> Work:
     found = with_context(work, Context.from_json(text))
     deciding = replace(found.deciding, uploads=work.deciding.uploads + 1)
     return replace(found, deciding=deciding, notice=say("The context was loaded."))
-
-
-def population_used(work: Work) -> pd.DataFrame | None:
-    """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
-    people = work.looking.population
-    if work.deciding.context.attacker == "prosecutor" or people is None:
-        return None
-    return people.table
 
 
 def with_wishes(work: Work) -> Work:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kanon.algorithms.task import Progress
@@ -11,19 +12,22 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.greatest_k import WAYS, Reverse, reverse
+from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
+from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.session.request import Request
 from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.text import percent, plain
 from kanon.studio.session.work import Greatest, Work, plan_of, settings_of
 
 __all__ = [
     "MODELS",
-    "about_k",
     "greatest_k",
+    "greatest_k_request",
     "how_reversed",
     "least_said",
     "model_given",
@@ -36,15 +40,6 @@ __all__ = [
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 """The models that can be given, by name: each asks for one number."""
-
-
-def about_k() -> str:
-    """What to expect of the strategy K, where it is chosen."""
-    return say(
-        "It is meant for releases that another model than k-anonymity asks for. Where one class "
-        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
-        "for the same alteration."
-    )
 
 
 def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
@@ -95,6 +90,29 @@ def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> 
         The table.
     """
     return reverse(Plan.from_content(content), table, progress=progress)
+
+
+def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
+    """Look for the greatest k that goes with a model.
+
+    Raises
+    ------
+    PlanError
+        See :func:`plan_of_reverse`.
+    """
+    plan = plan_of_reverse(work, model)
+    then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
+    stays = isinstance(work.table, StoredTable)
+    return Request(
+        "reverse", greatest_k, (plan.model_dump(mode="json"), work.table), then,
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
+
+
+def _with_greatest_k(
+    model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
+) -> Work:
+    return replace(work, greatest=Greatest(found, model, metric, about))
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:

@@ -16,6 +16,7 @@ from kanon.privacy.model import SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import (
     MODELS,
+    greatest_k_request,
     how_reversed,
     least_said,
     model_given,
@@ -138,8 +139,8 @@ def _given(
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy or refused,
-            on_click=runner.find_greatest_k,
-            args=(model,),
+            on_click=runner.run,
+            args=(greatest_k_request, model),
             key="reverse-start",
         )
         cancel_button("reverse-cancel")

@@ -41,12 +41,12 @@ from kanon.studio.decide.decision import (
     most_k,
     opened_context,
     out_of_reach,
-    population_used,
     with_wishes,
 )
 from kanon.studio.decide.undo_button import back_button
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.outdated import outdated
+from kanon.studio.session.population import population_used
 from kanon.studio.session.requirements import best
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -125,7 +125,7 @@ def _put(context: Context) -> None:
 # --- the verdict ------------------------------------------------------------------------------
 def _verdict(work: Work) -> Decision | None:
     """The release on screen, beside what is asked of it; None without one."""
-    stale = runner.outdated(work)
+    stale = outdated(work)
     with st.container(horizontal=True):
         if work.result is None or stale or work.doing == "run":
             start_button(work, stale, "decide-run")

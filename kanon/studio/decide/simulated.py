@@ -29,6 +29,8 @@ from kanon.measures.comparing import Standing
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import SCOPES
+from kanon.studio.jobs.partial_results import simulate_runs, study_request
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, fingerprint_of, metric_called, plan_of, settings_of
 
@@ -43,6 +45,7 @@ __all__ = [
     "places_shown",
     "settings_of_simulation",
     "simulation_of",
+    "simulation_request",
     "to_run",
     "with_results",
 ]
@@ -108,6 +111,19 @@ def simulation_of(work: Work) -> Simulation:
     """
     study = study_of(prepare(_plan(work), work.table))
     return Simulation(study, made_with(study))
+
+
+def simulation_request(work: Work) -> Request:
+    """Make the runs that the study lacks.
+
+    Raises
+    ------
+    KanonError
+        It cannot be run; the message says why.
+    """
+    simulation = simulation_of(work)
+    given = (simulation.study, simulation.lacking(work))
+    return study_request("simulating", simulate_runs, given, with_results, simulation.key)
 
 
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:

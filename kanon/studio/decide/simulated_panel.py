@@ -25,16 +25,15 @@ from kanon.studio.decide.simulated import (
     places_shown,
     settings_of_simulation,
     simulation_of,
+    simulation_request,
     to_run,
 )
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.utility.learning_panel import study_progress
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.picture import data_button, picture
-from kanon.studio.widgets.progress import start_and_cancel
+from kanon.studio.widgets.progress import start_and_cancel, study_progress
 from kanon.studio.widgets.standings import standing_table
 from kanon.studio.widgets.uploads import upload_field
 
@@ -100,7 +99,7 @@ def _start(work: Work, simulation: Simulation) -> None:
                 "whole table; the merged class alone takes about four times as long."
             ),
         )
-        start_and_cancel("simulating", to_run(work, simulation), runner.simulate)
+        start_and_cancel("simulating", to_run(work, simulation), simulation_request)
     study_progress(work, "simulating", simulation.key)
 
 

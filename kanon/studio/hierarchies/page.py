@@ -18,8 +18,10 @@ from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
 from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
 from kanon.studio.hierarchies.table_draft import table_editor
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.choices import Choice
+from kanon.studio.session.outdated import comparison_outdated
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, usable_metrics
 from kanon.studio.shell.frame import head, metric_titles
@@ -318,8 +320,8 @@ def what_if(work: Work) -> None:
             icon=":material/play_arrow:",
             key="what-if",
             disabled=work.busy,
-            on_click=runner.compare,
-            kwargs={"what_if": True},
+            on_click=runner.run,
+            args=(comparison_request, True),
         )
         cancel_button()
         with st.container():
@@ -340,7 +342,7 @@ def what_if(work: Work) -> None:
     if not len(found):
         st.info(say("The two comparisons have no metric in common; compare again."))
         return
-    if runner.comparison_outdated(work):
+    if comparison_outdated(work):
         st.caption(say("Something has changed since; compare again to see it."))
     about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
     picture(

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from kanon.experiments.simulated.study import Study, StudyRun, run_study
 from kanon.experiments.studies import Experiment, Prediction, Wanted, predict, run_experiment
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
+from kanon.studio.session.request import Request
+from kanon.studio.session.work import Work
 
-__all__ = ["learn_fits", "learn_releases", "simulate_runs"]
+__all__ = [
+    "learn_fits",
+    "learn_releases",
+    "simulate_runs",
+    "study_request",
+]
 
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
@@ -25,3 +34,31 @@ def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[
 def simulate_runs(progress: Progress, study: Study, runs: Sequence[StudyRun]) -> None:
     """Make runs of the simulated study; see :func:`kanon.experiments.simulated.study.run_study`."""
     run_study(progress, study, runs, progress.keep)
+
+
+def study_request(
+    doing: str,
+    function: Callable[..., object],
+    arguments: tuple[object, ...],
+    keep: Callable[[Work, Any, Sequence[object]], Work],
+    key: object,
+) -> Request:
+    """The request for a study, of which what was found stays however it ends.
+
+    Parameters
+    ----------
+    doing, function, arguments
+        See :class:`kanon.studio.session.request.Request`.
+    keep
+        The work with what was handed over, kept under the key.
+    key
+        A fingerprint of the study.
+    """
+
+    def then(work: Work, _: object) -> Work:
+        return keep(work, key, work.job.parts if work.job is not None else ())
+
+    def begins(work: Work) -> Work:
+        return replace(work, studying=str(key))
+
+    return Request(doing, function, arguments, then, limit="study_minutes", begins=begins)

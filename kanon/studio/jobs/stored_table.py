@@ -21,9 +21,9 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.session.exposure import exposed
+from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.table_loading import opened_work
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.preview import preview_rows
 
 __all__ = ["open_work", "prepare_and_solve", "write_release"]
 

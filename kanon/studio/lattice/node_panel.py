@@ -14,6 +14,7 @@ from kanon.base.sentences import records_said
 from kanon.experiments.exploration import Assessed, Explored
 from kanon.run import Run, short_title
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.lattice.sentences import (
     levels_said,
     levels_shown,
@@ -175,7 +176,7 @@ def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node)
 def used(explored: Explored, node: Node) -> None:
     """Choose the levels for the run, and start it."""
     state.put(use_node(state.work(), explored, node))
-    runner.start()
+    runner.run(anonymisation_request)
 
 
 def tables(one: Ready, explored: Explored, found: Assessed, node: Node) -> None:

@@ -40,6 +40,7 @@ from kanon.studio.lattice.subject import (
     explored_now,
     known_lattice,
     lattice_columns,
+    lattice_request,
     levels_in,
     ready,
     small,
@@ -150,15 +151,15 @@ def looked_at(work: Work, one: Ready) -> Explored:
     if explored is not None:
         return explored
     if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
-        runner.explore_lattice(one)
+        runner.run(lattice_request, one)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("Explore this lattice"),
             type="primary",
             icon=":material/play_arrow:",
             disabled=state.work().busy,
-            on_click=runner.explore_lattice,
-            args=(one,),
+            on_click=runner.run,
+            args=(lattice_request, one),
             key="lattice-explore",
         )
         cancel_button()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,8 @@ from kanon.experiments.exploration import (
 )
 from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role
+from kanon.studio.lattice.state import FoundLattice
+from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, plan_of, settings_of
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "known_lattice",
     "labels_at",
     "lattice_columns",
+    "lattice_request",
     "levels_in",
     "minimal_table",
     "ready",
@@ -170,6 +174,15 @@ def _quick(one: Ready, nodes: int) -> bool:
 def small(one: Ready) -> bool:
     """Whether every node of a lattice is counted."""
     return one.outline.size <= COMPLETE
+
+
+def lattice_request(work: Work, ready: Ready) -> Request:
+    """Look at a lattice; see :func:`ready`."""
+    return Request("lattice", explore, (ready.task,), partial(_with_lattice, ready.settings))
+
+
+def _with_lattice(settings: str, work: Work, found: Explored) -> Work:
+    return replace(work, found_lattice=FoundLattice(found, settings))
 
 
 def known_lattice(work: Work, one: Ready) -> Explored | None:

@@ -14,10 +14,10 @@ from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
-from kanon.studio.jobs import runner
 from kanon.studio.learn.attacks_state import STEPS, AttackView
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
+from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import percent, plain
 from kanon.studio.session.work import Work
 from kanon.teaching.attacked import preset
@@ -91,7 +91,7 @@ def own_case(work: Work) -> Case:
                 "find out; choose one on the page Data."
             )
         )
-    if work.result is None or runner.outdated(work):
+    if work.result is None or outdated(work):
         raise TableError(
             say(
                 "There is no release with the settings of now; press Anonymise on the page "
@@ -107,7 +107,7 @@ def _invented(kind: str) -> Case:
 
 
 def _own(work: Work) -> Case:
-    about = (work.result, work.k, work.focus, work.roles, runner.outdated(work))
+    about = (work.result, work.k, work.focus, work.roles, outdated(work))
     return state.remembered("attack-own", about, lambda: own_case(work))
 
 

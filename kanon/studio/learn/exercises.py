@@ -10,6 +10,7 @@ from kanon.base.language import say
 from kanon.errors import ExerciseError
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores
+from kanon.studio.session.request import Request, opening_cancelled
 from kanon.studio.session.work import Work
 from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import (
@@ -30,8 +31,10 @@ __all__ = [
     "begun_anew",
     "best_shown",
     "checked",
+    "exercises_request",
     "handed_in",
     "marked_files",
+    "marking_request",
     "opened_set",
     "points_so_far",
     "scored",
@@ -55,6 +58,21 @@ def marked_files(
 ) -> Scores:
     """The marks of a class."""
     return Scores(exercises.fingerprint, score_files(exercises, files, progress))
+
+
+def exercises_request(_: Work, content: bytes) -> Request:
+    """Read and check an exercise set: its best answers may take seconds to find."""
+    return Request("exercises", opened_set, (content,), with_set, cancelled=opening_cancelled)
+
+
+def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]) -> Request:
+    """Mark the answers of a class."""
+    return Request(
+        "marking", marked_files, (exercises, files), with_scores,
+        cancelled=lambda work: replace(
+            work, notice=say("Marking was cancelled; nothing was changed.")
+        ),
+    )  # fmt: skip
 
 
 def with_set(work: Work, found: ExerciseSet) -> Work:

@@ -17,6 +17,7 @@ from kanon.studio.learn.exercises import (
     begun_anew,
     best_shown,
     checked,
+    exercises_request,
     handed_in,
     points_so_far,
     scored,
@@ -292,7 +293,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
 def _take_set(key: str) -> None:
     given = state.typed(key)
     if given is not None:
-        runner.open_exercises(given.getvalue())
+        runner.run(exercises_request, given.getvalue())
 
 
 def _take_answers(key: str, exercises: ExerciseSet) -> None:

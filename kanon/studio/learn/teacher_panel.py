@@ -12,10 +12,11 @@ from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
+from kanon.studio.learn.exercises import marking_request
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Doing, Work
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.uploads import upload_field
@@ -69,7 +70,7 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
     )
 
 
-def under_way(work: Work, doing: Doing) -> None:
+def under_way(work: Work, doing: str) -> None:
     """Below a field for files: how far they are, or why none can be given now."""
     if not work.doing:
         return
@@ -141,4 +142,4 @@ def _look(**fields: Any) -> None:
 def _take(key: str, exercises: ExerciseSet) -> None:
     files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
     if files:
-        runner.mark_answers(exercises, files)
+        runner.run(marking_request, exercises, files)

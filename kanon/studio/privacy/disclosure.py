@@ -49,8 +49,6 @@ __all__ = [
     "of_attribute",
     "of_population",
     "of_risk",
-    "released_label",
-    "released_tuple",
     "threshold_text",
     "what_it_means",
     "worst_classes",
@@ -206,20 +204,6 @@ def class_named(
         if len(found):
             return int(found[0])
     return int(listed[0])
-
-
-def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
-    """What everybody in a class looks like.
-
-    In labels: the ranges that an algorithm forms have other numbers in every release.
-    """
-    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
-    return tuple(tree.labels[node] for tree, node in nodes)
-
-
-def released_label(released: EquivalenceClasses, position: int) -> str:
-    """The tuple of a class as text: what everybody in it looks like."""
-    return ", ".join(shortened(label, 24) for label in released_tuple(released, position))
 
 
 # --- sentences ------------------------------------------------------------------------------

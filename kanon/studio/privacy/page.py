@@ -23,7 +23,6 @@ from kanon.charts.style import INK
 from kanon.measures.along import Curves, Points, levels_along
 from kanon.privacy.model import rounded
 from kanon.run import Run
-from kanon.studio.jobs import runner
 from kanon.studio.privacy.attack_panel import attack, look
 from kanon.studio.privacy.disclosure import (
     LEVELS,
@@ -34,8 +33,6 @@ from kanon.studio.privacy.disclosure import (
     levels_offered,
     of_attribute,
     of_risk,
-    released_label,
-    released_tuple,
     threshold_text,
     what_it_means,
     worst_classes,
@@ -43,7 +40,8 @@ from kanon.studio.privacy.disclosure import (
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
-from kanon.studio.session.text import plain
+from kanon.studio.session.outdated import outdated
+from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Result, Work
 from kanon.studio.shell.frame import head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
@@ -292,7 +290,7 @@ def found_out(work: Work, result: Result) -> None:
 def page() -> None:
     """Draw the page."""
     work = head(say("What can still be found out about someone?"), aloud=True)
-    stale = runner.outdated(work)
+    stale = outdated(work)
     unready(work)
     lacking(work, stale)
     progress()

@@ -20,6 +20,7 @@ from kanon.studio.report.report_request import (
     command,
     form_of,
     outdated_report,
+    report_request,
     what_is_in_it,
     words_file,
 )
@@ -126,7 +127,8 @@ def choices(work: Work, fresh: bool) -> None:
             type="secondary" if fresh else "primary",
             icon=":material/description:",
             disabled=work.busy or isinstance(work.table, StoredTable),
-            on_click=runner.report,
+            on_click=runner.run,
+            args=(report_request,),
             key="report-make",
         )
         cancel_button()

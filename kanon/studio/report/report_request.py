@@ -6,7 +6,8 @@ import datetime
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from kanon.release.context import Context
 from kanon.report.gathering import Report, gather
 from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
 from kanon.report.public import for_publication
-from kanon.report.words import Words
+from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
-from kanon.studio.decide.decision import population_used
+from kanon.studio.session.population import population_used
+from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, plan_of
 
 __all__ = [
@@ -36,9 +38,9 @@ __all__ = [
     "outdated_report",
     "people_of_report",
     "plan_of_report",
+    "report_request",
     "what_is_in_it",
     "words_file",
-    "words_given",
 ]
 
 IN_ENGINE = say(
@@ -109,6 +111,31 @@ def make_report(
     )  # fmt: skip
 
 
+def report_request(work: Work) -> Request:
+    """Make the report of the current settings.
+
+    Raises
+    ------
+    KanonError
+        See :func:`plan_of_report`.
+    """
+    content = plan_of_report(work).model_dump(mode="json")
+    context, people = context_of_report(work)
+    given = (content, work.table, work.file.name, origin_of(work), datetime.date.today())
+    purpose = None if context is None else context.content
+    then = partial(_with_report, people_of_report(work))
+    return Request(
+        "reporting", make_report, (*given, purpose, people), then,
+        cancelled=lambda work: replace(
+            work, notice=say("The report was cancelled; nothing was changed.")
+        ),
+    )  # fmt: skip
+
+
+def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
+    return replace(work, reported=found, reported_people=people)
+
+
 def outdated_report(work: Work) -> bool:
     """Whether the report on screen is of another plan, purpose or population than those of now."""
     if work.reported is None:
@@ -140,11 +167,6 @@ def form_of(report: Report, words: Words, public: bool) -> Report:
     """A report with the texts of people, in one of its two forms; nothing is computed again."""
     report = replace(report, words=words)
     return for_publication(report) if public else report
-
-
-def words_given(words: Words) -> dict[str, str]:
-    """The texts that were given, by their names."""
-    return {name: text for name, text in asdict(words).items() if text}
 
 
 def words_file(words: Words) -> str:

@@ -20,7 +20,7 @@ from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
-from kanon.studio.compare.configurations import Wanted
+from kanon.studio.session.configurations import Wanted
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Pinned, Work
 

@@ -19,11 +19,10 @@ from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_node
 from kanon.metrics import METRICS
 from kanon.plan import Plan, of_this_version
 from kanon.release.context import Context
-from kanon.report.words import parse_words
+from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
-from kanon.studio.report.report_request import words_given
 from kanon.studio.session.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.session.history import History
 from kanon.studio.session.pinned import carried, check_whole, checked_title
@@ -308,8 +307,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         version=work.version + 1,
         composed=dict(plan.metrics),
         job=None,
-        doing="",
-        then=None,
+        request=None,
         result=None,
         comparison=None,
         searched=None,

@@ -1,4 +1,4 @@
-"""What outlives a page: the worker processes of all sessions, and what each session owns."""
+"""What outlives a page: what each session owns."""
 
 from __future__ import annotations
 
@@ -9,26 +9,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kanon.settings import settings
-from kanon.studio.jobs.pool import Jobs
 from kanon.studio.session.session_store import Desks
 
-__all__ = ["Seat", "desks", "imports_set_aside", "jobs", "owner", "seat"]
-
-
-def _load_kernels() -> None:
-    """Run in a fresh worker; imported there alone, as the imports take a second.
-
-    The kernels of greedy merging alone: loading all of them would make the first result wait.
-    """
-    from kanon.warm import warm
-
-    warm(["gaa"])
-
-
-@st.cache_resource(show_spinner=False)
-def jobs() -> Jobs:
-    """The job runner of this server; its workers load the compiled kernels in advance."""
-    return Jobs(slots=settings().jobs_at_once, warm=_load_kernels)
+__all__ = ["Seat", "desks", "imports_set_aside", "owner", "seat"]
 
 
 @st.cache_resource(show_spinner=False)

@@ -48,7 +48,7 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = replace(work, job=None, doing="", then=None, made=[*work.made])
+            work = replace(work, job=None, request=None, made=[*work.made])
         return Desk(work)
 
     def cleared(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kanon.base.formatting import percent
+from kanon.classes import EquivalenceClasses
 from kanon.errors import on_one_line
 
 __all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
@@ -54,3 +55,17 @@ def shortened(text: str, longest: int = 32) -> str:
     'a long fi…'
     """
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
+    """What everybody in a class looks like.
+
+    In labels: the ranges that an algorithm forms have other numbers in every release.
+    """
+    nodes = zip(released.hierarchies, released.nodes[position], strict=True)
+    return tuple(tree.labels[node] for tree, node in nodes)
+
+
+def released_label(released: EquivalenceClasses, position: int) -> str:
+    """The tuple of a class as text: what everybody in it looks like."""
+    return ", ".join(shortened(label, 24) for label in released_tuple(released, position))

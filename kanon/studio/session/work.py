@@ -60,12 +60,12 @@ from kanon.studio.session.choices import (
 from kanon.studio.session.earlier_releases import Handed
 from kanon.studio.session.history import History
 from kanon.studio.session.places import Destination, Place
+from kanon.studio.session.request import Request
 from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.utility.state import UtilityView
 
 __all__ = [
     "Compared",
-    "Doing",
     "Greatest",
     "Known",
     "MatrixView",
@@ -103,26 +103,6 @@ __all__ = [
 ]
 
 Missing = Literal["drop-records", "as-value"]
-Doing = Literal[
-    "",
-    "run",
-    "comparison",
-    "lattice",
-    "searches",
-    "reverse",
-    "learning",
-    "predicting",
-    "simulating",
-    "advising",
-    "opening",
-    "reading",
-    "writing",
-    "combining",
-    "reporting",
-    "exercises",
-    "marking",
-    "singling",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,9 +290,9 @@ class Work:
         one that fits; and which k count, a name in ``K_PRESETS``.
     table_shown, pair
         Which table of a comparison is shown, and the names of the two lines whose difference is.
-    job, doing, then, studying
-        The calculation under way, what it is for, and the work that comes of it and its result; of
-        a study also the fingerprint that its findings are kept under.
+    job, request, studying
+        The calculation under way, and what a page asked for; of a study also the fingerprint that
+        its findings are kept under.
     result, comparison, searched, greatest
         The last finished run, comparison, measurement of the searches, and greatest k with a model.
     advised
@@ -415,8 +395,7 @@ class Work:
     table_shown: Literal["areas", "places", "alterations", "difference", "searches"] = "areas"
     pair: tuple[str, str] = ("", "")
     job: Job | None = None
-    doing: Doing = ""
-    then: Callable[[Work, Any], Work] | None = None
+    request: Request | None = None
     studying: str = ""
     result: Result | None = None
     comparison: Compared | None = None
@@ -532,6 +511,11 @@ class Work:
         if incomplete in (0, self.table.n_records):
             return self.table
         return self.table.complete(columns)
+
+    @property
+    def doing(self) -> str:
+        """What is under way, in a word; nothing if there is no calculation."""
+        return "" if self.request is None else self.request.doing
 
     @property
     def busy(self) -> bool:
@@ -783,7 +767,7 @@ def begun_since(first: Work, now: Work) -> bool:
     )
 
 
-_BY_ITSELF = {"job", "doing", "then", "result", "started", "problem", "notice", "tour"}
+_BY_ITSELF = {"job", "request", "result", "started", "problem", "notice", "tour"}
 
 
 def without_lost(work: Work) -> Work:

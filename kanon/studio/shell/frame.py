@@ -12,7 +12,6 @@ from kanon.base.sentences import records_said
 from kanon.errors import listing
 from kanon.run import uses
 from kanon.strategies import STRATEGIES
-from kanon.studio.decide.greatest_k import about_k
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.samples import SAMPLES
@@ -20,6 +19,7 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, metric_called, usable_metrics, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
+from kanon.studio.widgets.algorithm_options import about_k
 
 __all__ = [
     "head",

@@ -24,6 +24,8 @@ from kanon.learning.scores import SCORES, default_score
 from kanon.plan import Plan
 from kanon.run import Prepared, prepare, short_title
 from kanon.schema import Role
+from kanon.studio.jobs.partial_results import learn_fits, study_request
+from kanon.studio.session.request import Request
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import (
@@ -52,6 +54,7 @@ __all__ = [
     "how_learnt",
     "ks_said",
     "ks_typed",
+    "learning_request",
     "lesson_of",
     "plan_of_studies",
     "remaining",
@@ -220,6 +223,19 @@ def lesson_of(work: Work, ground: Ground) -> Lesson:
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
     known = tuple(one for one in work.learnt.get(key, ()) if one.fit in fits)
     return Lesson(experiment, fits, known, key)
+
+
+def learning_request(work: Work) -> Request:
+    """Train the classifiers that the chosen experiment lacks.
+
+    Raises
+    ------
+    KanonError
+        It cannot be run; the message says why.
+    """
+    lesson = lesson_of(work, ground_of(work))
+    given = (lesson.experiment, lesson.lacking)
+    return study_request("learning", learn_fits, given, with_outcomes, lesson.key)
 
 
 def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:

@@ -18,7 +18,6 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import outcomes_table
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, by_chance
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -37,6 +36,7 @@ from kanon.studio.utility.learning import (
     highest_said,
     how_learnt,
     ks_said,
+    learning_request,
     lesson_of,
     remaining,
     score_used,
@@ -45,7 +45,7 @@ from kanon.studio.utility.learning import (
     targets_offered,
 )
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import progress, start_and_cancel
+from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
 __all__ = [
     "ground_here",
@@ -53,14 +53,9 @@ __all__ = [
     "no_ground",
     "score_choice",
     "show_learning",
-    "study_progress",
     "target_choice",
 ]
 
-_EARLIER = say(
-    "A study with earlier settings is running. What it finds is kept with those settings, and is "
-    "shown when they are chosen again."
-)
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 
@@ -166,13 +161,6 @@ def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
     )
 
 
-def study_progress(work: Work, doing: str, key: str) -> None:
-    """How far a study is, and whether it is one with other settings than those of this key."""
-    if work.doing == doing and work.studying != key:
-        st.info(_EARLIER, icon=":material/history:")
-    progress()
-
-
 def _choices(work: Work, ground: Ground | None) -> None:
     """One row of choices, and what is rarely changed."""
     view = work.utility.learning
@@ -244,7 +232,7 @@ def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> N
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
         label = remaining(lesson) if lesson is not None and lesson.lacking else ""
-        start_and_cancel("learning", label, runner.learn)
+        start_and_cancel("learning", label, learning_request)
         said = split_said(ground.labels)
         if lesson is not None:
             said = f"{ks_said(lesson.experiment.ks)} {said}"

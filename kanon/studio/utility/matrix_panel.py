@@ -17,7 +17,6 @@ from kanon.recoding import Recoding
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
-from kanon.studio.anonymise.combined_releases import noting
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Result, Work
@@ -36,7 +35,7 @@ from kanon.studio.utility.representation import (
 from kanon.studio.widgets.files import content, file_name, neutral_choice
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.release_check import checked
-from kanon.studio.widgets.result import in_columns, name_in_files
+from kanon.studio.widgets.result import in_columns, name_in_files, noting
 
 __all__ = ["show_matrix"]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.base.language import say
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.outdated import outdated
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.utility.learning_panel import show_learning
@@ -74,4 +74,4 @@ def page() -> None:
     elif work.utility.part == "predicting":
         show_predicting(work)
     else:
-        about_release(work, runner.outdated(work))
+        about_release(work, outdated(work))

@@ -28,10 +28,12 @@ from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import Prepared, short_title
-from kanon.studio.compare.configurations import algorithms_offered
+from kanon.studio.jobs.partial_results import learn_releases, study_request
+from kanon.studio.session.configurations import algorithms_offered
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of
-from kanon.studio.utility.learning import Ground, ks_typed, score_used
+from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
 
 __all__ = [
     "Trials",
@@ -40,6 +42,7 @@ __all__ = [
     "agreements_of",
     "how_predicted",
     "measures_used",
+    "prediction_request",
     "scored_points",
     "to_run",
     "trials_of",
@@ -147,6 +150,20 @@ def _plan_for(work: Work, algorithm: str) -> Plan:
 
 def _candidate(prepared: Prepared, plan: Plan) -> Candidate:
     return Candidate(plan.algorithm.name, replace(prepared, plan=plan).task())
+
+
+def prediction_request(work: Work) -> Request:
+    """Measure and learn from the releases that are lacking.
+
+    Raises
+    ------
+    KanonError
+        They cannot be run; the message says why.
+    """
+    trials = trials_of(work, ground_of(work))
+    trials.check()
+    given = (trials.prediction, trials.lacking)
+    return study_request("predicting", learn_releases, given, with_found, trials.keys)
 
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:

@@ -17,9 +17,8 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.run import short_title
-from kanon.studio.compare.configurations import algorithms_offered
-from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import Ground, ks_said, score_used, split_said
@@ -28,7 +27,6 @@ from kanon.studio.utility.learning_panel import (
     ks_field,
     no_ground,
     score_choice,
-    study_progress,
     target_choice,
 )
 from kanon.studio.utility.prediction import (
@@ -38,12 +36,13 @@ from kanon.studio.utility.prediction import (
     agreements_of,
     how_predicted,
     measures_used,
+    prediction_request,
     scored_points,
     to_run,
     trials_of,
 )
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import start_and_cancel
+from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
 __all__ = ["show_predicting"]
 
@@ -137,7 +136,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
 def _start(work: Work, ground: Ground, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = to_run(trials) if trials.lacking else ""
-        start_and_cancel("predicting", label, runner.predict_utility)
+        start_and_cancel("predicting", label, prediction_request)
         said = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
         st.caption(said, width="stretch")
     study_progress(work, "predicting", str(trials.keys))

@@ -10,8 +10,7 @@ from kanon.charts.representation import Shown
 from kanon.learning.disclosed import CARDS, Disclosed
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
-from kanon.studio.privacy.disclosure import released_label
-from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.text import percent, plain, released_label, shortened
 from kanon.studio.widgets.numbers import Number
 
 __all__ = [

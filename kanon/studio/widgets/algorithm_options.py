@@ -17,7 +17,7 @@ from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, node_used, with_option
 
-__all__ = ["about", "details", "own_choices", "suppression_field"]
+__all__ = ["about", "about_k", "details", "own_choices", "suppression_field"]
 
 
 _COUNTED = {"weighted": say("every record"), "representatives": say("one per class")}
@@ -34,6 +34,15 @@ def about(name: str) -> str:
             say("**Slow:** {text}", text=plain(say_of(module.SLOW))),
             say("**Source:** {text}", text=plain(module.CARD.source)),
         ]
+    )
+
+
+def about_k() -> str:
+    """What to expect of the strategy K, where it is chosen."""
+    return say(
+        "It is meant for releases that another model than k-anonymity asks for. Where one class "
+        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
+        "for the same alteration."
     )
 
 

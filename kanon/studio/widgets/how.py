@@ -20,10 +20,10 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio.decide.greatest_k import about_k
 from kanon.studio.session.requirements import others_of, short
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Result
+from kanon.studio.widgets.algorithm_options import about_k
 
 __all__ = [
     "formula",

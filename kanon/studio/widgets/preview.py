@@ -11,8 +11,9 @@ from pandas.io.formats.style import Styler
 from kanon.run import Run
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.tables import Table
+from kanon.studio.session.preview_size import preview_rows
 
-__all__ = ["before_and_after", "by_role", "preview_height", "preview_rows"]
+__all__ = ["before_and_after", "by_role", "preview_height"]
 
 _TINTS: Mapping[Role, str] = {
     Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",
@@ -20,17 +21,6 @@ _TINTS: Mapping[Role, str] = {
     Role.SENSITIVE: "rgba(125, 60, 152, 0.14)",
     Role.INSENSITIVE: "rgba(112, 123, 124, 0.10)",
 }
-
-
-def preview_rows(records: int, columns: int) -> int:
-    """The rows of a preview: at most 200, and fewer of a wide table.
-
-    Each tinted cell is a style rule of its own; some 60,000 of them make a browser tab crash.
-
-    >>> preview_rows(30_000, 10), preview_rows(30_000, 300), preview_rows(3, 2)
-    (200, 33, 3)
-    """
-    return min(records, 200, max(10, 10_000 // columns))
 
 
 def preview_height(done: Run) -> int:

@@ -9,10 +9,16 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Doing
+from kanon.studio.session.work import Work
 
-__all__ = ["cancel_button", "progress", "start_and_cancel", "under_way"]
+__all__ = ["cancel_button", "progress", "start_and_cancel", "study_progress", "under_way"]
+
+_EARLIER = say(
+    "A study with earlier settings is running. What it finds is kept with those settings, and is "
+    "shown when they are chosen again."
+)
 
 
 def cancel_button(key: str = "cancel") -> None:
@@ -33,9 +39,9 @@ def cancel_button(key: str = "cancel") -> None:
 
 
 def start_and_cancel(
-    doing: Doing,
+    doing: str,
     label: str,
-    start: Callable[[], None],
+    make: Callable[[Work], Request | None],
     *,
     first: bool = True,
     cancel: str = "",
@@ -49,8 +55,8 @@ def start_and_cancel(
         The calculation, as in ``work.doing``.
     label
         What the first button says; empty if there is nothing to be done.
-    start
-        What it does.
+    make
+        What it asks for; see :func:`kanon.studio.jobs.runner.run`.
     first
         Whether it stands out: there is no result of these settings yet.
     cancel
@@ -65,7 +71,8 @@ def start_and_cancel(
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
             disabled=work.busy,
-            on_click=start,
+            on_click=runner.run,
+            args=(make,),
             key=f"{key or doing}-start",
         )
     if work.doing == doing:
@@ -82,6 +89,13 @@ def progress() -> None:
     st.fragment(_bar, run_every=0.4 if state.work().busy else None)()
 
 
+def study_progress(work: Work, doing: str, key: str) -> None:
+    """How far a study is, and whether it is one with other settings than those of this key."""
+    if work.doing == doing and work.studying != key:
+        st.info(_EARLIER, icon=":material/history:")
+    progress()
+
+
 def _bar() -> None:
     job = state.work().job
     if job is None:
@@ -96,7 +110,7 @@ def _bar() -> None:
     st.progress(job.progress, text=plain(text))
 
 
-def under_way(doing: Doing) -> str:
+def under_way(doing: str) -> str:
     """What is under way, as it stands in a sentence about it."""
     return _named(doing) or {
         "run": say("Anonymise"),
@@ -106,7 +120,7 @@ def under_way(doing: Doing) -> str:
     }.get(doing, say("Another calculation"))
 
 
-def _named(doing: Doing) -> str:
+def _named(doing: str) -> str:
     """The name of a calculation that stands before its steps; nothing where these speak alone."""
     return {
         "comparison": say("Comparing"),

@@ -5,7 +5,7 @@ What the pages about one release share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -14,14 +14,24 @@ from kanon.base.language import say, say_counted, say_of
 from kanon.run import Run, algorithm_named
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.session import state
+from kanon.studio.session.earlier_releases import Handed
 from kanon.studio.session.requirements import in_file_name, others_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Result, Work, k_grid
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.outdated import fade
 
-__all__ = ["choose_k", "in_columns", "name_in_files", "notice", "release_shown", "start_button"]
+__all__ = [
+    "choose_k",
+    "in_columns",
+    "name_in_files",
+    "notice",
+    "noting",
+    "release_shown",
+    "start_button",
+]
 
 
 def start_button(work: Work, stale: bool, key: str) -> None:
@@ -31,7 +41,8 @@ def start_button(work: Work, stale: bool, key: str) -> None:
         type="primary" if stale or work.result is None else "secondary",
         icon=":material/play_arrow:",
         disabled=work.busy,
-        on_click=runner.start,
+        on_click=runner.run,
+        args=(anonymisation_request,),
         key=key,
     )
 
@@ -128,3 +139,29 @@ def name_in_files(done: Run) -> str:
         if LOOKS_AT[chosen.strategy] and chosen.scope != "table":
             parts += [chosen.scope]
     return "-".join(parts) + in_file_name(others_of(plan))
+
+
+def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What makes a download, and notes that its release was handed out once it is made.
+
+    Streamlit calls it when the button is pressed, outside the session: so a list of the work is
+    handed along, which stays while the table does, and the page Anonymise looks into it. A callback
+    of the button would draw the page again, which can take the file away before the browser has
+    asked for it.
+
+    Parameters
+    ----------
+    settings, done
+        The release, and the settings that it was made with.
+    make
+        Makes the file.
+    """
+    made_so_far = state.work().made
+    one = Handed.of(settings, name_in_files(done), done)
+
+    def made() -> bytes:
+        content = make()
+        made_so_far.append(one)
+        return content
+
+    return made

@@ -11,7 +11,7 @@ import pytest
 from kanon.__main__ import main
 from kanon.errors import PlanError
 from kanon.schema import Role
-from kanon.studio.compare.configurations import incomparable
+from kanon.studio.session.configurations import incomparable
 from kanon.studio.session.pinned import imported
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import uploaded_work

@@ -31,11 +31,11 @@ from kanon.studio.privacy.disclosure import (
     class_named,
     class_sentence,
     levels_offered,
-    released_tuple,
     what_it_means,
     worst_classes,
 )
 from kanon.studio.privacy.how import how_class, how_found
+from kanon.studio.session.text import released_tuple
 from support.random_tables import examples
 
 

@@ -8,9 +8,12 @@ from dataclasses import replace
 import pytest
 
 from kanon.studio.session import session_store as desks_module
+from kanon.studio.session.request import Request
 from kanon.studio.session.session_store import Desk, Desks, new_token
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import begun_since
+
+RUN = Request("run", len, (), lambda work, found: work)
 
 
 class Clock:
@@ -122,13 +125,13 @@ def test_a_timer_that_went_off_too_late_wipes_nothing(clock):
 
 
 def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
-    desks, desk = Desks(60, 20), at_work(job=Run(), doing="run", then=lambda: None, k=7)
+    desks, desk = Desks(60, 20), at_work(job=Run(), request=RUN, k=7)
     desk.memory["drawn"] = object()
     desks.put("word", "first", desk)
     word, copy = desks.take("word", "second")
     assert word != "word" and copy.salt != desk.salt
     assert copy.work.k == 7 and copy.work.table is desk.work.table
-    assert (copy.work.job, copy.work.doing, copy.work.then, copy.memory) == (None, "", None, {})
+    assert (copy.work.job, copy.work.request, copy.memory) == (None, None, {})
     assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
 
 
@@ -209,7 +212,7 @@ def test_visits_push_out_no_work(clock):
 def test_a_visit_begins_nothing_and_a_choice_does():
     first = sample_work("hospital", version=1)
     assert not begun_since(first, first)
-    assert not begun_since(first, replace(first, doing="run", started=True, notice="Done."))
+    assert not begun_since(first, replace(first, request=RUN, started=True, notice="Done."))
     assert begun_since(first, replace(first, k=first.k + 1))
     assert begun_since(first, replace(first, roles=dict(first.roles)))
 

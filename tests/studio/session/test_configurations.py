@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import kanon.studio.compare.configurations as module
+import kanon.studio.session.comparison_runs as module
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import TIE_SEEDS, before_and_after
 from kanon.experiments.sweep import solve_sweep, sweep
@@ -16,21 +16,17 @@ from kanon.metrics import PUBLISHED
 from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
-from kanon.studio.compare.configurations import (
+from kanon.studio.metrics.composed_metrics import with_composed, without_composed
+from kanon.studio.session.comparison_runs import as_compared, lacking, made_of, outlook, planned
+from kanon.studio.session.configurations import (
     MOST_LINES,
     algorithms_offered,
-    as_compared,
     compared_strategies,
     incomparable,
-    lacking,
-    made_of,
-    outlook,
-    planned,
     strategies_offered,
     wanted_lines,
     yardsticks,
 )
-from kanon.studio.metrics.composed_metrics import with_composed, without_composed
 from kanon.studio.session.pinned import (
     carried,
     export,

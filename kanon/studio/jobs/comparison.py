@@ -1,0 +1,100 @@
+"""The runs that a comparison lacks, which more than one page asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from kanon.base.language import say
+from kanon.errors import PlanError
+from kanon.experiments.sweep import solve_sweep
+from kanon.measures.along import Curves, Points
+from kanon.studio.session.comparison_runs import (
+    Job,
+    as_compared,
+    asks_for_some_k,
+    fingerprint,
+    lacking,
+    made_of,
+    planned,
+)
+from kanon.studio.session.configurations import Wanted, wanted_lines
+from kanon.studio.session.request import Request, cancelled_run
+from kanon.studio.session.work import (
+    Compared,
+    Work,
+    comparison_settings,
+    plan_of,
+    usable_metrics,
+    without_lost,
+)
+
+__all__ = ["comparison_request"]
+
+
+def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
+    """The comparison of what is chosen, under several tie seeds if bands are wanted.
+
+    Parameters
+    ----------
+    work
+        The session.
+    what_if
+        Whether to keep the comparison that there is, as what was before an edit.
+
+    Returns
+    -------
+    Request or Work
+        The runs that are lacking; the work with the comparison if earlier ones made them all.
+
+    Raises
+    ------
+    KanonError
+        Nothing is chosen, or it cannot be compared; the message says why.
+    """
+    lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
+    if not lines:
+        raise PlanError(say("Choose at least one metric and one strategy to compare."))
+    todo = lacking(work, lines, also=work.k, at_some=asks_for_some_k(work))
+    plan = plan_of(without_lost(work))
+    settings = comparison_settings(work, plan, [line.guide.name for line in lines])
+    job = planned(work, lines, todo)
+    before = work.comparison if what_if else None
+    then = partial(_with_comparison, lines, job, settings, before)
+    if not todo:
+        return then(work, [])
+    given = (job.runs, job.ks, job.metrics, None, job.also_at)
+    return Request("comparison", solve_sweep, given, then, cancelled=_cancelled)
+
+
+def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
+    """What is compared before and after an edit: by drawn weights too, which were just edited.
+
+    Each is measured by its own hierarchies: of all that those of its time could lose.
+    """
+    work = replace(work, yardstick=None)
+    return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
+
+
+def _with_comparison(
+    lines: Sequence[Wanted],
+    job: Job,
+    settings: str,
+    before: Compared | None,
+    work: Work,
+    found: Sequence[Curves | Points],
+) -> Work:
+    work = replace(work, runs=as_compared(work, lines, job, found))
+    seconds = work.job.seconds if work.job is not None and found else 0.0
+    comparison = made_of(work, lines)
+    compared = Compared(comparison, settings, seconds, fingerprint(lines, comparison))
+    both = None if before is None else (before, compared)
+    return replace(work, comparison=compared, what_if=both)
+
+
+def _cancelled(work: Work) -> Work:
+    """The work without the wish for bands, where none are there."""
+    compared = work.comparison
+    bands = work.bands and compared is not None and compared.comparison.has_bands
+    return cancelled_run(replace(work, bands=bands))

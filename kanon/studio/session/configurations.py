@@ -1,0 +1,358 @@
+"""The configurations that a session compares: which they are, and what each stands on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kanon.base.language import say, say_counted
+from kanon.errors import PlanError, listing, quoted
+from kanon.experiments.comparison import (
+    TIE_SEEDS,
+    combined,
+    name_of,
+    titles_of_configurations,
+)
+from kanon.experiments.sweep import Configuration
+from kanon.hierarchy import Hierarchy
+from kanon.metrics import METRICS, Metric
+from kanon.plan import ColumnPlan, Plan, composed_metrics
+from kanon.run import algorithms, uses
+from kanon.schema import Role
+from kanon.strategies import LOOKS_AT
+from kanon.studio.session.work import (
+    Pinned,
+    Work,
+    chosen_for,
+    compared_metrics,
+    incomplete_records,
+    plan_of,
+    suppression_used,
+    usable_strategies,
+    without_lost,
+)
+
+__all__ = [
+    "MOST_LINES",
+    "Ground",
+    "Wanted",
+    "algorithms_offered",
+    "compared_algorithms",
+    "compared_strategies",
+    "identity",
+    "incomparable",
+    "led_by",
+    "phases",
+    "strategies_offered",
+    "wanted_lines",
+    "yardsticks",
+]
+
+MOST_LINES = 48
+"""The most lines of one comparison: more would be a picture that nobody can read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
+
+    plan: Plan
+    trees: Mapping[str, Hierarchy]
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """A line that is to be compared.
+
+    Attributes
+    ----------
+    configuration
+        What leads it, with its own tie seed.
+    plan
+        The whole plan.
+    name, title, kept
+        See :class:`kanon.experiments.comparison.Line`.
+    seeds
+        The tie seeds that it is run under: its own first, then those of a band if one is wanted.
+    ground
+        The plan that all such lines share, and the hierarchies.
+    yardstick
+        What its releases are measured by; None for its own hierarchies.
+    """
+
+    configuration: Configuration
+    plan: Plan
+    name: str
+    title: str
+    kept: bool
+    seeds: tuple[int | None, ...]
+    ground: Ground
+    yardstick: Ground | None
+
+    @property
+    def guide(self) -> Metric:
+        """The metric that guides it."""
+        return self.plan.metric
+
+    @property
+    def measured_by(self) -> Mapping[str, Hierarchy]:
+        """The hierarchies that its releases are measured by."""
+        return (self.yardstick or self.ground).trees
+
+
+def strategies_offered(work: Work) -> list[str]:
+    """The strategies that can be compared: S1 alone without GAA."""
+    led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
+    return usable_strategies(replace(work, algorithm=led)) if led is not None else ["s1"]
+
+
+def algorithms_offered() -> list[str]:
+    """The algorithms that can be compared over k; levels chosen by hand are for one k."""
+    return [name for name in algorithms() if name != "levels"]
+
+
+def compared_algorithms(work: Work) -> list[str]:
+    """The algorithms to compare; of an empty choice, the one that is chosen on Anonymise."""
+    chosen = work.algorithms or (work.algorithm,)
+    return [name for name in algorithms_offered() if name in chosen] or ["gaa"]
+
+
+def compared_strategies(work: Work) -> list[str]:
+    """The strategies to compare: those chosen, as far as the table allows them.
+
+    Where all that were chosen are gone, S1: an empty choice is one that the user made.
+    """
+    offered = strategies_offered(work)
+    found = [name for name in offered if name in work.strategies]
+    return found if found or not work.strategies else ["s1"]
+
+
+def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
+    """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
+
+    Parameters
+    ----------
+    work
+        The session.
+    also
+        Metrics beside those chosen.
+
+    Raises
+    ------
+    PlanError
+        There are too many; or see :func:`kanon.studio.session.work.plan_of`.
+    """
+    whole = plan_of(without_lost(work))
+    ours = _ground(work, whole, work.trees)
+    names = dict.fromkeys([*compared_metrics(work), *also])
+    chosen = combined(
+        list(names),
+        compared_strategies(work),
+        work.scopes,
+        compared_algorithms(work),
+        work.tie_seed,
+    )
+    called = {**METRICS, **composed_metrics(work.composed)}
+    titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
+    found = [
+        Wanted(
+            one,
+            led_by(whole, one, work),
+            name_of(one),
+            title,
+            False,
+            _seeds(work, one),
+            ours,
+            None,
+        )
+        for one, title in zip(chosen, titles, strict=True)
+    ]
+    taken = {text for line in found for text in (line.name, line.title)}
+    for each in work.pinned:
+        if each.shown and not incomparable(work, each):
+            # A metric of one's own can have any name, this one too.
+            name, title = (
+                text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
+            )
+            ground = _ground(work, _with_sensitive(each.plan, work.sensitive_columns), each.trees)
+            own = _own(each.plan)
+            seeds = _seeds(work, own)
+            found.append(Wanted(own, ground.plan, name, title, True, seeds, ground, None))
+    if len(found) > MOST_LINES:
+        raise PlanError(
+            say_counted(
+                len(found),
+                "{count} line is too many to compare; {most} can be. Choose fewer metrics or "
+                "strategies.",
+                "{count} lines are too many to compare; {most} can be. Choose fewer metrics or "
+                "strategies.",
+                most=MOST_LINES,
+            )
+        )
+    measure = _yardstick(work, ours)
+    return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
+
+
+def incomparable(work: Work, each: Pinned) -> str:
+    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can.
+
+    Losses are shares of all that the quasi-identifiers of all records could lose: of other columns
+    or other records, they are shares of something else.
+    """
+    if not each.fits:
+        return say("its plan does not fit this table")
+    if each.plan.algorithm.name not in algorithms_offered():
+        return say("its levels were chosen for one k, and a comparison runs over many")
+    own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers
+    if set(own) != set(now):
+        more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
+        if not less:
+            return say("its quasi-identifiers are others: with {more}", more=listing(more))
+        if not more:
+            return say("its quasi-identifiers are others: without {less}", less=listing(less))
+        return say(
+            "its quasi-identifiers are others: with {more} and without {less}",
+            more=listing(more),
+            less=listing(less),
+        )
+    if each.plan.person != work.person:
+        return (
+            say("its k counts records")
+            if each.plan.person is None
+            else say("its k counts persons by {column}", column=quoted(each.plan.person))
+        )
+    if each.plan.read.missing != work.missing and incomplete_records(work):
+        return say("it treats records with missing values differently, so its records are others")
+    return ""
+
+
+def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
+    """Its own tie seed, and those of a band if one is wanted."""
+    return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.bands else ())]))
+
+
+def yardsticks(work: Work) -> list[str | None]:
+    """The hierarchies that one can choose to measure by, if shown lines have different ones.
+
+    Empty for those in use, the titles of kept configurations, None for each by its own. An empty
+    list where it makes no difference.
+    """
+    able = [each for each in work.pinned if not incomparable(work, each)]
+    trees = work.trees
+    if all(dict(each.trees) == trees for each in able if each.shown):
+        return []
+    other = [each.title for each in able if dict(each.trees) != trees]
+    return ["", *other, None]
+
+
+def _yardstick(work: Work, ours: Ground) -> Ground | None:
+    """Whose hierarchies all are measured by; None for each by its own."""
+    chosen = work.yardstick if work.yardstick in yardsticks(work) else ""  # never an unseen one
+    if chosen is None:
+        return None
+    for each in work.pinned:
+        if each.title == chosen:
+            return _ground(work, each.plan, each.trees)
+    return ours
+
+
+def _other(measure: Ground | None, own: Ground) -> Ground | None:
+    """What to measure by, where that differs from a line's own hierarchies."""
+    return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
+
+
+def led_by(
+    plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
+) -> Plan:
+    """The plan with something else to lead it.
+
+    Parameters
+    ----------
+    plan
+        What stays.
+    one
+        What leads.
+    work
+        Where another algorithm than the plan's finds its own choices; None if it is the plan's.
+    seed
+        What an algorithm that draws at random begins with; None for what the plan says.
+    """
+    led = plan.algorithm
+    wanted: dict[str, Any] = {
+        "metric": one.metric,
+        "strategy": one.strategy,
+        "scope": one.scope,
+        "tie_seed": one.tie_seed,
+        "seed": led.seed if seed is None else seed,
+    }
+    limit: dict[str, Any] = {}
+    if work is not None and one.algorithm != led.name:
+        kept = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
+        chosen = chosen_for(work, one.algorithm)
+        made = type(led).model_validate({**kept, "name": one.algorithm, **chosen})
+        limit = {"suppression_limit": suppression_used(work, one.algorithm)}
+        return plan.model_copy(update={"algorithm": made.model_copy(update=wanted), **limit})
+    return plan.model_copy(update={"algorithm": led.model_copy(update=wanted)})
+
+
+def _own(plan: Plan) -> Configuration:
+    """The configuration of a plan."""
+    led = plan.algorithm
+    scope = led.scope if LOOKS_AT[led.strategy] else "table"
+    return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
+
+
+def _with_sensitive(plan: Plan, columns: Iterable[str]) -> Plan:
+    """The plan with what is sensitive now, so that all lines are measured by the same columns."""
+    changed = dict(plan.columns)
+    for column in columns:
+        if column not in changed or changed[column].role is not Role.QUASI_IDENTIFIER:
+            changed[column] = ColumnPlan(role=Role.SENSITIVE)
+    return plan.model_copy(update={"columns": changed})
+
+
+def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> Ground:
+    """What runs stand on. Models beyond k are not part of it: curves run over k."""
+    bare = plan.model_copy(update={"privacy": []}).with_k(2)
+    columns = plan.roles.quasi_identifiers
+    weights = plan.algorithm.attribute_weights
+    found = hashlib.sha256(
+        repr(
+            (
+                work.digest,
+                work.version,
+                columns,
+                plan.roles.columns(Role.SENSITIVE),
+                plan.read.missing,
+                plan.person,
+                plan.algorithm.cost,
+                [weights.get(column, 1.0) for column in columns],
+            )
+        ).encode()
+    )
+    for column in columns:
+        tree = trees[column]
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+    return Ground(bare, trees, found.hexdigest())
+
+
+def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
+    """What a metric is, beside its name: its phases, or the weights that are drawn."""
+    if metric.intermediate:
+        return "|".join((metric.name, *phases(metric)))
+    found = hashlib.sha256()
+    for column in sorted(trees):
+        weight = trees[column].weight
+        found.update(b"none" if weight is None else np.asarray(weight).tobytes())
+    return f"{metric.name}|{found.hexdigest()}"
+
+
+def phases(metric: Metric) -> tuple[str, str]:
+    """What a metric is by: its two phases."""
+    return metric.intermediate, metric.multiplier

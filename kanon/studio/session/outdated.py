@@ -1,0 +1,41 @@
+"""Whether what is on screen was made with other settings than those chosen now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from kanon.errors import KanonError
+from kanon.plan import Plan
+from kanon.studio.session.comparison_runs import outlook
+from kanon.studio.session.work import Work, comparison_settings, plan_of, settings_of, without_lost
+
+__all__ = ["comparison_outdated", "outdated"]
+
+
+def outdated(work: Work) -> bool:
+    """Whether the result on screen was made with other settings than those chosen now."""
+    result = work.result
+    if result is None:
+        return False
+    most = min(work.k, result.prepared.classes.n_records)
+    return result.k_for(most) != most or _differ(work, settings_of, result.settings)
+
+
+def comparison_outdated(work: Work) -> bool:
+    """Whether the comparison on screen lacks something of what is chosen now."""
+    if work.comparison is None:
+        return False
+    guides = [line.guide.name for line in work.comparison.comparison.lines]
+    settings = partial(comparison_settings, metrics=guides)
+    if _differ(without_lost(work), settings, work.comparison.settings):
+        return True
+    found = outlook(work)
+    return bool(found.lacking or found.problem)
+
+
+def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:
+    try:
+        return settings(work, plan_of(work)) != made_with
+    except KanonError:
+        return True

@@ -1,0 +1,17 @@
+"""The population that a release is judged by."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kanon.studio.session.work import Work
+
+__all__ = ["population_used"]
+
+
+def population_used(work: Work) -> pd.DataFrame | None:
+    """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
+    people = work.looking.population
+    if work.deciding.context.attacker == "prosecutor" or people is None:
+        return None
+    return people.table

@@ -1,0 +1,68 @@
+"""A calculation that a page asks for: what is done, and what becomes of the session's work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from kanon.base.language import say
+
+if TYPE_CHECKING:
+    from kanon.studio.session.work import Work
+
+__all__ = ["Limit", "Request", "cancelled_run", "opening_cancelled", "said_on_page"]
+
+Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
+"""The setting that says how long it may take."""
+
+
+def cancelled_run(work: Work) -> Work:
+    """The work after a run was cancelled: nothing has changed."""
+    return replace(work, notice=say("The run was cancelled; nothing was changed."))
+
+
+def opening_cancelled(work: Work) -> Work:
+    """The work after the opening of a file or a table was cancelled: nothing has changed."""
+    return replace(work, notice=say("Opening was cancelled; nothing was changed."))
+
+
+def said_on_page(work: Work, sentence: str) -> Work:
+    """The work with what went wrong said at the head of the page, after what is said there."""
+    return replace(work, problem=" ".join(filter(None, [work.problem, sentence])))
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a page asks for.
+
+    Attributes
+    ----------
+    doing
+        What is done, in a word, by which pages tell whose calculation is under way.
+    function, arguments
+        What a worker calls, after its progress.
+    then
+        The work with the result; with None of a study that ended early, whose findings are the
+        parts of the job, and of what was complete although it was cancelled.
+    limit
+        See :data:`Limit`.
+    begins
+        The work while it is done, beside that it is.
+    after
+        What is done whatever came of it; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    cancelled
+        The work after it was cancelled.
+    failed
+        The work with the sentence that says why it failed.
+    """
+
+    doing: str
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
+    then: Callable[[Work, Any], Work]
+    limit: Limit = "job_minutes"
+    begins: Callable[[Work], Work] = lambda work: work
+    after: Callable[[], object] = lambda: None
+    cancelled: Callable[[Work], Work] = cancelled_run
+    failed: Callable[[Work, str], Work] = said_on_page
