@@ -26,7 +26,7 @@ from kanon.studio.session.earlier_releases import (
 )
 from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
 
@@ -35,10 +35,10 @@ __all__ = ["combination_request", "together"]
 
 def _collected() -> Work:
     """The work with these releases among those that were handed out."""
-    made = state.work().made
+    made = state.work().kept.made
     while made:
         work = state.work()
-        state.put(replace(work, handed=with_handed(work.handed, made.pop(0))))
+        state.put(with_fields(work, handed=with_handed(work.kept.handed, made.pop(0))))
     return state.work()
 
 
@@ -52,14 +52,14 @@ def together(settings: str, done: Run) -> None:
     """
     work = _collected()
     now = Handed.of(settings, name_in_files(done), done)
-    before = [each for each in work.handed if each.key != now.key]
+    before = [each for each in work.kept.handed if each.key != now.key]
     if not before:
         return
     names = {each.key: f"{each.title} ({place})" for place, each in enumerate(before, 1)}
     others = [each for each in before if each.counts]
-    out = len(before) < len(work.handed)
+    out = len(before) < len(work.kept.handed)
     with st.container(border=True, key="together"):
-        st.markdown(_how_often(len(work.handed), len(others) + out, out, len(others)))
+        st.markdown(_how_often(len(work.kept.handed), len(others) + out, out, len(others)))
         if others:
             called = [*(names[each.key] for each in others), say("this release")]
             _findings(work, [*others, now], called)
@@ -116,10 +116,10 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
 def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
     """What all say together; or the button that works it out, or why that cannot be."""
     releases, key = [each.release for each in handed], key_of_all(handed)
-    if work.together is not None and work.together[0] == key:
-        _said(work, work.together[1], names)
+    if work.findings.together is not None and work.findings.together[0] == key:
+        _said(work, work.findings.together[1], names)
         return
-    if not at_once(releases, work.table):
+    if not at_once(releases, work.table.records):
         st.button(
             say("Work out what they say together"),
             icon=":material/join_inner:",
@@ -142,18 +142,18 @@ def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> Non
 def combination_request(work: Work, releases: Sequence[Release], key: str) -> Request:
     """Work out what several releases say together; ``key`` is kept with what is found."""
     given = [(each.plan.model_dump(mode="json"), each.recoding, each.dropped) for each in releases]
-    table = work.table if needs_table(releases) else None
+    table = work.table.records if needs_table(releases) else None
     then = partial(_with_together, key)
     return Request("combining", worked_out, (given, table), then, limit="engine_minutes")
 
 
 def _with_together(key: str, work: Work, found: Combined) -> Work:
-    return replace(work, together=(key, found))
+    return with_fields(work, together=(key, found))
 
 
 def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
     try:
-        return combine(releases, work.table)
+        return combine(releases, work.table.records)
     except KanonError as error:
         return error.sentence
 
@@ -252,7 +252,8 @@ def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> No
 def _count(key: str, box: str) -> None:
     counts = bool(state.typed(box))
     changed = tuple(
-        replace(each, counts=counts) if each.key == key else each for each in state.work().handed
+        replace(each, counts=counts) if each.key == key else each
+        for each in state.work().kept.handed
     )
     state.change(handed=changed)
 

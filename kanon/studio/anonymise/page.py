@@ -63,18 +63,18 @@ ALGORITHMS = algorithms()
 
 def choices(work: Work, stale: bool) -> None:
     """What runs and what guides it; under it what is required, and the buttons."""
-    looks_at, several = LOOKS_AT[work.strategy_used], len(work.sensitive_columns) > 1
-    merges = uses(work.algorithm, "strategy")
+    looks_at, several = LOOKS_AT[work.strategy_used], len(work.table.sensitive_columns) > 1
+    merges = uses(work.settings.algorithm, "strategy")
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
     algorithm, metric, strategy, *others = st.columns(widths)
     algorithm.selectbox(
         say("Algorithm"),
         list(ALGORITHMS),
-        key=state.seeded("run-algorithm", work.algorithm),
+        key=state.seeded("run-algorithm", work.settings.algorithm),
         format_func=lambda name: (
             f"{say_of(short_title(name))} — {say_of(FAMILIES[ALGORITHMS[name].FAMILY])}"
         ),
-        help=about(work.algorithm),
+        help=about(work.settings.algorithm),
         on_change=state.take,
         args=("algorithm", "run-algorithm"),
     )
@@ -89,9 +89,9 @@ def choices(work: Work, stale: bool) -> None:
         others[0].selectbox(
             say("Whose {measure}", measure=looks_at),
             list(SCOPES),
-            key=state.seeded("run-scope", work.scope),
+            key=state.seeded("run-scope", work.settings.scope),
             format_func=lambda name: say_of(SCOPES[name].title),
-            help=plain(say_of(SCOPES[work.scope].summary)),
+            help=plain(say_of(SCOPES[work.settings.scope].summary)),
             on_change=state.take,
             args=("scope", "run-scope"),
         )
@@ -107,18 +107,18 @@ def choices(work: Work, stale: bool) -> None:
 
 def unsatisfied(work: Work) -> None:
     """What is chosen and cannot be used with these roles, with the way to where it is mended."""
-    said, strategy = "", say_of(STRATEGIES[work.strategy].title)
-    if not work.sensitive_columns:
+    said, strategy = "", say_of(STRATEGIES[work.settings.strategy].title)
+    if not work.table.sensitive_columns:
         said = say("No column is sensitive: strategies that look at one are not offered.")
-    if not uses(work.algorithm, "strategy"):
+    if not uses(work.settings.algorithm, "strategy"):
         said = ""
-        if LOOKS_AT[work.strategy]:
+        if LOOKS_AT[work.settings.strategy]:
             said = say(
                 "{strategy} is not used meanwhile: {algorithm} picks no partners by it.",
                 strategy=strategy,
-                algorithm=say_of(ALGORITHMS[work.algorithm].CARD.title),
+                algorithm=say_of(ALGORITHMS[work.settings.algorithm].CARD.title),
             )
-    elif work.strategy_used != work.strategy:
+    elif work.strategy_used != work.settings.strategy:
         said = say(
             "{strategy} looks at a sensitive column, and no column has that role: S1 is used "
             "meanwhile.",
@@ -136,7 +136,7 @@ def unsatisfied(work: Work) -> None:
                 )
             if said:
                 st.caption(plain(said), width="content")
-            if not work.sensitive_columns or work.models_lost:
+            if not work.table.sensitive_columns or work.models_lost:
                 st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
 
 
@@ -325,15 +325,15 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What does k = {k} cost?", k=thin(state.work().k)))
+    work = head(say("What does k = {k} cost?", k=thin(state.work().settings.k)))
     stale = outdated(work)
     unready(work)
     choices(work, stale)
     unsatisfied(work)
     with st.container():  # always there, so that the result stays where it is
-        if work.doing != "writing":  # that is told beside its button
+        if work.running.doing != "writing":  # that is told beside its button
             progress()
     notice(work, stale)
-    if work.result is not None:
+    if work.findings.result is not None:
         with st.container(key="result"):
-            what_came_of_it(work, work.result, stale)
+            what_came_of_it(work, work.findings.result, stale)

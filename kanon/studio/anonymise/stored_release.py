@@ -26,7 +26,7 @@ from kanon.studio.session.places import (
 )
 from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.progress import cancel_button, progress
 
 __all__ = ["write_controls", "writing_request"]
@@ -46,7 +46,7 @@ def write_controls(
     stale
         Whether settings have changed since.
     """
-    wanted, writing = work.destination, work.doing == "writing"
+    wanted, writing = work.view(Destination), work.running.doing == "writing"
     suggested = suggested_destination(source.table.address, f"released-{name}")
     # The key holds what is suggested: else a browser that is slow would answer with the suggestion
     # for an earlier k, as if somebody had typed it.
@@ -110,7 +110,7 @@ def writing_request(work: Work, done: Run, suggested: str, handed: Handed) -> Re
     source, plan = done.prepared.source, done.prepared.plan
     if not isinstance(source, StoredSource):
         return None
-    target = checked_destination(work.destination.typed or suggested, source.table.address)
+    target = checked_destination(work.view(Destination).typed or suggested, source.table.address)
     part = part_of(target.path)
     gone = 0 if plan.suppressed == "keep" else done.recoding.suppressed_records
     then = partial(_with_written, target.shown, plan.k, source.classes.n_records - gone, handed)
@@ -128,35 +128,35 @@ def writing_request(work: Work, done: Run, suggested: str, handed: Handed) -> Re
 
 
 def _with_target(target: Address, work: Work) -> Work:
-    wanted = replace(work.destination, problem="", written=None, target=target)
-    return replace(work, destination=wanted)
+    wanted = replace(work.view(Destination), problem="", written=None, target=target)
+    return with_fields(work, view=wanted)
 
 
 def _said_at_destination(work: Work, sentence: str) -> Work:
-    wanted = replace(work.destination, problem=sentence, written=None)
-    return replace(work, destination=wanted, problem=None)
+    wanted = replace(work.view(Destination), problem=sentence, written=None)
+    return with_fields(work, view=wanted, problem=None)
 
 
 def _with_written(place: str, k: int, records: int, handed: Handed, work: Work, _: object) -> Work:
-    seconds = work.job.seconds if work.job is not None else 0.0
+    seconds = work.running.job.seconds if work.running.job is not None else 0.0
     written = Written(place, k, records, seconds)
-    return replace(
+    return with_fields(
         work,
-        destination=Destination(written=written),
-        handed=with_handed(work.handed, handed),
+        view=Destination(written=written),
+        handed=with_handed(work.kept.handed, handed),
     )
 
 
 def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
     if _complete(work):
         late = say("The release was complete before it could be cancelled.")
-        return replace(then(work, None), notice=late)
-    return replace(work, notice=say("Writing was cancelled; nothing was changed."))
+        return with_fields(then(work, None), notice=late)
+    return with_fields(work, notice=say("Writing was cancelled; nothing was changed."))
 
 
 def _complete(work: Work) -> bool:
     """Whether a release stands where nothing was, or an empty folder, when its writing began."""
-    target = work.destination.target
+    target = work.view(Destination).target
     if target is None or target.table is not None:
         return False
     path = target.path
@@ -164,8 +164,8 @@ def _complete(work: Work) -> bool:
 
 
 def _take(typed: str, suggested: str) -> None:
-    now = state.work().destination
-    state.change(destination=replace(now, typed="" if typed == suggested else typed, problem=""))
+    now = state.work().view(Destination)
+    state.change(view=replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
 def _said(written: Written) -> str:

@@ -75,7 +75,7 @@ def show_board(
     """
     work = state.work()
     layout, costs = layout_of(work, comparison), costs_from(work)
-    of = (*work.trees.items(), *work.composed.items()) if _has_matrix(layout) else ()
+    of = (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     drawn = state.remembered(
         "board", (key, layout, of), lambda: draw_board(comparison, layout, costs)
     )
@@ -129,7 +129,7 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
 
 def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     """Choose the measure of one of the larger pictures; what is not known here gives way."""
-    larger = state.work().larger
+    larger = state.work().compare.larger
     chosen = larger[place] if larger[place] in known else next(iter(known))
     key = f"board-larger-{place}"
 
@@ -156,9 +156,11 @@ def _fingerprint(work: Work, layout: Layout) -> str:
     """What cost matrices depend on."""
     found = hashlib.sha256()
     if _has_matrix(layout):
-        found.update(repr(sorted(work.composed.items())).encode())
-        found.update(repr((work.digest, work.version, work.missing)).encode())  # whom a node counts
-    for column, tree in work.trees.items() if _has_matrix(layout) else ():
+        found.update(repr(sorted(work.settings.composed.items())).encode())
+        found.update(
+            repr((work.table.digest, work.version, work.table.missing)).encode()
+        )  # whom a node counts
+    for column, tree in work.table.trees.items() if _has_matrix(layout) else ():
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())
         found.update(b"" if tree.weight is None else tree.weight.tobytes())
@@ -169,7 +171,7 @@ def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
     """Where the board finds cost matrices: in the hierarchies of now, few nodes of each."""
 
     def costs(column: str, metric: str) -> CostMatrix | None:
-        trees = work.trees
+        trees = work.table.trees
         if column not in trees:
             return None
         place, tree = list(trees).index(column), trees[column]

@@ -27,7 +27,7 @@ from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, metric_called, usable_metrics
+from kanon.studio.session.work import Work, metric_called, usable_metrics, with_fields
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.standings import titles_of_measures
 from kanon.studio.widgets.uploads import upload_field
@@ -42,7 +42,7 @@ Choice = tuple[str, str]
 
 def layout_of(work: Work, comparison: Comparison) -> Layout:
     """What stands on the board: what was arranged, or what fits the comparison."""
-    return work.layout or starting_layout(comparison.criteria)
+    return work.compare.layout or starting_layout(comparison.criteria)
 
 
 def choices(comparison: Comparison) -> dict[Choice, str]:
@@ -70,22 +70,22 @@ def _against(card: Card) -> str:
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:
     """The work with so many panels on the board."""
-    return replace(work, layout=layout.sized(number), problem=None)
+    return with_fields(work, layout=layout.sized(number), problem=None)
 
 
 def with_preset(work: Work, name: str) -> Work:
     """The work with one of the layouts to begin with."""
-    return replace(work, layout=PRESETS[name], problem=None)
+    return with_fields(work, layout=PRESETS[name], problem=None)
 
 
 def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
     """The work with another panel in one place; a cost matrix begins with a column and a metric."""
     if panel.kind == "matrix":
-        column, metric = panel.column or work.looked_at or "", panel.metric or work.metric
+        column, metric = panel.column or work.looked_at or "", panel.metric or work.settings.metric
         panel = replace(panel, column=column, metric=metric)
     panels = [*layout.panels]
     panels[place] = panel
-    return replace(work, layout=Layout(tuple(panels)), problem=None)
+    return with_fields(work, layout=Layout(tuple(panels)), problem=None)
 
 
 def with_layout_file(work: Work, content: bytes) -> Work:
@@ -103,7 +103,7 @@ def with_layout_file(work: Work, content: bytes) -> Work:
     except UnicodeDecodeError:
         raise PlanError(say("This file is no layout: it is not UTF-8 text.")) from None
     layout = layout_from_json(text, KINDS)
-    return replace(work, layout=layout, problem=None, notice=say("The layout was loaded."))
+    return with_fields(work, layout=layout, problem=None, notice=say("The layout was loaded."))
 
 
 def arrange(comparison: Comparison) -> None:
@@ -175,7 +175,7 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
         on_change=take_kind,
     )
     if panel.kind == "matrix":
-        _select(say("Column"), f"{start}-column", list(work.trees), panel.column,
+        _select(say("Column"), f"{start}-column", list(work.table.trees), panel.column,
                 lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
         usable = usable_metrics(work)
         titles = {name: say_of(metric_called(work, name).card.title) for name in usable}
@@ -259,7 +259,7 @@ def _files(work: Work, layout: Layout) -> None:
 def measure_asked() -> None:
     """Measure what the board asks for now and nobody has measured yet, as bands are: at once."""
     work = state.work()
-    if work.comparison is None or not asks_for_some_k(work):
+    if work.findings.comparison is None or not asks_for_some_k(work):
         return
     lines = outlook(work).lines
     if lines and lacking(work, lines, at_some=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import streamlit as st
 
@@ -32,7 +31,13 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, compared_metrics, usable_metrics, usable_strategies
+from kanon.studio.session.work import (
+    Work,
+    compared_metrics,
+    usable_metrics,
+    usable_strategies,
+    with_fields,
+)
 from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.progress import cancel_button, progress
@@ -57,7 +62,7 @@ def choices(work: Work, seen: Outlook) -> None:
     metrics_row(work)
     algorithms_row(work, seen)
     strategies_row(work)
-    if work.pinned:
+    if work.kept.pinned:
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
             st.caption(say("Kept"), width=100)
             kept_chips(work)
@@ -83,7 +88,7 @@ def chip_styles(work: Work, seen: Outlook) -> str:
         styles = coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
     elif one_algorithm:
         styles = coloured("compare-metrics", map(colour_of_metric, usable_metrics(work)))
-    if seen.comparison is not None and work.pinned:
+    if seen.comparison is not None and work.kept.pinned:
         looks = looks_of(seen.comparison)
         own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
         styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.pinned])
@@ -171,7 +176,7 @@ def strategies_row(work: Work) -> None:
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
-                key=state.seeded("compare-scopes", list(work.scopes)),
+                key=state.seeded("compare-scopes", list(work.compare.scopes)),
                 format_func=lambda name: say("l, t, k of {what}", what=say_of(SCOPES[name].title)),
                 disabled=not any(LOOKS_AT[name] for name in chosen),
                 on_change=lambda: state.change(
@@ -182,7 +187,7 @@ def strategies_row(work: Work) -> None:
             st.caption(
                 say("Strategies are of GAA alone: it picks partners, and the others do not.")
             )
-        if looking and not work.sensitive_columns:
+        if looking and not work.table.sensitive_columns:
             st.caption(say("S2 to S7, L and T look at a sensitive column, and there is none yet."))
             st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
 
@@ -193,22 +198,22 @@ def under_choices(work: Work, seen: Outlook) -> None:
     with st.container(horizontal=True, vertical_alignment="center", width=530):
         if work.busy:
             with st.container(width=330):
-                if (work.doing, work.table_shown) != ("searches", "searches"):
+                if (work.running.doing, work.compare.table_shown) != ("searches", "searches"):
                     progress()  # else the bar stands where the searches were started
-            if work.doing == "comparison" and seen.lacking:
+            if work.running.doing == "comparison" and seen.lacking:
                 st.caption(new_runs(seen), width="content")
         else:
             progress()
             presets(work)
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
-    more = 0 if work.bands else len(lucky) * len(TIE_SEEDS)
+    more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     st.toggle(
         say_counted(
             more, "Show what ties decide ({count} run)", "Show what ties decide ({count} runs)"
         )
         if more
         else say("Show what ties decide"),
-        key=state.seeded("compare-bands", work.bands),
+        key=state.seeded("compare-bands", work.compare.bands),
         help=say(
             "Runs every line {times} times more, each time with another order in which ties "
             "are broken. Where bands overlap, luck decides who is ahead. What was run before "
@@ -227,15 +232,17 @@ def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[
     if state.work().busy:
         return
     looks = any(map(needs_sensitive, strategies))
-    widest = [ends for ends in INTERVALS if ends[1] <= state.work().kept.n_records]
-    scopes = state.work().scopes
+    widest = [
+        ends for ends in INTERVALS if ends[1] <= state.work().table.complete_records.n_records
+    ]
+    scopes = state.work().compare.scopes
     state.change(
         compared=metrics,
         strategies=strategies,
         algorithms=chosen,
         scopes=scopes if len(scopes) == 1 else ("table",),  # as many lines as the name says
         counted_k="thirteen" if looks else "fourteen",
-        interval=widest[-1] if looks and widest else state.work().interval,
+        interval=widest[-1] if looks and widest else state.work().compare.interval,
         table_shown="areas",
     )
     runner.run(comparison_request)
@@ -245,7 +252,7 @@ def want_bands() -> None:
     """Bands need runs of their own: start them at once."""
     state.change(bands=bool(state.typed("compare-bands")))
     work = state.work()
-    if work.comparison is not None and work.bands and outlook(work).lacking:
+    if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
         runner.run(comparison_request)
 
 
@@ -273,7 +280,8 @@ def presets(work: Work) -> None:
             title,
             type="tertiary",
             icon=":material/bolt:",
-            disabled=not set(strategies) <= set(usable_strategies(replace(work, algorithm="gaa"))),
+            disabled=not set(strategies)
+            <= set(usable_strategies(with_fields(work, algorithm="gaa"))),
             on_click=preset,
             args=(metrics, strategies, chosen),
             key=f"preset-{name}",
@@ -296,13 +304,13 @@ def new_runs(seen: Outlook) -> str:
 
 def said(work: Work, seen: Outlook) -> None:
     """What there is to do before something can be compared, or to see what is chosen."""
-    if work.busy and work.doing == "comparison":
+    if work.busy and work.running.doing == "comparison":
         return
     if seen.problem:
         st.info(plain(seen.problem))
     elif not seen.lines:
         st.info(say("Pick at least one metric and one strategy, then press Compare."))
-    elif seen.comparison is None and work.comparison is None:
+    elif seen.comparison is None and work.findings.comparison is None:
         nothing = (
             say(
                 "Nothing has been compared for this table yet. Press Compare: each line runs once, "
@@ -321,18 +329,18 @@ def said(work: Work, seen: Outlook) -> None:
 
 def beside_k(work: Work) -> None:
     """That what is required beside k is not part of the comparison."""
-    if work.models:
+    if work.settings.models:
         st.caption(
             say_counted(
-                len(work.models),
+                len(work.settings.models),
                 "Lines run over k alone. {models} is required on Anonymise and not here: how l and "
                 "t come out is shown instead.",
                 "Lines run over k alone. {models} are required on Anonymise and not here: how l "
                 "and t come out is shown instead.",
-                models=plain("; ".join(one.sentence for one in work.models)),
+                models=plain("; ".join(one.sentence for one in work.settings.models)),
             )
         )
-    if "datafly" in compared_algorithms(work) and work.suppression is None:
+    if "datafly" in compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
             say(
                 "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, "

@@ -27,7 +27,7 @@ def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about:
     if len(names) < 2:
         st.info(say("A difference needs two lines: choose another metric or strategy."))
         return
-    first, second = work.pair
+    first, second = work.compare.pair
     first = first if first in names else names[0]
     if second not in names or second == first:
         second = next(name for name in reversed(names) if name != first)

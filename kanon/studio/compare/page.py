@@ -29,23 +29,23 @@ __all__ = ["page"]
 
 def last_made(work: Work) -> tuple[Comparison | None, str, str]:
     """The comparison that was made last, and keys for it; None before the first one."""
-    if work.comparison is None:
+    if work.findings.comparison is None:
         return None, "", ""
-    made = work.comparison.comparison
-    shown = made.only([line.name for line in made.lines], work.bands and made.has_bands)
-    key = f"{work.comparison.key}|{shown.has_bands}"
+    made = work.findings.comparison.comparison
+    shown = made.only([line.name for line in made.lines], work.compare.bands and made.has_bands)
+    key = f"{work.findings.comparison.key}|{shown.has_bands}"
     return shown, key, key
 
 
 def curves(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     """The board of curves at a k, and its data."""
     show_board(comparison, k, lambda found: state.change(k=found), key, about)
-    if k != work.k:
+    if k != work.settings.k:
         st.caption(
             say(
                 "k = {asked} was not computed; this is k = {nearest}, the nearest. Press "
                 "Compare to compute it.",
-                asked=thin(work.k),
+                asked=thin(work.settings.k),
                 nearest=thin(k),
             )
         )
@@ -63,25 +63,25 @@ def page() -> None:
     comparison, fingerprint, about = seen.comparison, seen.key, seen.key
     if comparison is None:
         comparison, fingerprint, about = last_made(work)
-    old = seen.comparison is None or work.doing == "comparison"
+    old = seen.comparison is None or work.running.doing == "comparison"
     faint = f"{{ opacity: {0.45 if old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
     if comparison is None or not (seen.lines or seen.problem):
         table_choice(work, False)
-        if work.table_shown == "searches":
+        if work.compare.table_shown == "searches":
             show_searches(work)
         return
-    comparison = comparison.including(work.k)
+    comparison = comparison.including(work.settings.k)
     key, about = (fingerprint, comparison.ks), f"{about}|{comparison.ks}"
-    k = comparison.nearest(work.k)
+    k = comparison.nearest(work.settings.k)
     with st.container(key="compared"):
         curves(work, comparison, k, key, about)
     table_choice(work, True)
-    if work.table_shown == "searches":
+    if work.compare.table_shown == "searches":
         show_searches(work)
         return
     with st.container(key="compared-numbers"):
         tables(work, comparison, k, key, about)
         with st.expander(say("How it is computed")):
-            made = work.comparison
+            made = work.findings.comparison
             st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

@@ -26,7 +26,7 @@ _AT_ONCE = 8
 
 def kept_chips(work: Work) -> None:
     """Which kept configurations stand among the lines."""
-    titles = [each.title for each in work.pinned]
+    titles = [each.title for each in work.kept.pinned]
     # The key holds the names: one that is given to another configuration is another choice.
     key = f"compare-kept-{_short(repr(titles))}"
     st.pills(
@@ -34,7 +34,7 @@ def kept_chips(work: Work) -> None:
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
-        key=state.seeded(key, [each.title for each in work.pinned if each.shown]),
+        key=state.seeded(key, [each.title for each in work.kept.pinned if each.shown]),
         format_func=lambda title: plain(f"★ {title}"),
         on_change=_show,
         args=(key,),
@@ -43,7 +43,7 @@ def kept_chips(work: Work) -> None:
 
 def kept_aside(work: Work) -> None:
     """Which of the kept configurations are left out of the comparison, and why."""
-    for each in work.pinned:
+    for each in work.kept.pinned:
         if each.shown and (why := incomparable(work, each)):
             said = say("★ {title} is left out: {why}. It stays kept.", title=each.title, why=why)
             st.caption(plain(said))
@@ -52,7 +52,7 @@ def kept_aside(work: Work) -> None:
 def _show(key: str) -> None:
     chosen = state.typed(key) or []
     work = state.work()
-    shown = tuple(replace(each, shown=each.title in chosen) for each in work.pinned)
+    shown = tuple(replace(each, shown=each.title in chosen) for each in work.kept.pinned)
     state.change(pinned=shown)
 
 
@@ -67,7 +67,7 @@ def yardstick_choice(work: Work) -> None:
             say("Measure everything by the hierarchies"),
             range(len(offered)),
             key=state.seeded(
-                key, offered.index(work.yardstick) if work.yardstick in offered else 0
+                key, offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0
             ),
             format_func=lambda place: _named(offered[place]),
             on_change=lambda: state.change(yardstick=offered[state.typed(key)]),
@@ -78,7 +78,7 @@ def yardstick_choice(work: Work) -> None:
                 "Each line's percentages are of all that its own hierarchies could lose: lines of "
                 "different hierarchies cannot be compared."
             )
-            if work.yardstick is None
+            if work.kept.yardstick is None
             else say(
                 "Lines have different hierarchies, and one set measures all: a released cell "
                 "counts as the lowest group there that holds all it could mean."
@@ -95,15 +95,17 @@ def _named(yardstick: str | None) -> str:
 
 def keeping(work: Work, lines: Sequence[Wanted]) -> None:
     """Keep a line under a name; rename, remove, export what is kept; import a plan."""
-    label = say("Keep ({number})", number=len(work.pinned)) if work.pinned else say("Keep")
+    label = (
+        say("Keep ({number})", number=len(work.kept.pinned)) if work.kept.pinned else say("Keep")
+    )
     with st.popover(label, icon=":material/keep:"):
         state.said_here("keeping")
         _keep([line for line in lines if not line.kept])
-        for place, each in enumerate(work.pinned):
+        for place, each in enumerate(work.kept.pinned):
             _kept(place, each)
-        if work.unpinned is not None:
+        if work.kept.unpinned is not None:
             st.button(
-                say("Bring back {title}", title=plain(work.unpinned.title)),
+                say("Bring back {title}", title=plain(work.kept.unpinned.title)),
                 icon=":material/undo:",
                 key="kept-restore",
                 on_click=_attempt,
@@ -211,7 +213,7 @@ def _take_file(key: str) -> None:
     if file is None:
         return
     title = file.name.rsplit(".", 1)[0]
-    taken = {each.title.casefold() for each in state.work().pinned}
+    taken = {each.title.casefold() for each in state.work().kept.pinned}
     number, free = 2, title[:30] or "plan"
     while free.casefold() in taken:
         free, number = f"{title[:30]} {number}", number + 1

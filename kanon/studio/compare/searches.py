@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -29,7 +28,7 @@ from kanon.plan import Plan, composed_metrics
 from kanon.run import prepare, short_title
 from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Searched, Work, plan_of, settings_of
+from kanon.studio.session.work import Searched, Work, plan_of, settings_of, with_fields
 
 __all__ = [
     "columns_table",
@@ -52,7 +51,7 @@ def plan_of_searches(work: Work) -> Plan:
         See :func:`kanon.studio.session.work.plan_of`.
     """
     return plan_of(
-        replace(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
+        with_fields(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
     )
 
 
@@ -76,25 +75,25 @@ def searches_request(work: Work) -> Request:
         They cannot be run; the message says why.
     """
     plan = plan_of_searches(work)
-    task = prepare(plan, work.table).task()
+    task = prepare(plan, work.table.records).task()
     check_searches(task.classes.hierarchies, task.classes.n_records)
     then = partial(_with_searches, settings_of_searches(work))
     return Request("searches", measure_searches, (task, plan.metric), then)
 
 
 def _with_searches(settings: str, work: Work, found: Searches) -> Work:
-    return replace(work, searched=Searched(found, settings))
+    return with_fields(work, searched=Searched(found, settings))
 
 
 def current_searches(work: Work, settings: str) -> Searches | None:
     """The measurements, if they were made with these settings."""
-    searched = work.searched
+    searched = work.findings.searched
     return searched.searches if searched is not None and searched.settings == settings else None
 
 
 def lattice_said(work: Work) -> str:
     """How large the lattice is, and what each search evaluates of it at most."""
-    trees = list(work.trees.values())
+    trees = list(work.table.trees.values())
     sizes = lattice_sizes(trees)
     most = ", ".join(
         f"{say_of(short_title(name))} {thin(most_evaluated(name, trees))}" for name in SEARCHES
@@ -155,9 +154,13 @@ def columns_table(found: Searches) -> pd.DataFrame:
 
 def how_searches(work: Work) -> str:
     """What is run, what the numbers are, where the bounds come from."""
-    metric = say_of(metric_named(work.metric, composed_metrics(work.composed)).card.title)
+    metric = say_of(
+        metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
+    )
     ks = ", ".join(thin(k) for k in PAPER_K)
-    numbers = numbers_of_columns(len(work.quasi_identifiers), work.kept.n_records)
+    numbers = numbers_of_columns(
+        len(work.table.quasi_identifiers), work.table.complete_records.n_records
+    )
     over = (
         say(
             "the first {few} to {many} quasi-identifiers in the table's order",

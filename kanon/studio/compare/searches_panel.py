@@ -37,7 +37,7 @@ def show_searches(work: Work) -> None:
     """Draw the experiment, or what has to be done before there is one."""
     try:
         settings = settings_of_searches(work)
-        check_searches(list(work.trees.values()), work.kept.n_records)
+        check_searches(list(work.table.trees.values()), work.table.complete_records.n_records)
     except KanonError as error:
         st.info(plain(error.sentence))
         return
@@ -51,10 +51,14 @@ def show_searches(work: Work) -> None:
             cancel=say("Cancel the searches"),
         )
         st.caption(lattice_said(work), width="stretch")
-    if work.doing == "searches":
+    if work.running.doing == "searches":
         progress()
-    shown = found if found is not None or work.searched is None else work.searched.searches
-    if shown is None and work.doing != "searches":
+    shown = (
+        found
+        if found is not None or work.findings.searched is None
+        else work.findings.searched.searches
+    )
+    if shown is None and work.running.doing != "searches":
         st.info(
             say(
                 "Datafly, Samarati and Improved greedy have not been run against each other on "
@@ -63,10 +67,10 @@ def show_searches(work: Work) -> None:
             )
         )
     if shown is not None:
-        fade("searches-shown", label, found is None, work.doing == "searches")
+        fade("searches-shown", label, found is None, work.running.doing == "searches")
         with st.container(key="searches-shown"):
-            assert work.searched is not None
-            _results(shown, work.searched.settings)
+            assert work.findings.searched is not None
+            _results(shown, work.findings.searched.settings)
     with st.expander(say("How it is computed")):
         st.markdown(how_searches(work))
 

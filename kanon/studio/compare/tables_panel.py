@@ -61,12 +61,13 @@ def table_choice(work: Work, compared: bool) -> None:
         say("Numbers"),
         offered,
         key=state.seeded(
-            "compare-table", work.table_shown if work.table_shown in offered else None
+            "compare-table",
+            work.compare.table_shown if work.compare.table_shown in offered else None,
         ),
         format_func=lambda name: TABLES[name],
         on_change=lambda: state.change(
             table_shown=state.typed("compare-table")
-            or ("areas" if not compared else work.table_shown)
+            or ("areas" if not compared else work.compare.table_shown)
         ),
         label_visibility="collapsed",
     )
@@ -74,11 +75,11 @@ def table_choice(work: Work, compared: bool) -> None:
 
 def tables(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     """The numbers behind the curves, one table at a time."""
-    if work.table_shown == "areas":
+    if work.compare.table_shown == "areas":
         areas(work, comparison, key, about)
-    elif work.table_shown == "places":
+    elif work.compare.table_shown == "places":
         places(work, comparison, k, key, about)
-    elif work.table_shown == "alterations":
+    elif work.compare.table_shown == "alterations":
         alterations(work, comparison, k, key, about)
     else:
         difference(work, comparison, k, key, about)
@@ -86,13 +87,13 @@ def tables(work: Work, comparison: Comparison, k: int, key: Hashable, about: str
 
 def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:
     """One number per curve."""
-    ends = work.interval or comparison.interval
+    ends = work.compare.interval or comparison.interval
     if ends is None:
         st.info(say("An area needs two k at least, and this table has one."))
         return
     low, high = ends
     interval_choice(work, ends)
-    points = K_PRESETS[work.counted_k]
+    points = K_PRESETS[work.compare.counted_k]
     try:
         found = state.remembered(
             "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
@@ -101,8 +102,8 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
         st.error(plain(error.sentence), icon=":material/error:")
         return
     st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
-    about = f"{about}|{work.counted_k}"
-    standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.counted_k)
+    about = f"{about}|{work.compare.counted_k}"
+    standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k)
     guides = [line.guide for line in comparison.lines]
     made = [line.configuration for line in comparison.lines]
     if (
@@ -156,7 +157,7 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
         st.selectbox(
             say("over the papers' k"),
             list(K_PRESETS),
-            key=state.seeded("compare-counted", work.counted_k),
+            key=state.seeded("compare-counted", work.compare.counted_k),
             format_func=lambda name: COUNTED[name],
             help=say(
                 "The k between which the curve is taken as straight: {listed}. Those inside the "
@@ -196,11 +197,11 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
     st.caption(f"{what} {how_to_read(comparison)}")
     st.toggle(
         say("Rank whole percentages, as the paper does"),
-        key=state.seeded("compare-rounded", work.rounded),
+        key=state.seeded("compare-rounded", work.compare.rounded),
         on_change=state.take,
         args=("rounded", "compare-rounded", bool),
     )
-    digits = 0 if work.rounded else 1
+    digits = 0 if work.compare.rounded else 1
     found = state.remembered(
         "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
     )

@@ -117,7 +117,7 @@ def table_choice(work: Work) -> None:
             column.button(
                 say_of(sample.title),
                 key=f"sample-{sample.name}",
-                type="primary" if work.origin == sample.name else "secondary",
+                type="primary" if work.table.origin == sample.name else "secondary",
                 on_click=take_sample,
                 args=(sample.name,),
                 width="stretch",
@@ -151,7 +151,7 @@ def take_reading(version: int, field: str, key: str) -> None:
     value: Any = state.typed(key)
     value = tuple(value) if isinstance(value, list) else value or None
     changed: dict[str, Any] = {field: value}
-    state.change(asked=replace(state.work().asked, **changed))
+    state.change(asked=replace(state.work().table.asked, **changed))
     runner.run(reading_request, instead=True)
     state.attempt(lambda: reread(state.work()))
 
@@ -165,11 +165,11 @@ def take_missing(version: int) -> None:
 def how_read(work: Work) -> None:
     """How the file was read, and what of it can be read otherwise."""
     with st.expander(say("How it was read"), icon=":material/description:"):
-        for sentence in work.file.found:
+        for sentence in work.table.file.found:
             st.markdown(plain(sentence))
-        if work.can_be_reread:
+        if work.table.can_be_reread:
             reading_fields(work.version, settings_shown(work))
-        if work.doing == "reading":
+        if work.running.doing == "reading":
             progress()
             cancel_button("cancel-reading")
 
@@ -215,7 +215,7 @@ def missing_choice(work: Work, incomplete: int) -> None:
             "{count} records with a quasi-identifier missing: what happens to them?",
         ),
         ["drop-records", "as-value"],
-        key=state.seeded(f"missing-{version}", work.missing),
+        key=state.seeded(f"missing-{version}", work.table.missing),
         format_func={
             "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
             "as-value": say("Keep them: missing counts as a value of its own"),
@@ -233,20 +233,20 @@ def table_preview(work: Work) -> None:
     st.subheader(
         say(
             "{records}, {columns}",
-            records=records_said(work.table.n_records),
-            columns=say_counted(len(work.roles), "{count} column", "{count} columns"),
+            records=records_said(work.table.records.n_records),
+            columns=say_counted(len(work.table.roles), "{count} column", "{count} columns"),
         )
     )
     st.dataframe(
         state.remembered(
             "by-role",
-            (work.digest, version, tuple(work.roles.items())),
-            lambda: by_role(work.table, work.roles),
+            (work.table.digest, version, tuple(work.table.roles.items())),
+            lambda: by_role(work.table.records, work.table.roles),
         ),
         height=420,
         column_config={
             name: st.column_config.Column(f"{name} · {role.value}")
-            for name, role in work.roles.items()
+            for name, role in work.table.roles.items()
         },
         hide_index=True,
         key="table",
@@ -255,7 +255,7 @@ def table_preview(work: Work) -> None:
         say(
             "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
             "violet sensitive, grey insensitive.",
-            records=thin(preview_rows(work.table.n_records, len(work.roles))),
+            records=thin(preview_rows(work.table.records.n_records, len(work.table.roles))),
         )
     )
 
@@ -313,7 +313,7 @@ def facts(choice: Choice) -> str:
 def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
     """The columns whose roles are shown, with their places: of many, a part."""
     version = work.version
-    listed = list(enumerate(work.roles.items()))
+    listed = list(enumerate(work.table.roles.items()))
     if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
         starts = range(0, len(listed), COLUMNS_AT_ONCE)
         start = st.selectbox(
@@ -322,7 +322,7 @@ def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
             format_func=lambda first: say(
                 "{first} to {last}",
                 first=first + 1,
-                last=min(first + COLUMNS_AT_ONCE, len(work.roles)),
+                last=min(first + COLUMNS_AT_ONCE, len(work.table.roles)),
             ),
             key=f"columns-{version}",
         )
@@ -346,7 +346,7 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
         on_change=take_role,
         args=(version, name, key),
     )
-    why = work.reasons[name]
+    why = work.table.reasons[name]
     if role is not Role.QUASI_IDENTIFIER:
         rest.caption(plain(why))
         return
@@ -371,7 +371,7 @@ def hierarchy_choice(
 ) -> None:
     """How a column may be blurred, and what came of it."""
     version = work.version
-    choice = work.choices[name]
+    choice = work.table.choices[name]
     builder.selectbox(
         say("Hierarchy of {column}", column=spoken(name)),
         list(BUILDERS),
@@ -398,12 +398,12 @@ def roles_and_hierarchies(work: Work) -> None:
 # --- how exposed it is ----------------------------------------------------------------------
 def exposure(work: Work, incomplete: int) -> None:
     """How exposed the records are, or what there is to do to see it."""
-    if not work.quasi_identifiers:
+    if not work.table.quasi_identifiers:
         st.subheader(say("How exposed it is"))
         st.info(
             say("Choose at least one quasi-identifier below to see how exposed the records are.")
         )
-    elif incomplete == work.table.n_records and work.missing == "drop-records":
+    elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
         st.subheader(say("How exposed it is"))
         st.info(
             say(
@@ -416,18 +416,18 @@ def exposure(work: Work, incomplete: int) -> None:
             seen = state.remembered(
                 "exposed",
                 (
-                    work.digest,
+                    work.table.digest,
                     work.version,
-                    tuple(work.quasi_identifiers),
-                    work.missing,
-                    work.person,
+                    tuple(work.table.quasi_identifiers),
+                    work.table.missing,
+                    work.table.person,
                 ),
                 lambda: exposed(work),
             )
         numbers = of_table(seen)
         for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
-        about = f"{work.quasi_identifiers}{work.missing}"
+        about = f"{work.table.quasi_identifiers}{work.table.missing}"
         sizes = seen.exposure.sizes
         picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
         if seen.unique_without:

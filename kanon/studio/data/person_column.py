@@ -18,9 +18,9 @@ __all__ = ["person_choice", "repeating"]
 
 def person_choice(work: Work) -> None:
     """The choice among the identifiers, and what speaks for it; nothing where none can be one."""
-    identifiers = [name for name, role in work.roles.items() if role is Role.IDENTIFIER]
-    chosen = work.person
-    if chosen is None and (not identifiers or not isinstance(work.table, MemoryTable)):
+    identifiers = [name for name, role in work.table.roles.items() if role is Role.IDENTIFIER]
+    chosen = work.table.person
+    if chosen is None and (not identifiers or not isinstance(work.table.records, MemoryTable)):
         return
     lost = [chosen] if chosen is not None and chosen not in identifiers else []
     none = say("none: k counts records")
@@ -55,7 +55,7 @@ def repeating(work: Work, identifiers: list[str]) -> str | None:
     """The identifier of most records that share their value with others; None if none does."""
     found = {}
     for name in identifiers:
-        often = work.table.frequencies(name)
+        often = work.table.records.frequencies(name)
         several = often.distinct.filled - often.rarer_than(2)
         if several:
             found[name] = several
@@ -66,7 +66,7 @@ def _warned(work: Work, column: str | None) -> None:
     """That k counts records of which some may be of one person."""
     if column is None:
         return
-    often = work.table.frequencies(column)
+    often = work.table.records.frequencies(column)
     several = often.distinct.filled - often.rarer_than(2)
     st.warning(
         say_counted(
@@ -77,7 +77,7 @@ def _warned(work: Work, column: str | None) -> None:
             "{records}, {share} of all. If each value is one person, name the column here.",
             column=plain(column),
             records=thin(several),
-            share=percent(100 * several / work.table.n_records),
+            share=percent(100 * several / work.table.records.n_records),
         ),
         icon=":material/group:",
     )
@@ -85,7 +85,7 @@ def _warned(work: Work, column: str | None) -> None:
 
 def _told(work: Work, column: str) -> None:
     """How many persons there are, or why they cannot be counted."""
-    lacking = work.kept.incomplete([column])
+    lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(
             say_counted(
@@ -101,9 +101,9 @@ def _told(work: Work, column: str) -> None:
         return
     st.caption(
         say_counted(
-            work.kept.distinct_of(column).values,
+            work.table.complete_records.distinct_of(column).values,
             "k counts people: {count} person has {records}.",
             "k counts people: {count} persons have {records}.",
-            records=records_said(work.kept.n_records),
+            records=records_said(work.table.complete_records.n_records),
         )
     )

@@ -12,9 +12,9 @@ from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
-from kanon.studio.data.singling_out_state import KS
+from kanon.studio.data.singling_out_state import KS, SinglingView
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, fingerprint_of, with_choices, with_role
+from kanon.studio.session.work import Work, fingerprint_of, with_choices, with_fields, with_role
 
 __all__ = [
     "about_search",
@@ -33,24 +33,28 @@ __all__ = [
 
 def asked_columns(work: Work) -> list[str]:
     """The columns that are looked at: all but the identifiers, which leave the release."""
-    return [name for name, role in work.roles.items() if role is not Role.IDENTIFIER]
+    return [name for name, role in work.table.roles.items() if role is not Role.IDENTIFIER]
 
 
 def can_be_searched(work: Work) -> bool:
     """Whether there is anything to look for."""
-    return bool(asked_columns(work)) and work.table.n_records >= min(KS)
+    return bool(asked_columns(work)) and work.table.records.n_records >= min(KS)
 
 
 def k_used(work: Work) -> int:
     """The k that is asked for, or the largest that the table has the records for."""
-    return max(k for k in KS if k <= min(work.singling.k, max(work.table.n_records, min(KS))))
+    return max(
+        k
+        for k in KS
+        if k <= min(work.view(SinglingView).k, max(work.table.records.n_records, min(KS)))
+    )
 
 
 def about_search(work: Work) -> str:
     """A fingerprint of all that the sets depend on."""
-    view = work.singling
+    view = work.view(SinglingView)
     asked = (tuple(asked_columns(work)), view.share, k_used(work), view.size)
-    return fingerprint_of(work.digest, work.version, *asked)
+    return fingerprint_of(work.table.digest, work.version, *asked)
 
 
 def found_in(
@@ -68,9 +72,9 @@ def singling_out_request(work: Work) -> Request | None:
     """Look for the smallest sets of columns that single people out; None without any to look at."""
     if not can_be_searched(work):
         return None
-    view = work.singling
-    given = (work.table, asked_columns(work), view.share, k_used(work), view.size)
-    stays = isinstance(work.table, StoredTable)
+    view = work.view(SinglingView)
+    given = (work.table.records, asked_columns(work), view.share, k_used(work), view.size)
+    stays = isinstance(work.table.records, StoredTable)
     return Request(
         "singling", found_in, given, partial(with_sets, about_search(work)),
         limit="engine_minutes" if stays else "job_minutes",
@@ -79,7 +83,7 @@ def singling_out_request(work: Work) -> Request | None:
 
 def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
     """The work with what was found, and what it was asked of."""
-    return replace(work, singling=replace(work.singling, found=found, about=about))
+    return with_fields(work, view=replace(work.view(SinglingView), found=found, about=about))
 
 
 def to_change(work: Work, one: SmallestSet) -> list[str]:
@@ -87,30 +91,30 @@ def to_change(work: Work, one: SmallestSet) -> list[str]:
 
     A sensitive column stays what it is: whether others can know it is for the user to say.
     """
-    return [name for name in one.columns if work.roles.get(name) is Role.INSENSITIVE]
+    return [name for name in one.columns if work.table.roles.get(name) is Role.INSENSITIVE]
 
 
 def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
     """The work with another role for some columns, as if each had been chosen by hand."""
-    before = {name: (work.roles[name], work.reasons[name]) for name in columns}
+    before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
     work = reduce(lambda work, name: with_role(work, name, role), columns, work)
-    view = replace(work.singling, before=before, given=role)
+    view = replace(work.view(SinglingView), before=before, given=role)
     done = say("{columns}: {role} now.", columns=", ".join(columns), role=say_of(role.value))
-    return replace(work, singling=view, notice=done)
+    return with_fields(work, view=view, notice=done)
 
 
 def can_be_undone(work: Work) -> bool:
     """Whether the roles are still those that the last such change gave."""
-    before, given = work.singling.before, work.singling.given
-    return bool(before) and all(work.roles[name] is given for name in before)
+    before, given = work.view(SinglingView).before, work.view(SinglingView).given
+    return bool(before) and all(work.table.roles[name] is given for name in before)
 
 
 def without_last(work: Work) -> Work:
     """The work with the roles, and why they were suggested, before the last such change."""
-    before = work.singling.before
-    roles = {**work.roles, **{name: role for name, (role, _) in before.items()}}
-    reasons = {**work.reasons, **{name: why for name, (_, why) in before.items()}}
-    view = replace(work.singling, before={})
+    before = work.view(SinglingView).before
+    roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}
+    reasons = {**work.table.reasons, **{name: why for name, (_, why) in before.items()}}
+    view = replace(work.view(SinglingView), before={})
     return with_choices(
-        replace(work, roles=roles, reasons=reasons, singling=view, problem=None, notice=None)
+        with_fields(work, roles=roles, reasons=reasons, view=view, problem=None, notice=None)
     )

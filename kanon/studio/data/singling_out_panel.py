@@ -28,7 +28,7 @@ from kanon.studio.data.singling_out import (
     with_sets_of,
     without_last,
 )
-from kanon.studio.data.singling_out_state import KS, SHARES, SIZES
+from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.text import percent, plain
@@ -46,7 +46,7 @@ _AT_ONCE = 8
 def show_singling(work: Work) -> None:
     """Draw the panel: what is asked, and what was found, with what can be done about it."""
     title = say("Which columns single people out together?")
-    open_now = work.doing == "singling" or work.singling.found is not None
+    open_now = work.running.doing == "singling" or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
         st.markdown(
             say(
@@ -62,15 +62,15 @@ def show_singling(work: Work) -> None:
             return
         _asked(work)
         with st.container():  # always there, so that what follows stays where it is
-            if work.doing not in ("opening", "reading"):  # which have a bar of their own
+            if work.running.doing not in ("opening", "reading"):  # which have a bar of their own
                 progress()
-        if work.singling.found is not None:
-            _found(work, work.singling.found)
+        if work.view(SinglingView).found is not None:
+            _found(work, work.view(SinglingView).found)
 
 
 def _asked(work: Work) -> None:
     """The choices, and the button."""
-    version, view = work.version, work.singling
+    version, view = work.version, work.view(SinglingView)
     share, k, size, button, cancel = st.columns([3, 3, 3, 3, 2], vertical_alignment="bottom")
     with share:
         _choice(
@@ -85,7 +85,7 @@ def _asked(work: Work) -> None:
         _choice(
             "k",
             say("Fewer alike than"),
-            [one for one in KS if one <= work.table.n_records],
+            [one for one in KS if one <= work.table.records.n_records],
             k_used(work),
             records_said,
             say("A record is singled out if fewer share its values; 2: if no other one does."),
@@ -109,7 +109,7 @@ def _asked(work: Work) -> None:
         key=f"singling-start-{version}",
         width="stretch",
     )
-    if work.doing == "singling":
+    if work.running.doing == "singling":
         with cancel:
             cancel_button("singling-cancel")
 
@@ -125,7 +125,7 @@ def _choice(
     key = f"singling-{name}-{state.work().version}"
 
     def take() -> None:
-        state.change(singling=replace(state.work().singling, **{name: state.typed(key)}))
+        state.change(view=replace(state.work().view(SinglingView), **{name: state.typed(key)}))
 
     st.selectbox(
         label, options, key=state.seeded(key, value), format_func=shown, on_change=take, help=about
@@ -133,8 +133,8 @@ def _choice(
 
 
 def _found(work: Work, found: SinglingOut) -> None:
-    outdated = work.singling.about != about_search(work)
-    fade("singling-found", say("Look for them"), outdated, work.doing == "singling")
+    outdated = work.view(SinglingView).about != about_search(work)
+    fade("singling-found", say("Look for them"), outdated, work.running.doing == "singling")
     with st.container(key="singling-found"):
         st.markdown(_headline(found))
         if not found.sets:
@@ -191,7 +191,7 @@ def _and_more(found: SinglingOut) -> str:
 
 def _lines(work: Work, found: SinglingOut) -> None:
     """A line per set: its columns, how many it singles out, what can be done."""
-    wrong = found.contradicted(work.roles)
+    wrong = found.contradicted(work.table.roles)
     if wrong:
         st.warning(
             say(
@@ -224,7 +224,7 @@ def _lines(work: Work, found: SinglingOut) -> None:
         say("Data of all sets"),
         lambda: sets_table(found),
         "singling-out-sets",
-        work.singling.about,
+        work.view(SinglingView).about,
         kind="tertiary",
     )
 
@@ -232,7 +232,7 @@ def _lines(work: Work, found: SinglingOut) -> None:
 def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
     """What can be done about a set; nothing is changed unasked."""
     if one.columns[0] in found.identifier_like:
-        if work.roles[one.columns[0]] is Role.IDENTIFIER:
+        if work.table.roles[one.columns[0]] is Role.IDENTIFIER:
             st.caption(say("It is an identifier now."))
             return
         _button(say("Make it an identifier"), one.columns, Role.IDENTIFIER, key)
@@ -246,7 +246,7 @@ def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
         )
         _button(label, columns, Role.QUASI_IDENTIFIER, key)
         return
-    private = [name for name in one.columns if work.roles[name] is Role.SENSITIVE]
+    private = [name for name in one.columns if work.table.roles[name] is Role.SENSITIVE]
     if private:
         st.caption(
             say(
@@ -278,8 +278,8 @@ def _undo() -> None:
 
 
 def _contributions(work: Work, found: SinglingOut) -> None:
-    drawn = contributions_chart(found, work.roles)
-    about = work.singling.about
+    drawn = contributions_chart(found, work.table.roles)
+    about = work.view(SinglingView).about
     picture(drawn, lambda: contributions_table(found), "singling-out-columns", about)
 
 

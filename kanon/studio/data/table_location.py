@@ -20,10 +20,11 @@ from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.session import state
+from kanon.studio.session.places import Place
 from kanon.studio.session.request import Request, opening_cancelled
 from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.progress import cancel_button, progress
 
 __all__ = ["PLACE_TAB", "opening_request", "place_tab", "reading_request", "table_tabs"]
@@ -37,19 +38,21 @@ def table_tabs(work: Work) -> tuple[list[str], str]:
     ways = [say("Upload a file"), say("Samples"), say("Adult from UCI")]
     if not tables_allowed():
         return ways, ways[0]
-    place = work.origin == "place" or work.doing == "opening" or work.place.problem
+    place = (
+        work.table.origin == "place" or work.running.doing == "opening" or work.view(Place).problem
+    )
     return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
 
 
 def place_tab(work: Work) -> None:
     """Where the table is, the engine where there is a choice, and what came of it."""
-    version, opening = work.version, work.doing == "opening"
+    version, opening = work.version, work.running.doing == "opening"
     engines = ["", "spark"] if find_spec("pyspark") else []
     widths = [6, *([1.7] if engines else []), 2.1, 1.5]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         say("Path of a table, or URL of a database with the table after a #"),
-        key=state.seeded(f"place-{version}", work.place.typed),
+        key=state.seeded(f"place-{version}", work.view(Place).typed),
         placeholder=_examples(),
         on_change=lambda: _take(typed=state.typed(f"place-{version}")),
         help=say(
@@ -63,7 +66,7 @@ def place_tab(work: Work) -> None:
         others[0].selectbox(
             say("Engine"),
             engines,
-            key=state.seeded(f"engine-{version}", work.place.engine),
+            key=state.seeded(f"engine-{version}", work.view(Place).engine),
             format_func=lambda name: ENGINES[name],
             on_change=lambda: _take(engine=state.typed(f"engine-{version}")),
             help=say(
@@ -74,7 +77,7 @@ def place_tab(work: Work) -> None:
     others[-2].button(
         say("Open the table"),
         icon=":material/folder_open:",
-        type="secondary" if work.origin == "place" else "primary",
+        type="secondary" if work.table.origin == "place" else "primary",
         disabled=opening,
         on_click=_open,
         key="open-place",
@@ -86,8 +89,8 @@ def place_tab(work: Work) -> None:
     with st.container():  # always there, so that what follows stays where it is
         if opening:
             progress()
-        if work.place.problem:
-            st.error(plain(work.place.problem), icon=":material/error:")
+        if work.view(Place).problem:
+            st.error(plain(work.view(Place).problem), icon=":material/error:")
     told = [
         say(
             "The table stays where it is, however large: kanon asks it for counts and for the few "
@@ -108,25 +111,25 @@ def opening_request(work: Work) -> Request:
     KanonError
         It may not be opened.
     """
-    address = check_address(Address.parse(work.place.typed))
+    address = check_address(Address.parse(work.view(Place).typed))
     return Request(
         "opening",
         open_work,
-        (address, work.place.engine or None, ReadSettings()),
+        (address, work.view(Place).engine or None, ReadSettings()),
         _opened,
         limit="engine_minutes",
-        begins=lambda work: replace(work, place=replace(work.place, problem="")),
+        begins=lambda work: with_fields(work, view=replace(work.view(Place), problem="")),
         cancelled=opening_cancelled,
         failed=_said_at_place,
     )
 
 
 def _opened(work: Work, found: Work) -> Work:
-    return replace(found, version=work.version + 1, place=work.place)
+    return with_fields(found, version=work.version + 1, view=work.view(Place))
 
 
 def _said_at_place(work: Work, sentence: str) -> Work:
-    return replace(work, place=replace(work.place, problem=sentence), problem=None)
+    return with_fields(work, view=replace(work.view(Place), problem=sentence), problem=None)
 
 
 def _open() -> None:
@@ -135,16 +138,16 @@ def _open() -> None:
 
 def reading_request(work: Work) -> Request | None:
     """Read a table that stays where it is as asked for now; None of any other."""
-    table = work.table
+    table = work.table.records
     if not isinstance(table, StoredTable):
         return None
     return Request(
         "reading",
         open_work,
-        (table.address, table.engine, work.asked),
+        (table.address, table.engine, work.table.asked),
         read_again,
         limit="engine_minutes",
-        cancelled=lambda work: replace(
+        cancelled=lambda work: with_fields(
             work, notice=say("Reading was cancelled; nothing was changed.")
         ),
     )
@@ -155,4 +158,4 @@ def _examples() -> str:
 
 
 def _take(**fields: str) -> None:
-    state.change(place=replace(state.work().place, **fields, problem=""))
+    state.change(view=replace(state.work().view(Place), **fields, problem=""))

@@ -26,8 +26,9 @@ from kanon.release.context import thresholds
 from kanon.run import Prepared, prepare
 from kanon.studio.decide.advice_state import Advised
 from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of, settings_of
+from kanon.studio.session.work import Work, plan_of, settings_of, with_fields
 
 __all__ = [
     "CONCERNS",
@@ -88,7 +89,7 @@ def plan_of_advice(work: Work) -> Plan:
         See :func:`kanon.studio.session.work.plan_of`; or no sensitive column is chosen among
         several.
     """
-    chosen = replace(
+    chosen = with_fields(
         work, algorithm="gaa", metric="nllm", strategy="s1", scope="table", sensitive=None
     )
     plan = plan_of(chosen)
@@ -115,23 +116,23 @@ def ks_of(work: Work) -> tuple[int, ...]:
     PlanError
         The range is empty.
     """
-    view = work.deciding.advice
-    return averaged_k(view.low or work.k, view.high)
+    view = work.view(DecideView).advice
+    return averaged_k(view.low or work.settings.k, view.high)
 
 
 def limits_of(work: Work) -> dict[str, float]:
     """What part 1 asks of l and t, if that counts here; nothing without a sensitive column."""
-    if not work.deciding.advice.limited or not work.sensitive_columns:
+    if not work.view(DecideView).advice.limited or not work.table.sensitive_columns:
         return {}
-    asked = thresholds(work.deciding.context)
+    asked = thresholds(work.view(DecideView).context)
     found = {name: asked[name].wanted for name in ("l", "t")}
     return {name: float(wanted) for name, wanted in found.items() if wanted is not None}
 
 
 def limits_said(work: Work) -> str:
     """What part 1 asks of l and t, as a label; nothing if it asks for neither."""
-    view = replace(work.deciding.advice, limited=True)
-    limits = limits_of(replace(work, deciding=replace(work.deciding, advice=view)))
+    view = replace(work.view(DecideView).advice, limited=True)
+    limits = limits_of(with_fields(work, view=replace(work.view(DecideView), advice=view)))
     signs = {"l": "≥", "t": "≤"}
     return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
 
@@ -145,7 +146,7 @@ def asked_of(work: Work) -> Asked:
         See :func:`kanon.run.prepare` and :func:`ks_of`; or a k or a model cannot be reached.
     """
     plan = plan_of_advice(work)
-    ks, prepared = ks_of(work), prepare(plan, work.table)
+    ks, prepared = ks_of(work), prepare(plan, work.table.records)
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
@@ -163,7 +164,7 @@ CONCERNS: Mapping[str, str] = {
 
 def concerns_of(work: Work) -> list[str]:
     """The concerns that can matter here: without a sensitive column, the utility alone."""
-    return list(CONCERNS) if work.sensitive_columns else ["utility"]
+    return list(CONCERNS) if work.table.sensitive_columns else ["utility"]
 
 
 def check_matters(work: Work) -> None:
@@ -175,7 +176,7 @@ def check_matters(work: Work) -> None:
         All weights are 0.
     """
     names = concerns_of(work)
-    if not any(work.deciding.advice.weights[name] for name in names):
+    if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
             say(
                 "All weights are 0, so nothing matters; move at least one above 0: {names}.",
@@ -193,7 +194,7 @@ def guess_of(work: Work, prepared: Prepared) -> Guess:
         All weights are 0.
     """
     check_matters(work)
-    weights = work.deciding.advice.weights
+    weights = work.view(DecideView).advice.weights
     return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
 
 
@@ -205,7 +206,7 @@ def advice_request(work: Work) -> Request:
     KanonError
         They cannot be tried; the message says why.
     """
-    asked, weights = asked_of(work), work.deciding.advice.weights
+    asked, weights = asked_of(work), work.view(DecideView).advice.weights
     check_matters(work)
     then = partial(with_ways, asked.settings, asked.ks)
     given = (asked.runs, asked.wanted, asked.tried, asked.ks, weights, limits_of(work))
@@ -234,17 +235,19 @@ def with_ways(
     """The work with what a worker found."""
     comparison, again = found
     advised = Advised(comparison, settings, {(ks, place): one for place, one in again.items()})
-    return replace(work, advised=advised)
+    return with_fields(work, advised=advised)
 
 
 def with_again(
     ks: tuple[int, ...], places: Sequence[int], work: Work, found: Sequence[Again]
 ) -> Work:
     """The work with further proposals run again."""
-    if work.advised is None:
+    if work.findings.advised is None:
         return work
     more = {(ks, place): one for place, one in zip(places, found, strict=True)}
-    return replace(work, advised=replace(work.advised, again={**work.advised.again, **more}))
+    return with_fields(
+        work, advised=replace(work.findings.advised, again={**work.findings.advised.again, **more})
+    )
 
 
 def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
@@ -257,9 +260,9 @@ def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
     """
     ks, comparison = ks_of(work), advised.comparison
     if max(ks) > comparison.n_records:
-        too_few = too_few_records if work.person is None else too_few_persons
+        too_few = too_few_records if work.table.person is None else too_few_persons
         raise Unsatisfiable(too_few(max(ks), comparison.n_records))
-    view = work.deciding.advice
+    view = work.view(DecideView).advice
     weighed = weigh(comparison, ks, view.weights, limits_of(work))
     own = {place: one for (known, place), one in advised.again.items() if known == ks}
     return Advice(weighed, own, guessed)
@@ -285,17 +288,17 @@ def with_proposal(work: Work, configuration: Configuration) -> Work:
         "settings",
         say("The settings were taken; press Anonymise on the page Anonymise."),
         algorithm="gaa",
-        metric=work.metric if configuration.strategy in COSTLESS else configuration.metric,
+        metric=work.settings.metric if configuration.strategy in COSTLESS else configuration.metric,
         strategy=configuration.strategy,
         scope=configuration.scope,
         sensitive=work.focus or None,
-        k=work.k if ks[0] <= work.k <= ks[-1] else ks[0],
+        k=work.settings.k if ks[0] <= work.settings.k <= ks[-1] else ks[0],
     )
 
 
 def ways_said(work: Work) -> str:
     """How many ways there are."""
-    if not work.sensitive_columns:
+    if not work.table.sensitive_columns:
         return say(
             "No column is sensitive, so there is no l and no t, and only S1 can be followed: "
             "{count} ways, compared by their alteration.",
@@ -329,7 +332,7 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def how_advised(work: Work) -> str:
     """How proposals come about, with this table's numbers."""
-    weights = work.deciding.advice.weights
+    weights = work.view(DecideView).advice.weights
     whole = sum(weights.values())
     return "\n\n".join(
         [
@@ -358,7 +361,7 @@ def how_advised(work: Work) -> str:
                 "**How steady it is.** The proposals are run with ten other orders of ties, and on "
                 "ten tables of {n} records each that are drawn from this one with replacement. "
                 "Undecided means that the scores of two of them overlap.",
-                n=thin(work.kept.n_records),
+                n=thin(work.table.complete_records.n_records),
             ),
         ]
     )

@@ -35,6 +35,7 @@ from kanon.studio.decide.advice import (
     ways_shown,
     with_proposal,
 )
+from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
@@ -49,7 +50,7 @@ __all__ = ["show"]
 
 def show(work: Work) -> None:
     """Draw what matters, what is guessed, and what came of trying every way."""
-    if isinstance(work.table, StoredTable):
+    if isinstance(work.table.records, StoredTable):
         st.info(
             say(
                 "For this the table has to be in memory, and this one stays where it is: load it "
@@ -60,13 +61,13 @@ def show(work: Work) -> None:
     try:
         settings = settings_of_advice(work)
         prepared = state.remembered(
-            "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table)
+            "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table.records)
         )
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     _asked(work)
-    advised, advice = work.advised, None
+    advised, advice = work.findings.advised, None
     try:
         guessed = guess_of(work, prepared)
         if advised is not None and advised.settings == settings and tried(work, advised):
@@ -78,7 +79,7 @@ def show(work: Work) -> None:
     _buttons(work, advice)
     if advice is not None:
         _found(work, advice)
-    elif advised is not None and work.doing != "advising":
+    elif advised is not None and work.running.doing != "advising":
         if advised.settings == settings:
             said = say("So large a k was not tried yet; try the ways again.")
             st.warning(said, icon=":material/history:")
@@ -92,8 +93,8 @@ def show(work: Work) -> None:
 
 
 def _take(**fields: Any) -> None:
-    deciding = state.work().deciding
-    state.change(deciding=replace(deciding, advice=replace(deciding.advice, **fields)))
+    deciding = state.work().view(DecideView)
+    state.change(view=replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
 def _take_typed(name: str, key: str) -> None:
@@ -101,18 +102,18 @@ def _take_typed(name: str, key: str) -> None:
 
 
 def _take_weight(name: str, key: str) -> None:
-    _take(weights={**state.work().deciding.advice.weights, name: state.typed(key)})
+    _take(weights={**state.work().view(DecideView).advice.weights, name: state.typed(key)})
 
 
 # --- what is asked ----------------------------------------------------------------------------
 def _asked(work: Work) -> None:
     """The k, and how much each concern matters."""
-    view = work.deciding.advice
+    view = work.view(DecideView).advice
     # What was typed before records were left out stays, and is said to be out of reach.
-    most = max(2, work.kept.n_records, view.low or 0, view.high or 0)
+    most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
     low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
     for place, field, label, value in (
-        (low, "low", say("k"), view.low or min(work.k, most)),
+        (low, "low", say("k"), view.low or min(work.settings.k, most)),
         (high, "high", say("up to k"), view.high),
     ):
         key = f"advice-{field}-{work.version}"
@@ -154,7 +155,7 @@ def _buttons(work: Work, advice: Advice | None) -> None:
         if asked := limits_said(work):
             st.checkbox(
                 say("First what has {limits}, as part 1 asks", limits=plain(asked)),
-                key=state.seeded("advice-limited", work.deciding.advice.limited),
+                key=state.seeded("advice-limited", work.view(DecideView).advice.limited),
                 on_change=lambda: _take(limited=state.typed("advice-limited")),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
@@ -167,9 +168,12 @@ def _buttons(work: Work, advice: Advice | None) -> None:
                 label_visibility="collapsed",
                 format_func=lambda name: say("Alteration against {name}", name=name),
             )
-    if work.doing != "advising" and work.busy:
+    if work.running.doing != "advising" and work.busy:
         st.caption(
-            say("{what} is under way; the buttons here wait for it.", what=under_way(work.doing))
+            say(
+                "{what} is under way; the buttons here wait for it.",
+                what=under_way(work.running.doing),
+            )
         )
     with st.container():  # always there, so that what follows stays where it is
         progress()
@@ -178,7 +182,9 @@ def _buttons(work: Work, advice: Advice | None) -> None:
 def _concern(work: Work, advice: Advice) -> str:
     """What stands against the alteration: what was chosen, or what the ways differ in most."""
     apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
-    return work.deciding.advice.concern or ("l" if len(apart) == 1 or apart[1] >= apart[2] else "t")
+    return work.view(DecideView).advice.concern or (
+        "l" if len(apart) == 1 or apart[1] >= apart[2] else "t"
+    )
 
 
 # --- what was found ---------------------------------------------------------------------------
@@ -215,11 +221,11 @@ def _narrow() -> dict[str, Any]:
 
 def _about(work: Work) -> str:
     """All that decides what is found."""
-    view = work.deciding.advice
-    assert work.advised is not None
+    view = work.view(DecideView).advice
+    assert work.findings.advised is not None
     limits = limits_said(work) if view.limited else ""
     weights = ",".join(f"{name}={value}" for name, value in view.weights.items())
-    return f"{work.advised.settings}|{ks_of(work)}|{weights}|{limits}|{work.advised.comparison.ks}"
+    return f"{work.findings.advised.settings}|{ks_of(work)}|{weights}|{limits}|{work.findings.advised.comparison.ks}"
 
 
 def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
@@ -237,10 +243,12 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
     st.markdown(plain(one.reason))
     st.caption(plain(advice.over_k(one)))
-    chosen = (work.algorithm, work.strategy_used) == ("gaa", line.configuration.strategy)
-    same = chosen and with_proposal(work, line.configuration).metric == work.metric
+    chosen = (work.settings.algorithm, work.strategy_used) == ("gaa", line.configuration.strategy)
+    same = (
+        chosen and with_proposal(work, line.configuration).settings.metric == work.settings.metric
+    )
     in_use = same and (
-        line.configuration.strategy == "s1" or work.scope == line.configuration.scope
+        line.configuration.strategy == "s1" or work.settings.scope == line.configuration.scope
     )
     st.button(
         say("In use") if in_use else say("Use these settings"),

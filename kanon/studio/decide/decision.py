@@ -9,8 +9,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.release.context import Context, least_k, models_wanted
 from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session.requirements import refusal
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "IN_ENGINE",
@@ -31,8 +32,8 @@ IN_ENGINE = say(
 
 def with_context(work: Work, context: Context) -> Work:
     """The work with another purpose; whatever was said before is no longer shown."""
-    return replace(
-        work, deciding=replace(work.deciding, context=context), problem=None, notice=None
+    return with_fields(
+        work, view=replace(work.view(DecideView), context=context), problem=None, notice=None
     )
 
 
@@ -49,8 +50,8 @@ def opened_context(work: Work, content: bytes) -> Work:
     except UnicodeDecodeError:
         raise PlanError(say("The context file is not text in UTF-8.")) from None
     found = with_context(work, Context.from_json(text))
-    deciding = replace(found.deciding, uploads=work.deciding.uploads + 1)
-    return replace(found, deciding=deciding, notice=say("The context was loaded."))
+    deciding = replace(found.view(DecideView), uploads=work.view(DecideView).uploads + 1)
+    return with_fields(found, view=deciding, notice=say("The context was loaded."))
 
 
 def with_wishes(work: Work) -> Work:
@@ -60,10 +61,12 @@ def with_wishes(work: Work) -> Work:
     each sensitive column in place of what was required of it by these models. Any other model
     stays.
     """
-    context = work.deciding.context
-    wanted = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    context = work.view(DecideView).context
+    wanted = [
+        one for column in work.table.sensitive_columns for one in models_wanted(context, column)
+    ]
     taken = {(one.card.name, one.column) for one in wanted}
-    others = [one for one in work.models if (one.card.name, one.column) not in taken]
+    others = [one for one in work.settings.models if (one.card.name, one.column) not in taken]
     k = least_k(context)
     said = say("Required now is k = {k}; press Anonymise on the page Anonymise.", k=k)
     if wanted:
@@ -80,9 +83,9 @@ def with_wishes(work: Work) -> Work:
 
 def most_k(work: Work) -> int:
     """The k that merging all records reaches: how many persons there are, or records."""
-    if work.person_known is None:
-        return work.kept.n_records
-    return work.kept.distinct_of(work.person_known).values
+    if work.table.person_known is None:
+        return work.table.complete_records.n_records
+    return work.table.complete_records.distinct_of(work.table.person_known).values
 
 
 def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
@@ -95,9 +98,9 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     table
         The table as one class; None if it has none, which is said when it is run.
     """
-    context, most = work.deciding.context, most_k(work)
+    context, most = work.view(DecideView).context, most_k(work)
     k = least_k(context)
-    if k > most and work.person_known is None:
+    if k > most and work.table.person_known is None:
         return say_counted(
             most,
             "No release reaches k = {k}: the table has {count} record.",
@@ -111,5 +114,7 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
             "No release reaches k = {k}: the table is about {count} persons.",
             k=k,
         )
-    models = [one for column in work.sensitive_columns for one in models_wanted(context, column)]
+    models = [
+        one for column in work.table.sensitive_columns for one in models_wanted(context, column)
+    ]
     return None if table is None else refusal(models, table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,10 +18,11 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session.request import Request
 from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.text import percent, plain
-from kanon.studio.session.work import Greatest, Work, plan_of, settings_of
+from kanon.studio.session.work import Greatest, Work, plan_of, settings_of, with_fields
 
 __all__ = [
     "MODELS",
@@ -44,15 +44,15 @@ MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 
 def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
     """The model that is given: the one that was chosen, else what is usual, if it is not l ≥ 2."""
-    given = work.deciding.given
-    if given is not None and given.column in work.sensitive_columns:
+    given = work.view(DecideView).given
+    if given is not None and given.column in work.table.sensitive_columns:
         return given
     return model_named(work, MODELS[0], whole)
 
 
 def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
     """A model with what is usual, or half as much as the table can meet."""
-    return suggested(replace(work, models=()), name, whole)
+    return suggested(with_fields(work, models=()), name, whole)
 
 
 def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
@@ -63,7 +63,7 @@ def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
     PlanError
         See :func:`kanon.studio.session.work.plan_of`.
     """
-    return plan_of(replace(work, algorithm="gaa", strategy="s1", models=(model,)))
+    return plan_of(with_fields(work, algorithm="gaa", strategy="s1", models=(model,)))
 
 
 def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
@@ -102,9 +102,9 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
     """
     plan = plan_of_reverse(work, model)
     then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
-    stays = isinstance(work.table, StoredTable)
+    stays = isinstance(work.table.records, StoredTable)
     return Request(
-        "reverse", greatest_k, (plan.model_dump(mode="json"), work.table), then,
+        "reverse", greatest_k, (plan.model_dump(mode="json"), work.table.records), then,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 
@@ -112,12 +112,14 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
 def _with_greatest_k(
     model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
 ) -> Work:
-    return replace(work, greatest=Greatest(found, model, metric, about))
+    return with_fields(work, greatest=Greatest(found, model, metric, about))
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
     """The work that requires a model and the k that it was reached with, by least cost."""
-    others = [one for one in work.models if (one.card, one.column) != (model.card, model.column)]
+    others = [
+        one for one in work.settings.models if (one.card, one.column) != (model.card, model.column)
+    ]
     said = say(
         "Required now are k = {k} and {model}, by greedy merging at least cost; press Anonymise on "
         "the page Anonymise. The alteration can be another one than on the curve.",

@@ -25,6 +25,7 @@ from kanon.studio.decide.greatest_k import (
     settings_of_reverse,
     with_reached,
 )
+from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
@@ -59,7 +60,7 @@ def show(work: Work) -> None:
             "that, and what does it cost?**"
         )
     )
-    if not work.sensitive_columns:
+    if not work.table.sensitive_columns:
         st.info(say("No column is sensitive, and these models look at one."))
         st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
         return
@@ -70,13 +71,13 @@ def show(work: Work) -> None:
     model = model_given(work, table)
     refused = refusal([model], table)
     found = _current(work, model)
-    _given(work, model, table, found is None, refused is not None or work.person is not None)
-    if work.person is not None:
+    _given(work, model, table, found is None, refused is not None or work.table.person is not None)
+    if work.table.person is not None:
         st.info(
             say(
                 "The greatest k is looked for in records, and here k counts persons, told apart by "
                 "{column}: on the page Data it can be made to count records, which says less.",
-                column=plain(work.person),
+                column=plain(work.table.person),
             )
         )
         st.page_link("pages/data.py", label=say("Choose what k counts"), icon=":material/table:")
@@ -88,12 +89,12 @@ def show(work: Work) -> None:
     else:
         st.caption(plain(f"{model.symbol}: {best(model, table)}."))
     progress()
-    if work.greatest is None and work.doing != "reverse":
+    if work.findings.greatest is None and work.running.doing != "reverse":
         st.info(say("Nothing was looked for yet; on large tables it may take minutes."))
-    if work.greatest is not None:
-        fade("reverse-shown", _start(), found is None, work.doing == "reverse")
+    if work.findings.greatest is not None:
+        fade("reverse-shown", _start(), found is None, work.running.doing == "reverse")
         with st.container(key="reverse-shown"):
-            _results(work, work.greatest)
+            _results(work, work.findings.greatest)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_reversed())
 
@@ -104,7 +105,11 @@ def _current(work: Work, model: SensitiveModel) -> Greatest | None:
         about = settings_of_reverse(work, model)
     except KanonError:  # said when it is run
         return None
-    return work.greatest if work.greatest and work.greatest.settings == about else None
+    return (
+        work.findings.greatest
+        if work.findings.greatest and work.findings.greatest.settings == about
+        else None
+    )
 
 
 # --- what is given ----------------------------------------------------------------------------
@@ -124,7 +129,7 @@ def _given(
             width=440,
         )
         _number(work, model)
-        columns = work.sensitive_columns
+        columns = work.table.sensitive_columns
         if len(columns) > 1:
             key_of_column = f"reverse-column-{work.version}-{model.column}"
             st.selectbox(
@@ -164,7 +169,7 @@ def _number(work: Work, model: SensitiveModel) -> None:
 
 
 def _give(model: SensitiveModel) -> None:
-    state.change(deciding=replace(state.work().deciding, given=model))
+    state.change(view=replace(state.work().view(DecideView), given=model))
 
 
 def _take(model: SensitiveModel, **typed: Any) -> None:
@@ -189,7 +194,7 @@ def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
 def _results(work: Work, greatest: Greatest) -> None:
     """The picture, then the number, and what it says."""
     left, right = st.columns([7, 3], gap="medium")
-    most = work.deciding.most
+    most = work.view(DecideView).most
     with right:
         key = f"reverse-most-{work.version}"
         st.slider(
@@ -198,7 +203,7 @@ def _results(work: Work, greatest: Greatest) -> None:
             100,
             key=state.seeded(key, most),
             on_change=lambda: state.change(
-                deciding=replace(state.work().deciding, most=state.typed(key))
+                view=replace(state.work().view(DecideView), most=state.typed(key))
             ),
         )
         k = greatest.found.greatest_k(most)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from kanon.base.language import say
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session import state
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
@@ -29,11 +30,12 @@ def choose_part(work: Work) -> None:
     st.segmented_control(
         say("Look at"),
         list(PARTS),
-        key=state.seeded("decide-part", work.deciding.part),
+        key=state.seeded("decide-part", work.view(DecideView).part),
         format_func=lambda name: PARTS[name][0],
         on_change=lambda: state.change(
-            deciding=replace(
-                state.work().deciding, part=state.typed("decide-part") or work.deciding.part
+            view=replace(
+                state.work().view(DecideView),
+                part=state.typed("decide-part") or work.view(DecideView).part,
             )
         ),
         label_visibility="collapsed",
@@ -45,4 +47,4 @@ def page() -> None:
     work = head(say("Which settings for this purpose?"), aloud=True)
     unready(work)
     choose_part(work)
-    PARTS[work.deciding.part][1](work)
+    PARTS[work.view(DecideView).part][1](work)

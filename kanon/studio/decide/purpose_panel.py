@@ -43,7 +43,9 @@ from kanon.studio.decide.decision import (
     out_of_reach,
     with_wishes,
 )
+from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
+from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session import state
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.population import population_used
@@ -73,7 +75,7 @@ def show(work: Work) -> None:
 # --- what it is for ---------------------------------------------------------------------------
 def _purpose(work: Work) -> None:
     """Who gets the release, and what somebody who looks for a person may know."""
-    context = work.deciding.context
+    context = work.view(DecideView).context
     left, middle, right = st.columns([9, 7, 5])
     with left:
         _choice("release", say("Who gets the release?"), context.release, RELEASES)
@@ -81,7 +83,7 @@ def _purpose(work: Work) -> None:
         _choice(
             "attacker", say("Somebody who looks for a person knows"), context.attacker, ATTACKERS
         )
-    m = max(1, len(work.quasi_identifiers))
+    m = max(1, len(work.table.quasi_identifiers))
     known = m if context.known is None else min(context.known, m)
     key = f"decide-known-{work.version}-{m}-{known}"
     right.selectbox(
@@ -114,12 +116,12 @@ def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> N
 
 def _take(**fields: object) -> None:
     """Another purpose; for callbacks."""
-    context = state.work().deciding.context
+    context = state.work().view(DecideView).context
     _put(Context.from_content({**context.content, **fields}))
 
 
 def _put(context: Context) -> None:
-    state.change(deciding=replace(state.work().deciding, context=context))
+    state.change(view=replace(state.work().view(DecideView), context=context))
 
 
 # --- the verdict ------------------------------------------------------------------------------
@@ -127,16 +129,16 @@ def _verdict(work: Work) -> Decision | None:
     """The release on screen, beside what is asked of it; None without one."""
     stale = outdated(work)
     with st.container(horizontal=True):
-        if work.result is None or stale or work.doing == "run":
+        if work.findings.result is None or stale or work.running.doing == "run":
             start_button(work, stale, "decide-run")
             cancel_button()
     progress()
     notice(work, stale)
-    result = work.result
+    result = work.findings.result
     if result is None:
         return None
     with st.container(key="result"):
-        if isinstance(work.table, StoredTable):
+        if isinstance(work.table.records, StoredTable):
             st.info(IN_ENGINE)
             return None
         k, done = release_shown(work, result)
@@ -146,7 +148,7 @@ def _verdict(work: Work) -> Decision | None:
         except KanonError as error:
             st.error(plain(error.sentence), icon=":material/error:")
             return None
-        decision = decide(work.deciding.context, reached)
+        decision = decide(work.view(DecideView).context, reached)
         left, right = st.columns([4, 5], gap="medium")
         with left:
             _said(decision)
@@ -162,14 +164,14 @@ def _verdict(work: Work) -> Decision | None:
 
 def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
     """What the release reached; measured again only where something it depends on changed."""
-    known, people = work.deciding.context.known, population_used(work)
+    known, people = work.view(DecideView).context.known, population_used(work)
 
     def measured() -> Reached:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
     # The name of a population says nothing of its rows.
-    of_people = None if people is None else work.looking.origin
+    of_people = None if people is None else work.view(Looking).origin
     return state.remembered("reached", (*about, known, of_people), measured)
 
 
@@ -208,7 +210,7 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
         )
     if refused is not None:
         st.caption(plain(refused), text_alignment="right")
-    context = work.deciding.context
+    context = work.view(DecideView).context
     for name, asked in thresholds(context).items():
         with st.container(border=True):
             _threshold(work, name, asked, decision)
@@ -219,7 +221,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
     shown = _refused(work).get((name, asked.wanted), asked.wanted)
-    unit = IN_PERSONS.unit if name == "k" and work.person_known else asked.card.unit
+    unit = IN_PERSONS.unit if name == "k" and work.table.person_known else asked.card.unit
     with number:
         st.number_input(
             plain(f"{say_of(unit)} {say_of(asked.card.arrow)}"),
@@ -255,7 +257,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             else:
                 said = say("{sign} reached: {value}", sign=sign, value=value)
             lines.append(said)
-    of_table = name == "k" or work.deciding.context.attacker == "prosecutor"
+    of_table = name == "k" or work.view(DecideView).context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
         lines.append(
@@ -263,7 +265,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
                 "No release reaches that: the table has {records}.",
                 records=records_said(most),
             )
-            if work.person_known is None
+            if work.table.person_known is None
             else say(
                 "No release reaches that: the table is about {persons}.",
                 persons=say_counted(most, "{count} person", "{count} persons"),
@@ -271,7 +273,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
         )
     if name in OF_COLUMNS and asked.wanted is not None:
         lines += _out_of_reach(work, asked)
-        if not work.sensitive_columns:
+        if not work.table.sensitive_columns:
             lines.append(say("No column is sensitive."))
     return lines
 
@@ -283,8 +285,8 @@ def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
         return []
     models = [
         model
-        for column in work.sensitive_columns
-        for model in models_wanted(work.deciding.context, column)
+        for column in work.table.sensitive_columns
+        for model in models_wanted(work.view(DecideView).context, column)
         if model.symbol == asked.card.name and not model.holds(found)
     ]
     return [
@@ -322,7 +324,7 @@ def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
 def _want(name: str, key: str) -> None:
     """Another number; what is not allowed is kept for its field, said, and changes nothing."""
     work, wanted = state.work(), state.typed(key)
-    context = work.deciding.context
+    context = work.view(DecideView).context
     asked, before = thresholds(context)[name], getattr(context.thresholds, name)
     refused = _refused(work)
     refused.pop((name, asked.wanted), None)
@@ -337,7 +339,7 @@ def _as_proposed(name: str) -> None:
     """Ask for what is proposed again, and let go of what was typed."""
     for place in [place for place in _refused(state.work()) if place[0] == name]:
         del _refused(state.work())[place]
-    _put(with_own(state.work().deciding.context, name, None))
+    _put(with_own(state.work().view(DecideView).context, name, None))
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
@@ -345,7 +347,7 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
     if not asked.own:
         st.caption(plain(say_of(asked.source)))
         return
-    own = getattr(work.deciding.context.thresholds, name)
+    own = getattr(work.view(DecideView).context.thresholds, name)
     key = f"decide-source-{work.version}-{name}"
     field, back = st.columns([4, 2], vertical_alignment="bottom")
     with field:
@@ -368,7 +370,7 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
 
 
 def _name_source(name: str, key: str) -> None:
-    context = state.work().deciding.context
+    context = state.work().view(DecideView).context
     own = getattr(context.thresholds, name)
     if own is not None:
         _put(with_own(context, name, Own(wanted=own.wanted, source=state.typed(key) or "")))
@@ -378,7 +380,7 @@ def _name_source(name: str, key: str) -> None:
 def _files(work: Work) -> None:
     """The context as a file, and another one loaded."""
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    text = work.deciding.context.to_json()
+    text = work.view(DecideView).context.to_json()
     with left:
         st.download_button(
             say("Context as a file"),
@@ -393,7 +395,7 @@ def _files(work: Work) -> None:
                 "holds no value of the table."
             ),
         )
-    key = f"decide-upload-{work.version}-{work.deciding.uploads}"
+    key = f"decide-upload-{work.version}-{work.view(DecideView).uploads}"
     with right:
         upload_field(
             say("Load a context file"), "plan_megabytes", type=["json"], key=key,
@@ -410,7 +412,7 @@ def _load(key: str) -> None:
 
 def _how(work: Work) -> str:
     """How the verdict comes about, with this table's columns."""
-    context = work.deciding.context
+    context = work.view(DecideView).context
     said = [
         say(
             "Each threshold is proposed for who gets the release, from the source beside it. None "
@@ -424,12 +426,12 @@ def _how(work: Work) -> str:
             "The risks follow from how many records look alike: the person who is easiest to find "
             "is in the smallest class; on average, classes / records are found."
         )
-        if work.person_known is None
+        if work.table.person_known is None
         else say(
             "The risks follow from how many persons look alike, told apart by {column}: the one "
             "who is easiest to find is in the class of fewest persons; on average, over all "
             "records, 1 / the persons of its class counts.",
-            column=plain(work.person_known),
+            column=plain(work.table.person_known),
         ),
     ]
     if context.known is not None:

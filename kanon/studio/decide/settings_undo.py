@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from kanon.base.language import say
-from kanon.studio.decide.state import DecidePart, Taken
-from kanon.studio.session.work import Work
+from kanon.studio.decide.state import DecidePart, DecideView, Taken
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["as_before", "can_go_back", "with_taken"]
 
@@ -30,15 +30,15 @@ def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Wo
     settings
         The settings, by the names of the work's fields.
     """
-    first = work.deciding.taken[part].changed if can_go_back(work, part) else {}
+    first = work.view(DecideView).taken[part].changed if can_go_back(work, part) else {}
     both = {
         name: (first[name][0] if name in first else getattr(work, name), value)
         for name, value in settings.items()
     }
     changed = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
-    taken = {**work.deciding.taken, part: Taken(work.version, changed)}
-    deciding = replace(work.deciding, taken=taken)
-    return replace(work, **settings, deciding=deciding, problem=None, notice=notice)
+    taken = {**work.view(DecideView).taken, part: Taken(work.version, changed)}
+    deciding = replace(work.view(DecideView), taken=taken)
+    return with_fields(work, **settings, view=deciding, problem=None, notice=notice)
 
 
 def can_go_back(work: Work, part: DecidePart) -> bool:
@@ -47,7 +47,7 @@ def can_go_back(work: Work, part: DecidePart) -> bool:
     Whatever was chosen since, by hand or by another button, would else be lost. Another table, and
     a project, are another version.
     """
-    taken = work.deciding.taken.get(part)
+    taken = work.view(DecideView).taken.get(part)
     return (
         taken is not None
         and taken.version == work.version
@@ -60,8 +60,8 @@ def as_before(work: Work, part: DecidePart) -> Work:
     """The work with the settings from before a part changed them; the same if there is no way."""
     if not can_go_back(work, part):
         return work
-    changed = work.deciding.taken[part].changed
+    changed = work.view(DecideView).taken[part].changed
     before = {name: before for name, (before, _) in changed.items()}
-    others = {name: one for name, one in work.deciding.taken.items() if name != part}
-    deciding = replace(work.deciding, taken=others)
-    return replace(work, **before, deciding=deciding, problem=None, notice=say("As it was before."))
+    others = {name: one for name, one in work.view(DecideView).taken.items() if name != part}
+    deciding = replace(work.view(DecideView), taken=others)
+    return with_fields(work, **before, view=deciding, problem=None, notice=say("As it was before."))

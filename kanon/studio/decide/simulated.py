@@ -29,10 +29,18 @@ from kanon.measures.comparing import Standing
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import SCOPES
+from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
 from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, fingerprint_of, metric_called, plan_of, settings_of
+from kanon.studio.session.work import (
+    Work,
+    fingerprint_of,
+    metric_called,
+    plan_of,
+    settings_of,
+    with_fields,
+)
 
 __all__ = [
     "Simulation",
@@ -76,7 +84,7 @@ class Simulation:
 
     def known(self, work: Work) -> tuple[Found, ...]:
         """What the session has found of it."""
-        return work.simulations.get(self.key, ())
+        return work.findings.simulations.get(self.key, ())
 
     def lacking(self, work: Work) -> list[StudyRun]:
         """The runs that nothing came of yet."""
@@ -85,8 +93,8 @@ class Simulation:
 
 def _plan(work: Work) -> Plan:
     """The plan of the study: greedy merging whatever is chosen, for k-anonymity alone."""
-    scope = work.simulated.scope
-    return plan_of(replace(work, algorithm="gaa", strategy="s1", scope=scope, models=()))
+    scope = work.view(SimulatedView).scope
+    return plan_of(with_fields(work, algorithm="gaa", strategy="s1", scope=scope, models=()))
 
 
 def settings_of_simulation(work: Work) -> str:
@@ -98,7 +106,9 @@ def settings_of_simulation(work: Work) -> str:
         See :func:`kanon.studio.session.work.plan_of`.
     """
     # A run of S1 depends on neither scope nor seed.
-    return fingerprint_of(settings_of(work, _plan(work)), work.simulated.scope, work.seed)
+    return fingerprint_of(
+        settings_of(work, _plan(work)), work.view(SimulatedView).scope, work.settings.seed
+    )
 
 
 def simulation_of(work: Work) -> Simulation:
@@ -109,7 +119,7 @@ def simulation_of(work: Work) -> Simulation:
     KanonError
         There can be none; the message says why.
     """
-    study = study_of(prepare(_plan(work), work.table))
+    study = study_of(prepare(_plan(work), work.table.records))
     return Simulation(study, made_with(study))
 
 
@@ -128,11 +138,11 @@ def simulation_request(work: Work) -> Request:
 
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
     """The work with what a worker handed over, or a file held."""
-    found = {one.run: one for one in work.simulations.get(key, ())}
+    found = {one.run: one for one in work.findings.simulations.get(key, ())}
     found |= {one.run: one for one in parts if isinstance(one, Found)}
-    others = {name: each for name, each in work.simulations.items() if name != key}
+    others = {name: each for name, each in work.findings.simulations.items() if name != key}
     kept = dict([*others.items()][-(_MOST_STUDIES - 1) :])
-    return replace(work, simulations={**kept, key: tuple(found.values())})
+    return with_fields(work, simulations={**kept, key: tuple(found.values())})
 
 
 def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
@@ -144,10 +154,10 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
         It is no study file, or one of another study.
     """
     found = read_study(content, simulation.made)
-    view = replace(work.simulated, uploads=work.simulated.uploads + 1)
+    view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
     said = say_counted(len(found), "{count} result was loaded.", "{count} results were loaded.")
     new = with_results(work, simulation.key, found)
-    return replace(new, simulated=view, problem=None, notice=said)
+    return with_fields(new, view=view, problem=None, notice=said)
 
 
 def places_shown(found: Sequence[Found], criterion: str) -> Standing:
@@ -200,8 +210,8 @@ def known_said(work: Work, simulation: Simulation) -> str:
         "expect of a strategy on some column, and nothing of your own: put that one on Compare.",
         low=thin(low),
         high=thin(high),
-        metric=plain(say_of(metric_called(work, work.metric).card.title)),
-        scope=say_of(SCOPES[work.simulated.scope].title),
+        metric=plain(say_of(metric_called(work, work.settings.metric).card.title)),
+        scope=say_of(SCOPES[work.view(SimulatedView).scope].title),
     )
     if len(found) < len(RUNS):
         part = say(

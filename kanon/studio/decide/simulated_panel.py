@@ -28,6 +28,7 @@ from kanon.studio.decide.simulated import (
     simulation_request,
     to_run,
 )
+from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -55,7 +56,7 @@ def show(work: Work) -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    if work.person is not None:
+    if work.table.person is not None:
         st.caption(say("Here k counts records, not persons."))
     _start(work, simulation)
     found = simulation.known(work)
@@ -63,7 +64,7 @@ def show(work: Work) -> None:
         _ranks(work, simulation, found)
     elif found:
         st.caption(known_said(work, simulation))
-    elif work.doing != "simulating":
+    elif work.running.doing != "simulating":
         st.info(nothing_said())
     _files(work, simulation, found)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
@@ -71,7 +72,7 @@ def show(work: Work) -> None:
 
 
 def _look(**fields: Any) -> None:
-    state.change(simulated=replace(state.work().simulated, **fields))
+    state.change(view=replace(state.work().view(SimulatedView), **fields))
 
 
 def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:
@@ -93,7 +94,7 @@ def _start(work: Work, simulation: Simulation) -> None:
             "scope",
             say("l and t are those of"),
             {name: say_of(card.title) for name, card in SCOPES.items()},
-            work.simulated.scope,
+            work.view(SimulatedView).scope,
             say(
                 "What the strategies look at when they pick a partner. By the definition it is the "
                 "whole table; the merged class alone takes about four times as long."
@@ -115,7 +116,7 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None
         name: f"{say_of(card.title)} {'↑' if card.direction == 'higher' else '↓'}"
         for name, card in CRITERIA.items()
     }
-    criterion = work.simulated.criterion
+    criterion = work.view(SimulatedView).criterion
     card = CRITERIA[criterion]
     _choice("criterion", say("Ranks by"), titles, criterion, say_of(card.summary))
     columns = {name: name.upper() for name in STRATEGIES}
@@ -150,7 +151,7 @@ def _files(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None
                 ),
                 key="study-file",
             )
-    key = f"study-upload-{work.version}-{work.simulated.uploads}"
+    key = f"study-upload-{work.version}-{work.view(SimulatedView).uploads}"
     upload_field(
         say("Load a study file"), MEGABYTES, type=["json"], key=key, on_change=_load,
         args=(key, simulation),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, Choice, suggested
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, built, with_choice
+from kanon.studio.session.work import Work, built, with_choice, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 
@@ -19,7 +17,7 @@ __all__ = ["build_panel", "preview_head"]
 
 def build_panel(work: Work, column: str) -> None:
     """Which builder; what it makes is shown in place of the tree, to be taken or not."""
-    preview = work.previews.get(column)
+    preview = work.table.previews.get(column)
     chosen = preview.builder if preview is not None else None
     st.button(
         say("Suggest one from the data"),
@@ -69,7 +67,7 @@ def preview_head(work: Work, column: str, preview: Choice) -> None:
 
 def _prefix(work: Work, column: str) -> str:
     """What the keys of the controls start with."""
-    return f"build-{work.version}-{work.quasi_identifiers.index(column)}"
+    return f"build-{work.version}-{work.table.quasi_identifiers.index(column)}"
 
 
 def _choose(column: str, key: str) -> None:
@@ -78,30 +76,30 @@ def _choose(column: str, key: str) -> None:
     if builder is None:
         _discard(column)
         return
-    old = work.previews.get(column) or work.choices[column]
+    old = work.table.previews.get(column) or work.table.choices[column]
     _show(column, built(work, column, old, builder, {}))
 
 
 def _type(column: str, prefix: str) -> None:
     """Show what the builder makes of what was typed."""
     work = state.work()
-    old = work.previews.get(column)
+    old = work.table.previews.get(column)
     if old is not None:
         _show(column, built(work, column, old, old.builder, typed_fields(prefix)))
 
 
 def _suggest(column: str) -> None:
     """Show the hierarchy that is suggested from the values and their records."""
-    _show(column, suggested(column, state.work().kept.counted(column)))
+    _show(column, suggested(column, state.work().table.complete_records.counted(column)))
 
 
 def _show(column: str, preview: Choice) -> None:
-    state.change(previews={**state.work().previews, column: preview})
+    state.change(previews={**state.work().table.previews, column: preview})
 
 
 def _use(column: str) -> None:
     """Take the preview; what was in use can be had back."""
-    preview = state.work().previews[column]
+    preview = state.work().table.previews[column]
     _discard(column)
     state.put(with_choice(state.work(), column, preview))
 
@@ -109,5 +107,5 @@ def _use(column: str) -> None:
 def _discard(column: str) -> None:
     """Show what is in use again."""
     work = state.work()
-    previews = {name: one for name, one in work.previews.items() if name != column}
-    state.put(replace(work, previews=previews, problem=None, notice=None))
+    previews = {name: one for name, one in work.table.previews.items() if name != column}
+    state.put(with_fields(work, previews=previews, problem=None, notice=None))

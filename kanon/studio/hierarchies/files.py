@@ -55,7 +55,7 @@ def _and_more(listed: str, rest: int) -> str:
 def files_panel(work: Work, column: str, choice: Choice) -> None:
     """Files in, files out."""
     # A new one after each upload: an uploader would give the files used before once more.
-    key = f"tree-files-{work.version}-{work.uploads}"
+    key = f"tree-files-{work.version}-{work.shared.uploads}"
     upload_field(
         say("CSV, JSON or ZIP, several at once; matched with columns by name"),
         "hierarchies_megabytes",
@@ -82,7 +82,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
         _download(work, say("CSV"), "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
         _download(work, say("JSON with weights"), "json", {column: tree}, make_json)
-    trees = work.trees
+    trees = work.table.trees
     if len(trees) > 1:
         label = say_counted(
             len(trees), "All {count} hierarchy as ZIP", "All {count} hierarchies as ZIP"
@@ -94,7 +94,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
 def _download(
     work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
 ) -> None:
-    versions = [work.history(name).version for name in trees]
+    versions = [work.table.history(name).version for name in trees]
     what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
     mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
     st.download_button(
@@ -131,23 +131,28 @@ def review(work: Work) -> None:
     """The files that were read, each with the column it is meant for, before anything changes."""
     st.subheader(
         say_counted(
-            len(work.imports),
+            len(work.table.imports),
             "Look through {count} file; nothing is in use yet",
             "Look through {count} files; nothing is in use yet",
         )
     )
-    key = (work.imports, work.digest, work.missing, tuple(work.quasi_identifiers))
+    key = (
+        work.table.imports,
+        work.table.digest,
+        work.table.missing,
+        tuple(work.table.quasi_identifiers),
+    )
     choices = state.remembered("imports", key, lambda: meant(work))
-    for place, (waiting, choice) in enumerate(zip(work.imports, choices, strict=True)):
+    for place, (waiting, choice) in enumerate(zip(work.table.imports, choices, strict=True)):
         name, column, said = st.columns([3, 3, 6], vertical_alignment="center")
         name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
         if waiting.problem:
             said.error(plain(waiting.problem), icon=":material/error:")
             continue
-        field = f"import-{work.version}-{work.uploads}-{place}"
+        field = f"import-{work.version}-{work.shared.uploads}-{place}"
         column.selectbox(
             say("Column of file {number}", number=place + 1),
-            list(work.roles),
+            list(work.table.roles),
             index=None,
             placeholder=say("No column"),
             key=state.seeded(field, waiting.column),
@@ -208,8 +213,8 @@ def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
         parts.append(
             say("None of its values occurs in the column.") if none else said_unused(choice.unused)
         )
-    if waiting.column not in work.quasi_identifiers:
+    if waiting.column not in work.table.quasi_identifiers:
         parts.append(say("That column is not a quasi-identifier now; it is kept for when it is."))
-    if sum(one.column == waiting.column for one in work.imports) > 1:
+    if sum(one.column == waiting.column for one in work.table.imports) > 1:
         parts.append(say("Another file is meant for that column too: the last one counts."))
     return " ".join([*parts, *choice.notes])

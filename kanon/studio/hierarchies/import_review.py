@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
 from kanon.studio.session.choices import Choice, Waiting, imported
-from kanon.studio.session.work import Work, with_choice
+from kanon.studio.session.work import Work, with_choice, with_fields
 
 __all__ = ["import_meant_for", "meant", "with_imported", "with_imports"]
 
@@ -17,20 +17,20 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
 
     A single file without a match is meant for the column that is looked at.
     """
-    found = read_bundle(files, list(work.roles))
-    only = work.looked_at if len(found) == 1 and not work.imports else None
+    found = read_bundle(files, list(work.table.roles))
+    only = work.looked_at if len(found) == 1 and not work.table.imports else None
     if only is not None and found[0].imported is not None:
-        values = work.kept.counted(only).texts
+        values = work.table.complete_records.counted(only).texts
         if not any(value in found[0].imported.hierarchy.node_of for value in values):
             only = None  # it cannot be meant
     waiting = [
         Waiting(one.file, one.imported, None if one.problem else one.column or only, one.problem)
         for one in found
     ]
-    return replace(
+    return with_fields(
         work,
-        imports=(*work.imports, *waiting),
-        uploads=work.uploads + 1,
+        imports=(*work.table.imports, *waiting),
+        uploads=work.shared.uploads + 1,
         problem=None,
         notice=None,
     )
@@ -38,9 +38,9 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
 
 def import_meant_for(work: Work, place: int, column: str | None) -> Work:
     """The work with one of the waiting files meant for another column."""
-    changed = replace(work.imports[place], column=column)
-    imports = (*work.imports[:place], changed, *work.imports[place + 1 :])
-    return replace(work, imports=imports, problem=None, notice=None)
+    changed = replace(work.table.imports[place], column=column)
+    imports = (*work.table.imports[:place], changed, *work.table.imports[place + 1 :])
+    return with_fields(work, imports=imports, problem=None, notice=None)
 
 
 def meant(work: Work) -> tuple[Choice | None, ...]:
@@ -49,16 +49,16 @@ def meant(work: Work) -> tuple[Choice | None, ...]:
     None for a file that is meant for no column of the table.
     """
     return tuple(
-        imported(one.file, one.found, one.column, work.kept.counted(one.column))
-        if one.found is not None and one.column is not None and one.column in work.roles
+        imported(one.file, one.found, one.column, work.table.complete_records.counted(one.column))
+        if one.found is not None and one.column is not None and one.column in work.table.roles
         else None
-        for one in work.imports
+        for one in work.table.imports
     )
 
 
 def with_imported(work: Work) -> Work:
     """The work with every waiting file that is meant for a column taken over."""
-    for waiting, choice in zip(work.imports, meant(work), strict=True):
+    for waiting, choice in zip(work.table.imports, meant(work), strict=True):
         if waiting.column is not None and choice is not None and choice.tree is not None:
             work = with_choice(work, waiting.column, choice)
-    return replace(work, imports=())
+    return with_fields(work, imports=())

@@ -46,10 +46,10 @@ def columns_row(work: Work, column: str) -> None:
     """One chip per quasi-identifier; those without a usable hierarchy say so."""
     st.pills(
         say("Quasi-identifier"),
-        work.quasi_identifiers,
+        work.table.quasi_identifiers,
         key=state.seeded(f"tree-column-{work.version}", column),
         format_func=lambda name: (
-            ("" if work.choices[name].plan else ":material/error: ") + plain(shortened(name))
+            ("" if work.table.choices[name].plan else ":material/error: ") + plain(shortened(name))
         ),
         on_change=take_column,
         args=(f"tree-column-{work.version}",),
@@ -91,7 +91,7 @@ def coverage_strip(work: Work, column: str, choice: Choice) -> None:
                 st.caption(say("It has no group to add them under: build or load another one."))
                 return
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                key = f"tree-under-{work.version}-{work.quasi_identifiers.index(column)}"
+                key = f"tree-under-{work.version}-{work.table.quasi_identifiers.index(column)}"
                 st.selectbox(
                     say("Add under"),
                     groups,
@@ -155,9 +155,11 @@ def view_row(work: Work, column: str, choice: Choice, preview: Choice | None) ->
             st.segmented_control(
                 say("Shown as"),
                 list(VIEWS),
-                key=state.seeded("tree-view", work.view),
+                key=state.seeded("tree-view", work.shared.tree_view),
                 format_func=lambda name: VIEWS[name],
-                on_change=lambda: state.change(view=state.typed("tree-view") or work.view),
+                on_change=lambda: state.change(
+                    tree_view=state.typed("tree-view") or work.shared.tree_view
+                ),
                 label_visibility="collapsed",
                 width="content",
             )
@@ -183,20 +185,20 @@ def weights_choice(work: Work, column: str, choice: Choice) -> None:
         label_visibility="collapsed",
         width=190,
     )
-    if work.shown and work.shown != tree_edits.DRAWN:
+    if work.shared.shown and work.shared.shown != tree_edits.DRAWN:
         columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
         st.button(
             say("Replace mine") if has_weights else say("Make them mine"),
             key="tree-take",
             on_click=take_weights,
-            args=(work.shown, columns),
+            args=(work.shared.shown, columns),
             help=say(
                 "Draws these weights on the edges of this hierarchy, to be changed, and on those "
                 "that have none of yours: then the metric Custom counts them. A click on one "
                 "weight does the same for this hierarchy alone."
             ),
         )
-    elif work.shown == tree_edits.DRAWN and has_weights:
+    elif work.shared.shown == tree_edits.DRAWN and has_weights:
         st.button(
             say("Drop mine"),
             key="tree-drop",
@@ -212,7 +214,7 @@ def weights_note(work: Work, choice: Choice) -> None:
     others = tree_edits.unweighed(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
-    start = work.metric if work.metric in usable_metrics(work) else "nllm"
+    start = work.settings.metric if work.settings.metric in usable_metrics(work) else "nllm"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             say_counted(
@@ -270,7 +272,7 @@ def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
     )
     table_editor(
         f"levels-{column}",
-        (work.version, column, work.history(column).version),
+        (work.version, column, work.table.history(column).version),
         lambda: level_table(tree),
         lambda edited: take_table(lambda: tree_edits.with_levels(state.work(), column, edited)),
     )
@@ -286,7 +288,7 @@ def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
     )
     table_editor(
         f"edges-{column}",
-        (work.version, column, work.history(column).version),
+        (work.version, column, work.table.history(column).version),
         lambda: tree_edits.edge_texts(tree),
         lambda edited: take_table(lambda: tree_edits.with_edges(state.work(), column, edited)),
     )
@@ -312,7 +314,7 @@ def what_if(work: Work) -> None:
     """Compare again with the hierarchies as they are now, and show what changed."""
     st.subheader(say("What if you anonymised with these hierarchies?"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        first = work.comparison is None
+        first = work.findings.comparison is None
         st.button(
             say("Compare with these hierarchies")
             if first
@@ -326,7 +328,7 @@ def what_if(work: Work) -> None:
         cancel_button()
         with st.container():
             progress()
-    if work.what_if is None:
+    if work.findings.what_if is None:
         st.caption(
             say("The metrics chosen on Compare run with the hierarchies as they are.")
             + " "
@@ -337,16 +339,18 @@ def what_if(work: Work) -> None:
             )
         )
         return
-    before, after = (one.comparison for one in work.what_if)
-    found = before_and_after(before, after, work.k)
+    before, after = (one.comparison for one in work.findings.what_if)
+    found = before_and_after(before, after, work.settings.k)
     if not len(found):
         st.info(say("The two comparisons have no metric in common; compare again."))
         return
     if comparison_outdated(work):
         st.caption(say("Something has changed since; compare again to see it."))
-    about = f"{work.what_if[0].settings}|{work.what_if[1].settings}|{work.k}"
+    about = (
+        f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
+    )
     picture(
-        what_if_chart(found, titles_of(after), work.metric),
+        what_if_chart(found, titles_of(after), work.settings.metric),
         lambda: found.reset_index(),
         "before-and-after",
         about,
@@ -372,9 +376,9 @@ def page() -> None:
         )
         return
     columns_row(work, column)
-    if work.imports:
+    if work.table.imports:
         review(work)
-    editor(work, column, work.choices[column])
+    editor(work, column, work.table.choices[column])
     what_if(work)
     with st.expander(say("How it is computed")):
         st.markdown(how_hierarchies())
@@ -386,7 +390,7 @@ def page() -> None:
 def editor(work: Work, column: str, choice: Choice) -> None:
     """The hierarchy of a column as it is chosen to be shown, or one that is not in use yet."""
     coverage_strip(work, column, choice)
-    preview = work.previews.get(column)
+    preview = work.table.previews.get(column)
     view_row(work, column, choice, preview)
     if preview is not None:
         preview_view(work, column, preview)
@@ -394,9 +398,9 @@ def editor(work: Work, column: str, choice: Choice) -> None:
     weights_note(work, choice)
     if choice.tree is None:
         return
-    if work.view == "tree":
+    if work.shared.tree_view == "tree":
         tree_view(work, column, choice.tree, choice)
-    elif work.view == "levels":
+    elif work.shared.tree_view == "levels":
         levels_view(work, column, choice.tree)
     else:
         edges_view(work, column, choice.tree)

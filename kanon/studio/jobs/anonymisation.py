@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from kanon.plan import Plan
@@ -13,7 +12,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Result, Work, plan_of, settings_of
+from kanon.studio.session.work import Result, Work, plan_of, settings_of, with_fields
 
 __all__ = ["anonymisation_request", "first"]
 
@@ -21,7 +20,7 @@ __all__ = ["anonymisation_request", "first"]
 def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""
     work = state.work()
-    if work.version == 0 and not work.started:
+    if work.version == 0 and not work.shared.started:
         state.change(started=True)
         runner.run(anonymisation_request)
 
@@ -35,25 +34,25 @@ def anonymisation_request(work: Work) -> Request:
         The plan does not fit the table, or no release can meet it.
     """
     plan = plan_of(work)
-    if isinstance(work.table, StoredTable):  # to count its classes may take long
+    if isinstance(work.table.records, StoredTable):  # to count its classes may take long
         content = plan.model_dump(mode="json")
         then = partial(_with_stored_result, plan, settings_of(work, plan))
         return Request(
-            "run", prepare_and_solve, (content, work.table), then, limit="engine_minutes"
+            "run", prepare_and_solve, (content, work.table.records), then, limit="engine_minutes"
         )
-    prepared = prepare(plan, work.table)
+    prepared = prepare(plan, work.table.records)
     given = (plan.algorithm.name, prepared.check(), measured_metrics(plan, [plan.metric.name]))
     return Request("run", solve, given, partial(_with_result, prepared, settings_of(work, plan)))
 
 
 def _with_result(prepared: Prepared, settings: str, work: Work, solution: Solution) -> Work:
-    return replace(work, result=Result(prepared, solution, settings))
+    return with_fields(work, result=Result(prepared, solution, settings))
 
 
 def _with_stored_result(
     plan: Plan, settings: str, work: Work, found: tuple[StoredSource, int, Solution]
 ) -> Work:
     source, dropped, solution = found
-    if isinstance(work.table, StoredTable):
-        work.table.learn(source.table)
+    if isinstance(work.table.records, StoredTable):
+        work.table.records.learn(source.table)
     return _with_result(Prepared(plan, source, dropped), settings, work, solution)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from kanon.base.language import say
@@ -27,6 +26,7 @@ from kanon.studio.session.work import (
     comparison_settings,
     plan_of,
     usable_metrics,
+    with_fields,
     without_lost,
 )
 
@@ -56,11 +56,11 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
     if not lines:
         raise PlanError(say("Choose at least one metric and one strategy to compare."))
-    todo = lacking(work, lines, also=work.k, at_some=asks_for_some_k(work))
+    todo = lacking(work, lines, also=work.settings.k, at_some=asks_for_some_k(work))
     plan = plan_of(without_lost(work))
     settings = comparison_settings(work, plan, [line.guide.name for line in lines])
     job = planned(work, lines, todo)
-    before = work.comparison if what_if else None
+    before = work.findings.comparison if what_if else None
     then = partial(_with_comparison, lines, job, settings, before)
     if not todo:
         return then(work, [])
@@ -73,7 +73,7 @@ def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
 
     Each is measured by its own hierarchies: of all that those of its time could lose.
     """
-    work = replace(work, yardstick=None)
+    work = with_fields(work, yardstick=None)
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 
@@ -85,16 +85,16 @@ def _with_comparison(
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
-    work = replace(work, runs=as_compared(work, lines, job, found))
-    seconds = work.job.seconds if work.job is not None and found else 0.0
+    work = with_fields(work, runs=as_compared(work, lines, job, found))
+    seconds = work.running.job.seconds if work.running.job is not None and found else 0.0
     comparison = made_of(work, lines)
     compared = Compared(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
-    return replace(work, comparison=compared, what_if=both)
+    return with_fields(work, comparison=compared, what_if=both)
 
 
 def _cancelled(work: Work) -> Work:
     """The work without the wish for bands, where none are there."""
-    compared = work.comparison
-    bands = work.bands and compared is not None and compared.comparison.has_bands
-    return cancelled_run(replace(work, bands=bands))
+    compared = work.findings.comparison
+    bands = work.compare.bands and compared is not None and compared.comparison.has_bands
+    return cancelled_run(with_fields(work, bands=bands))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kanon.experiments.simulated.study import Study, StudyRun, run_study
@@ -11,7 +10,7 @@ from kanon.experiments.studies import Experiment, Prediction, Wanted, predict, r
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "learn_fits",
@@ -56,9 +55,9 @@ def study_request(
     """
 
     def then(work: Work, _: object) -> Work:
-        return keep(work, key, work.job.parts if work.job is not None else ())
+        return keep(work, key, work.running.job.parts if work.running.job is not None else ())
 
     def begins(work: Work) -> Work:
-        return replace(work, studying=str(key))
+        return with_fields(work, studying=str(key))
 
     return Request(doing, function, arguments, then, limit="study_minutes", begins=begins)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from kanon.base.language import say
 from kanon.errors import KanonError
@@ -11,7 +10,7 @@ from kanon.settings import exceeded, settings
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
 from kanon.studio.session.request import Request, said_on_page
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["cancel", "collect", "run"]
 
@@ -47,7 +46,7 @@ def run(
     if isinstance(made, Request):
         _submit(work, made)
     elif made is not None:
-        state.put(replace(made, problem=None, notice=None))
+        state.put(with_fields(made, problem=None, notice=None))
 
 
 def _submit(work: Work, request: Request) -> None:
@@ -56,20 +55,20 @@ def _submit(work: Work, request: Request) -> None:
     job = jobs().submit(
         request.function, *request.arguments, deadline=deadline, after=request.after, late=late
     )
-    state.put(replace(request.begins(_silent(work)), job=job, request=request))
+    state.put(with_fields(request.begins(_silent(work)), job=job, request=request))
 
 
 def cancel() -> None:
     """Stop the calculation; what an earlier one found stays."""
     work = state.work()
-    if work.job is not None:
-        work.job.cancel()
+    if work.running.job is not None:
+        work.running.job.cancel()
 
 
 def collect() -> None:
     """Take what a calculation that has ended found, or say why there is nothing."""
     work = state.work()
-    job, request = work.job, work.request
+    job, request = work.running.job, work.request
     if job is None or request is None or not job.finished:
         return
     if job.state == "done":
@@ -80,19 +79,19 @@ def collect() -> None:
     elif job.parts:  # of a study, what was found so far stays
         ended = job.error or say("The study was cancelled.")
         kept = ended + " " + say("What was found so far is kept.")
-        problem, notice = (kept, None) if job.error else (work.problem, kept)
-        new = replace(request.then(work, None), problem=problem, notice=notice)
+        problem, notice = (kept, None) if job.error else (work.message.problem, kept)
+        new = with_fields(request.then(work, None), problem=problem, notice=notice)
     elif job.state == "cancelled":
         new = request.cancelled(work)
     else:
         new = _failed(work, request, job.error or "")
-    state.put(replace(new, job=None, request=None))
+    state.put(with_fields(new, job=None, request=None))
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:
-    return request.failed(replace(work, notice=None, problem_at=""), sentence)
+    return request.failed(with_fields(work, notice=None, problem_at=""), sentence)
 
 
 def _silent(work: Work) -> Work:
     """The work without what was said before."""
-    return replace(work, problem=None, notice=None, problem_at="")
+    return with_fields(work, problem=None, notice=None, problem_at="")

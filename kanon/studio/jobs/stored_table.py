@@ -35,9 +35,9 @@ def open_work(
     file = open_stored_file(address, engine, settings, stretch(progress, 0, 0.7))
     progress(0.7, say("Looking at its columns"))
     work = opened_work(file, 0)
-    file.records.head(preview_rows(file.records.n_records, len(work.roles)))
+    file.records.head(preview_rows(file.records.n_records, len(work.table.roles)))
     progress(0.8, say("Counting how exposed its records are"))
-    if work.quasi_identifiers:
+    if work.table.quasi_identifiers:
         with contextlib.suppress(KanonError):  # the page will say it
             exposed(work)
     return work

@@ -51,7 +51,7 @@ def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
         listed = range(start, min(start + IN_A_ROW, len(names)))
         for place, j in zip(places, listed, strict=False):
             name, top = names[j], explored.tops[j]
-            key = f"lattice-level-{work.version}-{list(work.roles).index(name)}-{top}"
+            key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
                     say("{column}, of {top}", column=plain(shortened(name, 20)), top=top),
@@ -144,7 +144,7 @@ def numbers(explored: Explored, found: Assessed, node: Node) -> None:
 def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
     """Release the chosen node."""
     satisfies = bool(found.satisfying[found.places[node]])
-    whole = len(explored.attributes) == len(work.quasi_identifiers)
+    whole = len(explored.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("Use this one"),
@@ -164,7 +164,7 @@ def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node)
             )
         st.markdown(plain(said), width="content")
         levels = dict(zip(explored.attributes, node, strict=True))
-        if work.node == levels and work.algorithm in ("levels", "mingen"):
+        if work.settings.node == levels and work.settings.algorithm in ("levels", "mingen"):
             st.page_link(
                 "pages/anonymise.py", label=say("See the release"), icon=":material/arrow_forward:"
             )

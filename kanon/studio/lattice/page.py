@@ -31,6 +31,7 @@ from kanon.studio.lattice.sentences import (
     size_said,
     step_said,
 )
+from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     Ready,
     around,
@@ -62,7 +63,7 @@ __all__ = ["page"]
 def take_view(**fields: Any) -> None:
     """Change what is shown."""
     work = state.work()
-    state.change(lattice=replace(work.lattice, **fields))
+    state.change(view=replace(work.view(LatticeView), **fields))
 
 
 def choices(work: Work) -> None:
@@ -100,10 +101,10 @@ def choices(work: Work) -> None:
     middle.segmented_control(
         say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
         list(COLOURINGS),
-        key=state.seeded("lattice-colour", work.lattice.colouring),
+        key=state.seeded("lattice-colour", work.view(LatticeView).colouring),
         format_func=lambda name: say_of(COLOURINGS[name]),
         on_change=lambda: take_view(
-            colouring=state.typed("lattice-colour") or work.lattice.colouring
+            colouring=state.typed("lattice-colour") or work.view(LatticeView).colouring
         ),
         help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
     )
@@ -111,7 +112,7 @@ def choices(work: Work) -> None:
         say("Walks of searches"),
         list(WALK_LOOKS),
         selection_mode="multi",
-        key=state.seeded("lattice-walks", list(work.lattice.walks)),
+        key=state.seeded("lattice-walks", list(work.view(LatticeView).walks)),
         format_func=lambda name: say_of(short_title(name)),
         on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
         help=say("Which nodes a search moved through, in its order; a number at each step."),
@@ -126,7 +127,7 @@ def partly(work: Work, explored: Explored) -> None:
     amounts = {"shown": len(columns), "all": len(usable), "most": thin(DRAWN)}
     said = (
         say("Shown are {shown} of {all} quasi-identifiers.", **amounts)
-        if work.lattice.columns
+        if work.view(LatticeView).columns
         else say(
             "Shown are {shown} of {all} quasi-identifiers, so that at most {most} nodes are drawn.",
             **amounts,
@@ -180,7 +181,7 @@ def looked_at(work: Work, one: Ready) -> Explored:
 
 def picture(work: Work, one: Ready, explored: Explored, node: Node) -> None:
     """The lattice; a click on a node chooses it."""
-    view = work.lattice
+    view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if explored.walk(name).steps)
     drawable = explored.complete and explored.size <= DRAWN
     # What a figure holds decides what it is called in the browser: a click on an older one is gone.
@@ -230,7 +231,7 @@ def clickable(key: str, figure: go.Figure, explored: Explored) -> None:
 
 def walks(work: Work, explored: Explored) -> None:
     """Up to which step the walks are drawn, and what happened there."""
-    view = work.lattice
+    view = work.view(LatticeView)
     told = [
         said
         for walk in explored.walks
@@ -264,7 +265,7 @@ def explored_with_note(work: Work) -> tuple[Ready, Explored] | None:
             partly(work, explored)
     except KanonError as error:
         st.warning(plain(error.sentence), icon=":material/error:")
-        if work.suppression and work.models:
+        if work.settings.suppression and work.settings.models:
             st.button(
                 say("Suppress nothing"),
                 on_click=state.change,
@@ -279,7 +280,7 @@ def around_node(work: Work, one: Ready, explored: Explored, found: Assessed, nod
     """What lies around the chosen node, where the whole lattice is not drawn."""
     clickable(
         "lattice-neighbourhood",
-        neighbourhood_chart(explored, found, node, work.lattice.colouring),
+        neighbourhood_chart(explored, found, node, work.view(LatticeView).colouring),
         explored,
     )
     data_button(

@@ -25,9 +25,9 @@ from kanon.experiments.exploration import (
 )
 from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role
-from kanon.studio.lattice.state import FoundLattice
+from kanon.studio.lattice.state import FoundLattice, LatticeView
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of, settings_of
+from kanon.studio.session.work import Work, plan_of, settings_of, with_fields
 
 __all__ = [
     "Ready",
@@ -89,27 +89,29 @@ class Ready:
 
 def usable_columns(work: Work) -> list[str]:
     """The quasi-identifiers whose hierarchies can be used."""
-    return [name for name in work.quasi_identifiers if work.choices[name].plan is not None]
+    return [
+        name for name in work.table.quasi_identifiers if work.table.choices[name].plan is not None
+    ]
 
 
 def default_columns(work: Work) -> tuple[str, ...]:
     """The first quasi-identifiers, as many as give a lattice that can be drawn."""
     columns = usable_columns(work)
-    trees = [work.trees[name] for name in columns]
+    trees = [work.table.trees[name] for name in columns]
     most = [i for i in range(1, len(columns) + 1) if n_nodes(trees[:i]) <= DRAWN]
     return tuple(columns[: max(most, default=1)])
 
 
 def lattice_columns(work: Work) -> tuple[str, ...]:
     """The quasi-identifiers that are in the lattice, in the table's order."""
-    usable, asked = usable_columns(work), work.lattice.columns
+    usable, asked = usable_columns(work), work.view(LatticeView).columns
     chosen = () if asked is None else tuple(name for name in usable if name in asked)
     return chosen or default_columns(work)
 
 
 def drawn_whole(work: Work) -> bool:
     """Whether the lattice is small enough to be drawn with all its nodes."""
-    return n_nodes([work.trees[name] for name in lattice_columns(work)]) <= DRAWN
+    return n_nodes([work.table.trees[name] for name in lattice_columns(work)]) <= DRAWN
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
@@ -119,9 +121,9 @@ def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
     """
     roles = {
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
-        for name, role in work.roles.items()
+        for name, role in work.table.roles.items()
     }
-    return replace(work, roles=roles, algorithm="optimal", options={}, node=None)
+    return with_fields(work, roles=roles, algorithm="optimal", options={}, node=None)
 
 
 def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]) -> Ready:
@@ -149,10 +151,10 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.
-    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.kept.n_records}"
+    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.table.complete_records.n_records}"
 
     def make() -> Ready:
-        prepared = prepare(plan, work.kept)
+        prepared = prepare(plan, work.table.complete_records)
         task = prepared.task()
         task.check()
         return Ready(prepared, task, settings, outline(task))
@@ -182,12 +184,12 @@ def lattice_request(work: Work, ready: Ready) -> Request:
 
 
 def _with_lattice(settings: str, work: Work, found: Explored) -> Work:
-    return replace(work, found_lattice=FoundLattice(found, settings))
+    return with_fields(work, found_lattice=FoundLattice(found, settings))
 
 
 def known_lattice(work: Work, one: Ready) -> Explored | None:
     """What a worker found out about a lattice; None if it has not looked at it."""
-    found = work.found_lattice
+    found = work.findings.found_lattice
     return found.explored if found is not None and found.settings == one.settings else None
 
 
@@ -204,7 +206,7 @@ def explored_now(one: Ready) -> Explored:
 
 def chosen_node(work: Work, explored: Explored) -> Node:
     """The node that the user chose; else that of least loss, or the best that is known."""
-    asked, names = work.lattice.node, explored.attributes
+    asked, names = work.view(LatticeView).node, explored.attributes
     if asked is not None and set(asked) == set(names):
         return tuple(min(asked[name], top) for name, top in zip(names, explored.tops, strict=True))
     if explored.least is not None:
@@ -232,7 +234,9 @@ def with_node(work: Work, explored: Explored, node: Sequence[int] | None) -> Wor
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
     levels = dict(zip(explored.attributes, node, strict=True))
-    return replace(work, lattice=replace(work.lattice, node=levels), problem=None, notice=None)
+    return with_fields(
+        work, view=replace(work.view(LatticeView), node=levels), problem=None, notice=None
+    )
 
 
 def with_level(work: Work, explored: Explored, column: str, level: int) -> Work:
@@ -247,8 +251,8 @@ def taken_in(work: Work, explored: Explored) -> Work:
     node = dict(zip(explored.attributes, chosen_node(work, explored), strict=True))
     columns = tuple(usable_columns(work))
     levels = {name: node.get(name, 0) for name in columns}
-    view = replace(work.lattice, columns=columns, node=levels, step=None)
-    return replace(work, lattice=view, problem=None, notice=None)
+    view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
+    return with_fields(work, view=view, problem=None, notice=None)
 
 
 def around(one: Ready, explored: Explored, node: Node) -> Assessed:
@@ -271,7 +275,7 @@ def use_node(work: Work, explored: Explored, node: Node) -> Work:
     """The work that releases a node: MinGen's choice where it is one of those that tie for it."""
     levels = dict(zip(explored.attributes, node, strict=True))
     name = "mingen" if node in explored.tied else "levels"
-    return replace(work, algorithm=name, node=levels, problem=None, notice=None)
+    return with_fields(work, algorithm=name, node=levels, problem=None, notice=None)
 
 
 def labels_at(one: Ready, column: int, level: int) -> list[str]:

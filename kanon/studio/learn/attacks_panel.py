@@ -16,6 +16,7 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
 from kanon.studio.learn.attacks_state import STEPS, AttackView
 from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import percent, plain
@@ -33,7 +34,7 @@ _SIGNS = {True: say("● fits"), False: say("✗ ruled out")}
 
 def show_attacks(work: Work) -> None:
     """Draw an attack on a release."""
-    view = work.lessons.attack
+    view = work.view(LessonsView).attack
     _choose(view)
     try:
         case = _own(work) if view.own else _invented(view.kind)
@@ -56,7 +57,7 @@ def show_attacks(work: Work) -> None:
         with table:
             _published(scene, marked=view.step > 2)
         with story:
-            _story(scene, view.step, people, work.lessons.large)
+            _story(scene, view.step, people, work.view(LessonsView).large)
     else:
         _prevented(scene)
 
@@ -69,7 +70,7 @@ def own_case(work: Work) -> Case:
     KanonError
         It cannot be: the sentence says why.
     """
-    records = work.kept.n_records
+    records = work.table.complete_records.n_records
     if records > MOST_RECORDS:
         raise TableError(
             say_counted(
@@ -81,25 +82,27 @@ def own_case(work: Work) -> Case:
                 most=MOST_RECORDS,
             )
         )
-    table = work.kept
+    table = work.table.complete_records
     if not isinstance(table, MemoryTable):
         raise TableError(say("An attack is played out on a table in memory; load it as a file."))
-    if not work.sensitive_columns:
+    if not work.table.sensitive_columns:
         raise TableError(
             say(
                 "No column of the table that you work on is sensitive, so there is nothing to "
                 "find out; choose one on the page Data."
             )
         )
-    if work.result is None or outdated(work):
+    if work.findings.result is None or outdated(work):
         raise TableError(
             say(
                 "There is no release with the settings of now; press Anonymise on the page "
                 "Anonymise."
             )
         )
-    done = work.result.release(work.result.k_for(work.k))
-    return case_of(table.frame, Schema(work.roles), work.trees, done.recoding, sensitive=work.focus)
+    done = work.findings.result.release(work.findings.result.k_for(work.settings.k))
+    return case_of(
+        table.frame, Schema(work.table.roles), work.table.trees, done.recoding, sensitive=work.focus
+    )
 
 
 def _invented(kind: str) -> Case:
@@ -107,7 +110,7 @@ def _invented(kind: str) -> Case:
 
 
 def _own(work: Work) -> Case:
-    about = (work.result, work.k, work.focus, work.roles, outdated(work))
+    about = (work.findings.result, work.settings.k, work.focus, work.table.roles, outdated(work))
     return state.remembered("attack-own", about, lambda: own_case(work))
 
 
@@ -118,8 +121,8 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 
 # --- what is chosen -------------------------------------------------------------------------
 def _look(**fields: Any) -> None:
-    lessons = state.work().lessons
-    state.change(lessons=replace(lessons, attack=replace(lessons.attack, **fields)))
+    lessons = state.work().view(LessonsView)
+    state.change(view=replace(lessons, attack=replace(lessons.attack, **fields)))
 
 
 def _choose(view: AttackView) -> None:

@@ -10,8 +10,9 @@ from kanon.base.language import say
 from kanon.errors import ExerciseError
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.request import Request, opening_cancelled
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import (
     Answers,
@@ -69,7 +70,7 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
     """Mark the answers of a class."""
     return Request(
         "marking", marked_files, (exercises, files), with_scores,
-        cancelled=lambda work: replace(
+        cancelled=lambda work: with_fields(
             work, notice=say("Marking was cancelled; nothing was changed.")
         ),
     )  # fmt: skip
@@ -77,17 +78,19 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
 
 def with_set(work: Work, found: ExerciseSet) -> Work:
     """The work with another set open, at its first question; answers to others stay."""
-    return _changed(work, opened=found, place=0, uploads=work.lessons.exercises.uploads + 1)
+    return _changed(
+        work, opened=found, place=0, uploads=work.view(LessonsView).exercises.uploads + 1
+    )
 
 
 def with_scores(work: Work, found: Scores) -> Work:
     """The work with the marks of a class."""
-    return _changed(work, scores=found, uploads=work.lessons.exercises.uploads + 1)
+    return _changed(work, scores=found, uploads=work.view(LessonsView).exercises.uploads + 1)
 
 
 def _changed(work: Work, **fields: Any) -> Work:
-    view = replace(work.lessons.exercises, **fields)
-    return replace(work, lessons=replace(work.lessons, exercises=view))
+    view = replace(work.view(LessonsView).exercises, **fields)
+    return with_fields(work, view=replace(work.view(LessonsView), exercises=view))
 
 
 # --- what a student does --------------------------------------------------------------------

@@ -26,10 +26,11 @@ from kanon.studio.learn.exercises import (
 )
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.teacher_panel import for_the_teacher, under_way
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
@@ -40,7 +41,7 @@ __all__ = ["show_exercises"]
 
 def show_exercises(work: Work) -> None:
     """Draw an exercise set."""
-    view = work.lessons.exercises
+    view = work.view(LessonsView).exercises
     exercises = view.opened or _built_in()
     attempt = attempt_at(view, exercises)
     title = f"**{plain(exercises.title)}**"
@@ -49,7 +50,7 @@ def show_exercises(work: Work) -> None:
     st.markdown(f"{title} · {_so_far(exercises, attempt)}")
     _questions(exercises, attempt, view)
     if view.place < len(exercises.questions):
-        _question(exercises, attempt, view, work.lessons.large)
+        _question(exercises, attempt, view, work.view(LessonsView).large)
     else:
         _hand_in(exercises, attempt, view)
     with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
@@ -64,8 +65,8 @@ def _built_in() -> ExerciseSet:
 
 
 def _change(make: Callable[[ExercisesView], ExercisesView]) -> None:
-    lessons = state.work().lessons
-    state.change(lessons=replace(lessons, exercises=make(lessons.exercises)))
+    lessons = state.work().view(LessonsView)
+    state.change(view=replace(lessons, exercises=make(lessons.exercises)))
 
 
 def _look(**fields: Any) -> None:
@@ -109,7 +110,7 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
 
 def _go(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the set that is open; a browser may still tell of the one before."""
-    now = state.work().lessons.exercises.opened or _built_in()
+    now = state.work().view(LessonsView).exercises.opened or _built_in()
     if place is not None and now.fingerprint == exercises.fingerprint:
         _look(place=place)
 
@@ -303,9 +304,9 @@ def _take_answers(key: str, exercises: ExerciseSet) -> None:
 
     def taken() -> Work:
         work = state.work()
-        view = with_answers(work.lessons.exercises, exercises, given.getvalue())
-        lessons = replace(work.lessons, exercises=view)
+        view = with_answers(work.view(LessonsView).exercises, exercises, given.getvalue())
+        lessons = replace(work.view(LessonsView), exercises=view)
         said = say("The answers are here again.")
-        return replace(work, lessons=lessons, problem=None, notice=said)
+        return with_fields(work, view=lessons, problem=None, notice=said)
 
     state.attempt(taken)

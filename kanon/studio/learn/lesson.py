@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from kanon.base.language import say
@@ -15,6 +15,7 @@ from kanon.run import Prepared, algorithm_named, uses
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session.work import (
     Work,
@@ -23,6 +24,7 @@ from kanon.studio.session.work import (
     plan_of,
     usable_metrics,
     usable_strategies,
+    with_fields,
 )
 from kanon.teaching.building import MOST, lesson_of
 from kanon.teaching.lesson import Lesson
@@ -66,7 +68,7 @@ def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     """The metrics that can be chosen, and the one that guides."""
     name = table_of(view)
     if name == OWN:
-        usable, usual = usable_metrics(work), work.metric
+        usable, usual = usable_metrics(work), work.settings.metric
     else:
         trees = preset_table(name).classes.hierarchies
         drawn = all(tree.weight is not None for tree in trees)
@@ -79,7 +81,7 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     """The strategies that can be chosen, and the one that is."""
     name = table_of(view)
     if name == OWN:
-        usable = usable_strategies(replace(work, algorithm=view.algorithm))
+        usable = usable_strategies(with_fields(work, algorithm=view.algorithm))
     else:
         able = Role.SENSITIVE in PRESETS[name].roles.values()
         known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
@@ -91,7 +93,7 @@ def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
     """The largest k that the records allow, and the one that is asked for."""
     name = table_of(view)
     if name == OWN:
-        most, usual = min(view.records, work.table.n_records), work.k
+        most, usual = min(view.records, work.table.records.n_records), work.settings.k
     else:
         most, usual = len(preset_table(name).frame), PRESETS[name].k
     most = max(most, 2)
@@ -119,8 +121,8 @@ def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Tol
     KanonError
         A hierarchy lacks values.
     """
-    view, own = work.lessons.steps, table_of(work.lessons.steps) == OWN
-    inside = replace(  # a lesson counts records: each of a handful is shown by itself
+    view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
+    inside = with_fields(  # a lesson counts records: each of a handful is shown by itself
         work,
         algorithm=view.algorithm,
         k=largest_k(work, view)[1],
@@ -128,7 +130,7 @@ def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Tol
         **_guided(work, view),
     )
     content = plan_content(inside, trees=False) if own else _content(work, view)
-    trees = tuple(work.trees.items()) if own else ()
+    trees = tuple(work.table.trees.items()) if own else ()
     drawn = (view.records, view.seed) if own else ()
 
     def make() -> Told:
@@ -164,7 +166,9 @@ def _guided(work: Work, view: StepsView) -> dict[str, Any]:
 def _own_table(work: Work, view: StepsView) -> SmallTable:
     """Some records of the session's table, with its roles and hierarchies."""
     # What an engine holds is not even asked for its records that lack something.
-    if not isinstance(work.table, MemoryTable) or not isinstance(kept := work.kept, MemoryTable):
+    if not isinstance(work.table.records, MemoryTable) or not isinstance(
+        kept := work.table.complete_records, MemoryTable
+    ):
         raise TableError(
             say(
                 "The table stays in its engine, and a lesson needs its records here; download a "
@@ -173,7 +177,7 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
         )
     if kept.n_records < FEWEST:
         records = records_said(kept.n_records)
-        if kept.n_records < work.table.n_records:
+        if kept.n_records < work.table.records.n_records:
             records = say("{records} with all quasi-identifiers", records=records)
         raise TableError(
             say(
@@ -188,5 +192,5 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
     frame = kept.frame.head(size)
     if view.seed is not None:
         frame = kept.frame.sample(size, random_state=view.seed).sort_index()
-    frame, schema = frame.reset_index(drop=True), Schema(dict(work.roles))
-    return SmallTable(frame, schema, MemorySource(frame, schema, work.trees))
+    frame, schema = frame.reset_index(drop=True), Schema(dict(work.table.roles))
+    return SmallTable(frame, schema, MemorySource(frame, schema, work.table.trees))

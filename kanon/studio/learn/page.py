@@ -11,6 +11,7 @@ from kanon.base.language import say
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
 from kanon.studio.learn.large_type import LARGE
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
 from kanon.studio.session.work import Work
@@ -24,7 +25,7 @@ SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercise
 
 def change(**parts: Any) -> None:
     """Change what the page shows."""
-    state.change(lessons=replace(state.work().lessons, **parts))
+    state.change(view=replace(state.work().view(LessonsView), **parts))
 
 
 def choices(work: Work) -> None:
@@ -33,14 +34,14 @@ def choices(work: Work) -> None:
         st.segmented_control(
             say("Look at"),
             list(PARTS),
-            key=state.seeded("learn-part", work.lessons.part),
+            key=state.seeded("learn-part", work.view(LessonsView).part),
             format_func=lambda name: PARTS[name],
-            on_change=lambda: change(part=state.typed("learn-part") or work.lessons.part),
+            on_change=lambda: change(part=state.typed("learn-part") or work.view(LessonsView).part),
             label_visibility="collapsed",
         )
         st.toggle(
             say("Large type"),
-            key=state.seeded("learn-large", work.lessons.large),
+            key=state.seeded("learn-large", work.view(LessonsView).large),
             on_change=lambda: change(large=state.typed("learn-large")),
             help=say("For a projector: text and pictures are large enough for the last row."),
         )
@@ -50,6 +51,6 @@ def page() -> None:
     """Draw the page."""
     work = head(say("How does it work, step by step?"))
     choices(work)
-    if work.lessons.large:
+    if work.view(LessonsView).large:
         st.html(LARGE)
-    SHOW[work.lessons.part](work)
+    SHOW[work.view(LessonsView).part](work)

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.language import say
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
 
@@ -26,13 +27,13 @@ _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 
 def change(**fields: Any) -> None:
     """Change what is shown of the steps."""
-    lessons = state.work().lessons
-    state.change(lessons=replace(lessons, steps=replace(lessons.steps, **fields)))
+    lessons = state.work().view(LessonsView)
+    state.change(view=replace(lessons, steps=replace(lessons.steps, **fields)))
 
 
 def forward(last: int) -> None:
     """Go one step further by itself; at the end, stop."""
-    step = min(state.work().lessons.steps.step + 1, last)
+    step = min(state.work().view(LessonsView).steps.step + 1, last)
     change(step=step, playing=step < last)
 
 
@@ -49,7 +50,7 @@ def player(view: StepsView, last: int) -> int:
     key = f"learn-step-{last}"
     if view.playing and state.typed(key) is None:
         change(playing=False)  # the page was left, or loaded anew, meanwhile
-        view = state.work().lessons.steps
+        view = state.work().view(LessonsView).steps
     at = min(view.step, last)
     st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

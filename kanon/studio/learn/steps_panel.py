@@ -23,6 +23,7 @@ from kanon.studio.learn.lesson import (
     told,
 )
 from kanon.studio.learn.player import change, player
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
@@ -49,9 +50,9 @@ _WHICH = {"first": say("The first ones"), "drawn": say("Drawn at random")}
 
 def show_steps(work: Work) -> None:
     """Draw the lesson of an algorithm."""
-    view = work.lessons.steps
+    view = work.view(LessonsView).steps
     # Large, the choices would fill the screen that the picture is to be seen on.
-    with st.expander(say("What is told")) if work.lessons.large else st.container():
+    with st.expander(say("What is told")) if work.view(LessonsView).large else st.container():
         _choices(work, view)
     try:
         found = told(work, state.remembered)
@@ -134,7 +135,7 @@ def _choice(
 def _records(work: Work, view: StepsView) -> None:
     """Which records of the session's table the lesson is about."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        most = max(min(MOST, work.table.n_records), FEWEST)
+        most = max(min(MOST, work.table.records.n_records), FEWEST)
         st.number_input(
             say("Records of the lesson"),
             FEWEST,
@@ -167,7 +168,7 @@ def _records(work: Work, view: StepsView) -> None:
 # --- a step ---------------------------------------------------------------------------------
 def _step(work: Work, found: Told, at: int) -> None:
     """The step: what happens, the picture beside the records, the arithmetic, the numbers."""
-    lesson, large = found.lesson, work.lessons.large
+    lesson, large = found.lesson, work.view(LessonsView).large
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
     about = f"{found.key}-{at}"
     st.subheader(

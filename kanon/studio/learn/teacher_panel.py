@@ -14,6 +14,7 @@ from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
 from kanon.studio.learn.exercises import marking_request
 from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -72,12 +73,12 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 def under_way(work: Work, doing: str) -> None:
     """Below a field for files: how far they are, or why none can be given now."""
-    if not work.doing:
+    if not work.running.doing:
         return
-    if work.doing != doing:
+    if work.running.doing != doing:
         st.caption(say("A calculation is under way; files can be given when it has ended."))
     progress()  # also where it has ended since the page began to be drawn, so that it is collected
-    if work.doing == doing:
+    if work.running.doing == doing:
         cancel_button(f"cancel-{doing}")
 
 
@@ -135,8 +136,8 @@ def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
 
 
 def _look(**fields: Any) -> None:
-    lessons = state.work().lessons
-    state.change(lessons=replace(lessons, exercises=replace(lessons.exercises, **fields)))
+    lessons = state.work().view(LessonsView)
+    state.change(view=replace(lessons, exercises=replace(lessons.exercises, **fields)))
 
 
 def _take(key: str, exercises: ExerciseSet) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kanon.base.language import say, say_of
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric
 from kanon.plan import MetricPlan, check_metric_name, composed_metrics
-from kanon.studio.session.work import MatrixView, Work, metric_called
+from kanon.studio.session.work import MatrixView, Work, metric_called, with_fields
 
 __all__ = [
     "LARGEST_ATTRIBUTE_WEIGHT",
@@ -33,15 +31,15 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
         The name is blank, too long or taken.
     """
     name = " ".join(name.split())
-    check_metric_name(name, work.composed)
+    check_metric_name(name, work.settings.composed)
     notice = say(
         "{metric} can now be chosen wherever a metric can, and is compared too.",
         metric=quoted(name),
     )
-    return replace(
+    return with_fields(
         work,
-        composed={**work.composed, name: _part(intermediate, multiplier)},
-        compared=(*work.compared, name),
+        composed={**work.settings.composed, name: _part(intermediate, multiplier)},
+        compared=(*work.compare.compared, name),
         problem=None,
         notice=notice,
     )
@@ -78,13 +76,13 @@ def with_attribute_weight(work: Work, column: str, text: str) -> Work:
                 most=LARGEST_ATTRIBUTE_WEIGHT,
             )
         )
-    weights = {**work.attribute_weights, column: weight}
-    return replace(work, attribute_weights=weights, problem=None, notice=None)
+    weights = {**work.settings.attribute_weights, column: weight}
+    return with_fields(work, attribute_weights=weights, problem=None, notice=None)
 
 
 def without_composed(work: Work, name: str) -> Work:
     """The work without one of the user's metrics; where it was chosen, the default is."""
-    made = work.comparison
+    made = work.findings.comparison
     lines = () if made is None else made.comparison.lines
     compared = any(line.configuration.metric == name for line in lines)
     notice = (
@@ -94,13 +92,13 @@ def without_composed(work: Work, name: str) -> Work:
         if compared
         else say("{metric} is gone.", metric=quoted(name))
     )
-    return replace(
+    return with_fields(
         work,
-        composed={other: part for other, part in work.composed.items() if other != name},
-        compared=tuple(other for other in work.compared if other != name),
-        metric="nllm" if work.metric == name else work.metric,
-        shown="" if work.shown == name else work.shown,
-        matrix=MatrixView(),
+        composed={other: part for other, part in work.settings.composed.items() if other != name},
+        compared=tuple(other for other in work.compare.compared if other != name),
+        metric="nllm" if work.settings.metric == name else work.settings.metric,
+        shown="" if work.shared.shown == name else work.shared.shown,
+        view=MatrixView(),
         comparison=None if compared else made,
         what_if=None,
         problem=None,
@@ -110,7 +108,7 @@ def without_composed(work: Work, name: str) -> Work:
 
 def equal_metrics(work: Work, metric: Metric) -> list[str]:
     """What the other metrics are called that count exactly as this one does."""
-    others = [metric_called(work, name) for name in (*PUBLISHED, *work.composed)]
+    others = [metric_called(work, name) for name in (*PUBLISHED, *work.settings.composed)]
     phases = (metric.intermediate, metric.multiplier)
     return [
         say_of(one.card.title) for one in others if (one.intermediate, one.multiplier) == phases

@@ -112,7 +112,7 @@ class Costs:
         """The tree with the path of the cell lit up."""
         first = self.metrics[0].name
         shown = DRAWN if first == "custom" else first
-        data = picture(work, column, work.choices[column], editable=False, shown=shown)
+        data = picture(work, column, work.table.choices[column], editable=False, shown=shown)
         return {
             **data,
             "about": f"{data['about']}|costs",
@@ -125,8 +125,8 @@ class Costs:
 
 def view_of(work: Work) -> MatrixView:
     """How the matrices are shown, with metrics that can be: those asked for, or a start."""
-    view, usable = work.matrix, usable_metrics(work)
-    start = work.metric if work.metric in usable else "nllm"
+    view, usable = work.view(MatrixView), usable_metrics(work)
+    start = work.settings.metric if work.settings.metric in usable else "nllm"
     return replace(
         view,
         first=view.first if view.first in usable else start,
@@ -140,7 +140,7 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     names = [view.first]
     if view.mode != "one":
         names.append(view.second)
-    trees = work.trees
+    trees = work.table.trees
     tree, place = trees[column], list(trees).index(column)
     focus = tree.node_of.get(view.focus, tree.root)
     nodes = cut(tree, focus)

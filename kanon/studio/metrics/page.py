@@ -42,7 +42,7 @@ MULTIPLIER_NAMES = {
 
 def take_view(**fields: Any) -> None:
     """Change how the matrices are shown."""
-    state.change(matrix=replace(state.work().matrix, **fields))
+    state.change(view=replace(state.work().view(MatrixView), **fields))
 
 
 def choices(work: Work, column: str, view: MatrixView) -> None:
@@ -51,7 +51,7 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
         key = f"costs-column-{work.version}"
         st.selectbox(
             say("Quasi-identifier"),
-            list(work.trees),
+            list(work.table.trees),
             key=state.seeded(key, column),
             format_func=shortened,
             on_change=state.take,
@@ -155,25 +155,25 @@ def pick(row: int, column: int, labels: Sequence[str]) -> None:
 
 def matrices(work: Work, column: str, view: MatrixView) -> None:
     """The matrices, and the tree with the path of a cell lit up."""
-    trees = work.trees
+    trees = work.table.trees
     tree = trees[column]
     narrowed(work, column, tree, view)
     key = (
         view,
-        work.metric,
+        work.settings.metric,
         column,
-        tuple(work.composed.items()),
+        tuple(work.settings.composed.items()),
         tuple(trees.items()),
         work.version,
-        work.missing,
+        work.table.missing,
     )
     costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
     figure = state.remembered("costs-figure", key, costs.figure)
     picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
     with picture:
         matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
-        versions = [(name, work.history(name).version) for name in trees]
-        about = f"{view}|{column}|{versions}|{work.missing}|{work.composed}"
+        versions = [(name, work.table.history(name).version) for name in trees]
+        about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
         data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
     with beside:
         cell_choice(work, costs)
@@ -202,7 +202,7 @@ def compose(work: Work) -> None:
             format_func=lambda name: MULTIPLIER_NAMES[name],
             width=260,
         )
-        field = f"compose-name-{len(work.composed)}"
+        field = f"compose-name-{len(work.settings.composed)}"
         st.text_input(say("Name"), key=field, width=180)
         st.button(say("Keep it"), key="compose-keep", on_click=keep_metric, args=(field,))
     metric = of_phases(intermediate, multiplier)
@@ -211,7 +211,7 @@ def compose(work: Work) -> None:
     if same:
         said = say("{formula}, which is {metrics}.", formula=said, metrics=plain(", ".join(same)))
     st.markdown(said)
-    for kept in work.composed:
+    for kept in work.settings.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
             said = plain(formula(metric_called(work, kept)))
             st.markdown(f"**{plain(kept)}**: {said}", width="content")
@@ -238,11 +238,11 @@ def attribute_weights(work: Work) -> None:
             "means that it may go. It guides the search only: alteration is measured as before."
         )
     )
-    columns = work.quasi_identifiers
+    columns = work.table.quasi_identifiers
     for start in range(0, len(columns), 5):
         places = st.columns(5)
         for place, name in zip(places, columns[start : start + 5], strict=False):
-            weight = work.attribute_weights.get(name, 1.0)
+            weight = work.settings.attribute_weights.get(name, 1.0)
             # The key holds the value: what cannot be taken stays in the field, to be mended.
             key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
             place.text_input(
@@ -262,14 +262,14 @@ def take_weight(name: str, key: str) -> None:
 def page() -> None:
     """Draw the page."""
     work = head(say("What does blurring cost?"), aloud=True)
-    if not work.trees:
+    if not work.table.trees:
         st.info(say("No quasi-identifier has a hierarchy yet, so nothing can be blurred."))
         st.page_link(
             "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
         )
         return
     looked_at = work.looked_at
-    column = looked_at if looked_at in work.trees else next(iter(work.trees))
+    column = looked_at if looked_at in work.table.trees else next(iter(work.table.trees))
     view = view_of(work)
     unready(work)
     choices(work, column, view)

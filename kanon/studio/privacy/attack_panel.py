@@ -23,6 +23,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Match, linkage, matching
 from kanon.run import Run
 from kanon.studio.privacy.attacker import (
+    Looking,
     about_everybody,
     about_person,
     baseline_of,
@@ -45,10 +46,10 @@ def attack(
 ) -> tuple[list[str], dict[str, str]]:
     """A linkage attack on the user's own table."""
     classes, released = done.prepared.classes, done.recoding.released
-    known = known_used(work.looking, classes)
+    known = known_used(work.view(Looking), classes)
     person = state.remembered(
-        "person", (result.settings, tuple(known), tuple(work.looking.person.items())),
-        lambda: person_used(work.looking, classes, known),
+        "person", (result.settings, tuple(known), tuple(work.view(Looking).person.items())),
+        lambda: person_used(work.view(Looking), classes, known),
     )  # fmt: skip
     st.subheader(say("Try to find somebody"))
     st.caption(
@@ -128,7 +129,7 @@ def facts_known(
 
 def look(**fields: Any) -> None:
     """Look at something else on this page."""
-    state.change(looking=replace(state.work().looking, **fields))
+    state.change(view=replace(state.work().view(Looking), **fields))
 
 
 def know_of(person: Mapping[str, str], key: str) -> None:

@@ -24,6 +24,7 @@ from kanon.measures.along import Curves, Points, levels_along
 from kanon.privacy.model import rounded
 from kanon.run import Run
 from kanon.studio.privacy.attack_panel import attack, look
+from kanon.studio.privacy.attacker import Looking
 from kanon.studio.privacy.disclosure import (
     LEVELS,
     MOST_CLASSES,
@@ -60,7 +61,7 @@ def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value)
 
 def lacking(work: Work, stale: bool) -> None:
     """What is missing, with the one click that gives it."""
-    if not work.sensitive_columns:
+    if not work.table.sensitive_columns:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
                 say(
@@ -70,7 +71,7 @@ def lacking(work: Work, stale: bool) -> None:
                 icon=":material/visibility_off:",
             )
             st.page_link("pages/data.py", label=say("Choose it"), icon=":material/table:")
-    if work.result is None or stale or work.busy:
+    if work.findings.result is None or stale or work.busy:
         with st.container(horizontal=True):
             start_button(work, stale, "privacy-run")
             cancel_button()
@@ -81,7 +82,7 @@ def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None)
     curves = result.solution.curves
     if column is not None and curves is not None:
         level_charts(result, curves, done, k, column)
-    several = len(work.sensitive_columns) > 1
+    several = len(work.table.sensitive_columns) > 1
     place, data, choice = st.columns([6, 1, 2 if several else 0.1], vertical_alignment="center")
     if several:
         with choice:
@@ -130,7 +131,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
 
 def numbers_of(work: Work, done: Run, column: str | None) -> None:
     """What the worst class gives away, and how easily records are found."""
-    released, threshold = done.recoding.released, work.looking.threshold
+    released, threshold = done.recoding.released, work.view(Looking).threshold
     if column is not None:
         st.markdown(say("**Learning the value: {column}**", column=plain(column)))
         st.markdown(what_it_means(released, column))
@@ -152,7 +153,7 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
 
 def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> int:
     """The worst classes, and one of them: its distribution and its records."""
-    released, looking = done.recoding.released, work.looking
+    released, looking = done.recoding.released, work.view(Looking)
     sensitive = released.sensitive_named(column)
     offered = levels_offered(sensitive)
     by = looking.by if looking.by in offered else "l"
@@ -181,7 +182,7 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         lambda: worst_classes(released, column, by, extra),
     )  # fmt: skip
     # A key of its own for every list: the number of a row means something in one of them only.
-    place = work.sensitive_columns.index(column)
+    place = work.table.sensitive_columns.index(column)
     key = f"worst-{work.version}-{result.settings[:16]}-{k}-{offered.index(by)}-{place}"
     event = st.dataframe(
         table,
@@ -215,7 +216,7 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         # Kept by what everybody in it looks like: at another k the class may still be there.
         row = listed[event["selection"]["rows"][0]]
         look(chosen=released_tuple(released, row))
-    position = class_named(released, state.work().looking.chosen, listed)
+    position = class_named(released, state.work().view(Looking).chosen, listed)
     one_class(result, done, column, k, position)
     return position
 
@@ -283,7 +284,7 @@ def found_out(work: Work, result: Result) -> None:
     with st.expander(say("How it is computed")):
         if column is not None and position is not None:
             st.markdown(how_class(released, column, position))
-        st.markdown(how_found(released, work.looking.threshold))
+        st.markdown(how_found(released, work.view(Looking).threshold))
         st.markdown(how_attacked(person, known))
 
 
@@ -295,6 +296,6 @@ def page() -> None:
     lacking(work, stale)
     progress()
     notice(work, stale)
-    if work.result is not None:
+    if work.findings.result is not None:
         with st.container(key="result"):
-            found_out(work, work.result)
+            found_out(work, work.findings.result)

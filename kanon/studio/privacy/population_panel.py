@@ -10,6 +10,7 @@ from kanon.measures.linkage import people_below
 from kanon.run import Run
 from kanon.sources.population import population_of
 from kanon.studio.privacy.attacker import (
+    Looking,
     with_population,
     without_population,
 )
@@ -36,9 +37,9 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
             columns=plain(", ".join(classes.attributes)),
         )
     )
-    key = f"privacy-population-{work.version}-{work.looking.uploads}"
+    key = f"privacy-population-{work.version}-{work.view(Looking).uploads}"
     upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
-    people = work.looking.population
+    people = work.view(Looking).population
     if people is None:
         return
     try:
@@ -50,7 +51,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
             "people below", (result.settings, k, people),
             lambda: people_below(released, counted_people.classes),
         )  # fmt: skip
-        numbers = of_population(released, inside, work.looking.threshold)
+        numbers = of_population(released, inside, work.view(Looking).threshold)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
@@ -76,7 +77,7 @@ def forget_population() -> None:
     """Let go of the population, of what was counted, and of the file."""
     state.forget("population")
     state.forget("people below")
-    state.change(looking=without_population(state.work().looking))
+    state.change(view=without_population(state.work().view(Looking)))
 
 
 def take_population(key: str) -> None:
@@ -86,8 +87,8 @@ def take_population(key: str) -> None:
         forget_population()
         return
     try:
-        seen = with_population(state.work().looking, given.getvalue(), given.name)
+        seen = with_population(state.work().view(Looking), given.getvalue(), given.name)
     except KanonError as error:
         state.change(problem=error.sentence)
         return
-    state.change(looking=seen)
+    state.change(view=seen)

@@ -24,7 +24,7 @@ from kanon.studio.report.report_request import (
     what_is_in_it,
     words_file,
 )
-from kanon.studio.report.state import LABELS
+from kanon.studio.report.state import LABELS, ReportView
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -52,12 +52,12 @@ KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json"}
 
 def change(**parts: Any) -> None:
     """Change what the page shows."""
-    state.change(report=replace(state.work().report, **parts))
+    state.change(view=replace(state.work().view(ReportView), **parts))
 
 
 def take_text(name: str, key: str) -> None:
     """Keep what was typed."""
-    change(texts={**state.work().report.texts, name: state.typed(key) or ""})
+    change(texts={**state.work().view(ReportView).texts, name: state.typed(key) or ""})
 
 
 def take_form() -> None:
@@ -71,7 +71,7 @@ def field(name: str) -> None:
     """The field of one text."""
     key = f"report-{name}"
     how: dict[str, Any] = {
-        "key": state.seeded(key, state.work().report.texts.get(name, "")),
+        "key": state.seeded(key, state.work().view(ReportView).texts.get(name, "")),
         "help": say_of(ASKED[name]),
         "on_change": take_text,
         "args": (name, key),
@@ -93,7 +93,7 @@ def texts() -> Words | None:
         for name in ("responsible", "recipient", "legal_basis", "retention"):
             field(name)
     try:
-        return state.work().report.words()
+        return state.work().view(ReportView).words()
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return None
@@ -105,18 +105,18 @@ def choices(work: Work, fresh: bool) -> None:
         st.segmented_control(
             say("Form"),
             list(FORMS),
-            key=state.seeded("report-public", work.report.public),
+            key=state.seeded("report-public", work.view(ReportView).public),
             format_func=lambda name: FORMS[name],
             on_change=take_form,
         )
-        most = max(2, work.table.n_records)
+        most = max(2, work.table.records.n_records)
         st.number_input(
             say("k, records per class at least")
-            if work.person is None
+            if work.table.person is None
             else say("k, persons per class at least"),
             min_value=2,
             max_value=most,
-            key=state.seeded("report-k", min(work.k, most)),
+            key=state.seeded("report-k", min(work.settings.k, most)),
             on_change=state.take,
             args=("k", "report-k", int),
             width=240,
@@ -126,16 +126,16 @@ def choices(work: Work, fresh: bool) -> None:
             say("Make the report"),
             type="secondary" if fresh else "primary",
             icon=":material/description:",
-            disabled=work.busy or isinstance(work.table, StoredTable),
+            disabled=work.busy or isinstance(work.table.records, StoredTable),
             on_click=runner.run,
             args=(report_request,),
             key="report-make",
         )
         cancel_button()
-    st.caption(ABOUT_FORM[work.report.public])
+    st.caption(ABOUT_FORM[work.view(ReportView).public])
     st.checkbox(
         say("Say whether the release has what its purpose asks for"),
-        key=state.seeded("report-in-context", work.report.in_context),
+        key=state.seeded("report-in-context", work.view(ReportView).in_context),
         on_change=lambda: change(in_context=state.typed("report-in-context")),
         help=say("Who gets it, the thresholds and their sources are chosen on the page Decide."),
     )
@@ -143,11 +143,11 @@ def choices(work: Work, fresh: bool) -> None:
 
 def notice(work: Work, stale: bool) -> None:
     """That there is no report yet, or that it is an old one, which then looks old."""
-    making = work.doing == "reporting"
+    making = work.running.doing == "reporting"
     with st.container():  # always there, so that the report stays where it is
-        if isinstance(work.table, StoredTable):
+        if isinstance(work.table.records, StoredTable):
             st.info(IN_ENGINE)
-        elif work.reported is None and not making:
+        elif work.findings.reported is None and not making:
             st.info(say("There is no report of this table yet; press Make the report."))
         fade("report-shown", say("Make the report"), stale, making)
 
@@ -204,7 +204,7 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
     told = reported.decision
     context = told.context.to_json() if told else ""
     context_name = file_name("context", "json", context) if told else ""
-    people = work.reported_people.name if work.reported_people else ""
+    people = work.findings.reported_people.name if work.findings.reported_people else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
             say("Report of the old settings") if stale else say("Report"),
@@ -257,7 +257,7 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
             )
     st.caption(say("The same report from the command line, beside these files:"))
     st.code(
-        command(plan_name, work.file.name, words_name, report.public, context_name, people),
+        command(plan_name, work.table.file.name, words_name, report.public, context_name, people),
         "bash",
         wrap_lines=True,
     )
@@ -267,13 +267,13 @@ def preview(work: Work, report: Report, about: Hashable) -> None:
     """The report itself, as it opens."""
     st.toggle(
         say("Preview"),
-        key=state.seeded("report-preview", work.report.preview),
+        key=state.seeded("report-preview", work.view(ReportView).preview),
         on_change=lambda: change(preview=state.typed("report-preview")),
         help=say(
             "The report as it opens in a browser. A policy within it lets nothing be fetched."
         ),
     )
-    if work.report.preview:
+    if work.view(ReportView).preview:
         page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
         st.iframe(page, height=640, alt=say("The report"))
 
@@ -284,13 +284,13 @@ def page() -> None:
     unready(work)
     stale = outdated_report(work)
     words = texts()
-    choices(work, work.reported is not None and not stale)
+    choices(work, work.findings.reported is not None and not stale)
     with st.container():  # always there, so that the report stays where it is
         progress()
     notice(work, stale)
-    if work.reported is not None and words is not None:
+    if work.findings.reported is not None and words is not None:
         with st.container(key="report-shown"):
-            shown = form_of(work.reported, words, work.report.public)
+            shown = form_of(work.findings.reported, words, work.view(ReportView).public)
             verdict(shown)
-            downloads(work, work.reported, shown, words, stale)
-            preview(work, shown, (work.reported, words, shown.public))
+            downloads(work, work.findings.reported, shown, words, stale)
+            preview(work, shown, (work.findings.reported, words, shown.public))

@@ -24,9 +24,12 @@ from kanon.report.public import for_publication
 from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
+from kanon.studio.decide.state import DecideView
+from kanon.studio.privacy.attacker import Looking
+from kanon.studio.report.state import ReportView
 from kanon.studio.session.population import population_used
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of
+from kanon.studio.session.work import Work, plan_of, with_fields
 
 __all__ = [
     "IN_ENGINE",
@@ -61,14 +64,18 @@ def plan_of_report(work: Work) -> Plan:
     PlanError
         See :func:`kanon.studio.session.work.plan_of`.
     """
-    if isinstance(work.table, StoredTable):
+    if isinstance(work.table.records, StoredTable):
         raise TableError(IN_ENGINE)
     return plan_of(work)
 
 
 def origin_of(work: Work) -> Origin | None:
     """The fingerprint of the file that was loaded; None for a table without one."""
-    return None if work.content is None else origin_of_content(work.content, work.file.name)
+    return (
+        None
+        if work.table.content is None
+        else origin_of_content(work.table.content, work.table.file.name)
+    )
 
 
 def make_report(
@@ -121,46 +128,55 @@ def report_request(work: Work) -> Request:
     """
     content = plan_of_report(work).model_dump(mode="json")
     context, people = context_of_report(work)
-    given = (content, work.table, work.file.name, origin_of(work), datetime.date.today())
+    given = (
+        content,
+        work.table.records,
+        work.table.file.name,
+        origin_of(work),
+        datetime.date.today(),
+    )
     purpose = None if context is None else context.content
     then = partial(_with_report, people_of_report(work))
     return Request(
         "reporting", make_report, (*given, purpose, people), then,
-        cancelled=lambda work: replace(
+        cancelled=lambda work: with_fields(
             work, notice=say("The report was cancelled; nothing was changed.")
         ),
     )  # fmt: skip
 
 
 def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    return replace(work, reported=found, reported_people=people)
+    return with_fields(work, reported=found, reported_people=people)
 
 
 def outdated_report(work: Work) -> bool:
     """Whether the report on screen is of another plan, purpose or population than those of now."""
-    if work.reported is None:
+    if work.findings.reported is None:
         return False
     try:
-        if canonical_plan(plan_of_report(work)) != work.reported.plan:
+        if canonical_plan(plan_of_report(work)) != work.findings.reported.plan:
             return True
     except KanonError:
         return True
-    told = work.reported.decision
+    told = work.findings.reported.decision
     context, _ = context_of_report(work)
-    return (told and told.context, work.reported_people) != (context, people_of_report(work))
+    return (told and told.context, work.findings.reported_people) != (
+        context,
+        people_of_report(work),
+    )
 
 
 def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
     """What the report says the release is for, if it does, and the population that counts."""
-    if not work.report.in_context:
+    if not work.view(ReportView).in_context:
         return None, None
-    return work.deciding.context, population_used(work)
+    return work.view(DecideView).context, population_used(work)
 
 
 def people_of_report(work: Work) -> Origin | None:
     """The fingerprint of the population that counts in the report; None where none does."""
     _, people = context_of_report(work)
-    return None if people is None else work.looking.origin
+    return None if people is None else work.view(Looking).origin
 
 
 def form_of(report: Report, words: Words, public: bool) -> Report:

@@ -88,7 +88,7 @@ def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
 
 def asks_for_some_k(work: Work) -> bool:
     """Whether the board asks for a measure that is known at some k alone, and takes longer."""
-    panels = work.layout.panels if work.layout is not None else ()
+    panels = work.compare.layout.panels if work.compare.layout is not None else ()
     asked = {panel.measure for panel in panels if panel.kind == "curve"}
     return bool(asked & at_some_k())
 
@@ -111,7 +111,7 @@ def lacking(
     """
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
-        known = work.runs.get(run.key)
+        known = work.findings.runs.get(run.key)
         if known is None or not _serves(known, run, metrics, also, at_some):
             found[run.key] = run
     return list(found.values())
@@ -122,7 +122,7 @@ def made_of(work: Work, lines: Sequence[Wanted]) -> Comparison:
     metrics = needed_metrics(lines)
     runs: dict[str, dict[int | None, Known]] = {line.name: {} for line in lines}
     for run in _runs(lines):
-        runs[run.line.name][run.seed] = work.runs[run.key]
+        runs[run.line.name][run.seed] = work.findings.runs[run.key]
     every = [known for each in runs.values() for known in each.values()]
     n_records = min(known.n_records for known in every)
     alone = [
@@ -130,7 +130,7 @@ def made_of(work: Work, lines: Sequence[Wanted]) -> Comparison:
         for known in every
         if isinstance(known.numbers, Points)
     ]
-    ks = set.intersection(*alone) if alone else set(_ks(lines, n_records, work.k))
+    ks = set.intersection(*alone) if alone else set(_ks(lines, n_records, work.settings.k))
     found = Comparison(
         tuple(
             Line(
@@ -230,7 +230,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
     if not todo:
         return Job([], [], [], [], [], [])
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
-    for name, metric in composed_metrics(work.composed).items():
+    for name, metric in composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)
     for name in BESIDE:
         metrics.setdefault(name, METRICS[name])
@@ -240,11 +240,11 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
 
     def prepared_for(ground: Ground) -> Prepared:
         if id(ground) not in ready:
-            ready[id(ground)] = prepare(ground.plan, work.table)
+            ready[id(ground)] = prepare(ground.plan, work.table.records)
         return ready[id(ground)]
 
     highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
-    ks = _ks(lines, highest, work.k)
+    ks = _ks(lines, highest, work.settings.k)
     runs, written = [], []
     for run in todo:
         line = run.line
@@ -273,7 +273,9 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
-        also_at = sorted({*(k for k in PAPER_K if k < ks[-1]), min(work.k, ks[-1]), ks[-1]})
+        also_at = sorted(
+            {*(k for k in PAPER_K if k < ks[-1]), min(work.settings.k, ks[-1]), ks[-1]}
+        )
     return Job(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
@@ -289,7 +291,7 @@ def as_compared(
         for key, known, numbers in zip(job.keys, job.known, found, strict=True)
     }
     used = [run.key for run in _runs(lines)]
-    every = {**work.runs, **new}
+    every = {**work.findings.runs, **new}
     ordered = {key: known for key, known in every.items() if key not in set(used)}
     ordered |= {key: every[key] for key in used}
     return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])

@@ -33,6 +33,7 @@ from kanon.studio.session.work import (
     plan_of,
     suppression_used,
     usable_strategies,
+    with_fields,
     without_lost,
 )
 
@@ -108,7 +109,7 @@ class Wanted:
 def strategies_offered(work: Work) -> list[str]:
     """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
-    return usable_strategies(replace(work, algorithm=led)) if led is not None else ["s1"]
+    return usable_strategies(with_fields(work, algorithm=led)) if led is not None else ["s1"]
 
 
 def algorithms_offered() -> list[str]:
@@ -118,7 +119,7 @@ def algorithms_offered() -> list[str]:
 
 def compared_algorithms(work: Work) -> list[str]:
     """The algorithms to compare; of an empty choice, the one that is chosen on Anonymise."""
-    chosen = work.algorithms or (work.algorithm,)
+    chosen = work.compare.algorithms or (work.settings.algorithm,)
     return [name for name in algorithms_offered() if name in chosen] or ["gaa"]
 
 
@@ -128,8 +129,8 @@ def compared_strategies(work: Work) -> list[str]:
     Where all that were chosen are gone, S1: an empty choice is one that the user made.
     """
     offered = strategies_offered(work)
-    found = [name for name in offered if name in work.strategies]
-    return found if found or not work.strategies else ["s1"]
+    found = [name for name in offered if name in work.compare.strategies]
+    return found if found or not work.compare.strategies else ["s1"]
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
@@ -148,16 +149,16 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
         There are too many; or see :func:`kanon.studio.session.work.plan_of`.
     """
     whole = plan_of(without_lost(work))
-    ours = _ground(work, whole, work.trees)
+    ours = _ground(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
     chosen = combined(
         list(names),
         compared_strategies(work),
-        work.scopes,
+        work.compare.scopes,
         compared_algorithms(work),
-        work.tie_seed,
+        work.settings.tie_seed,
     )
-    called = {**METRICS, **composed_metrics(work.composed)}
+    called = {**METRICS, **composed_metrics(work.settings.composed)}
     titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
     found = [
         Wanted(
@@ -173,13 +174,15 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
         for one, title in zip(chosen, titles, strict=True)
     ]
     taken = {text for line in found for text in (line.name, line.title)}
-    for each in work.pinned:
+    for each in work.kept.pinned:
         if each.shown and not incomparable(work, each):
             # A metric of one's own can have any name, this one too.
             name, title = (
                 text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
             )
-            ground = _ground(work, _with_sensitive(each.plan, work.sensitive_columns), each.trees)
+            ground = _ground(
+                work, _with_sensitive(each.plan, work.table.sensitive_columns), each.trees
+            )
             own = _own(each.plan)
             seeds = _seeds(work, own)
             found.append(Wanted(own, ground.plan, name, title, True, seeds, ground, None))
@@ -208,7 +211,7 @@ def incomparable(work: Work, each: Pinned) -> str:
         return say("its plan does not fit this table")
     if each.plan.algorithm.name not in algorithms_offered():
         return say("its levels were chosen for one k, and a comparison runs over many")
-    own, now = each.plan.roles.quasi_identifiers, work.quasi_identifiers
+    own, now = each.plan.roles.quasi_identifiers, work.table.quasi_identifiers
     if set(own) != set(now):
         more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
         if not less:
@@ -220,20 +223,20 @@ def incomparable(work: Work, each: Pinned) -> str:
             more=listing(more),
             less=listing(less),
         )
-    if each.plan.person != work.person:
+    if each.plan.person != work.table.person:
         return (
             say("its k counts records")
             if each.plan.person is None
             else say("its k counts persons by {column}", column=quoted(each.plan.person))
         )
-    if each.plan.read.missing != work.missing and incomplete_records(work):
+    if each.plan.read.missing != work.table.missing and incomplete_records(work):
         return say("it treats records with missing values differently, so its records are others")
     return ""
 
 
 def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
     """Its own tie seed, and those of a band if one is wanted."""
-    return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.bands else ())]))
+    return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.compare.bands else ())]))
 
 
 def yardsticks(work: Work) -> list[str | None]:
@@ -242,8 +245,8 @@ def yardsticks(work: Work) -> list[str | None]:
     Empty for those in use, the titles of kept configurations, None for each by its own. An empty
     list where it makes no difference.
     """
-    able = [each for each in work.pinned if not incomparable(work, each)]
-    trees = work.trees
+    able = [each for each in work.kept.pinned if not incomparable(work, each)]
+    trees = work.table.trees
     if all(dict(each.trees) == trees for each in able if each.shown):
         return []
     other = [each.title for each in able if dict(each.trees) != trees]
@@ -252,10 +255,12 @@ def yardsticks(work: Work) -> list[str | None]:
 
 def _yardstick(work: Work, ours: Ground) -> Ground | None:
     """Whose hierarchies all are measured by; None for each by its own."""
-    chosen = work.yardstick if work.yardstick in yardsticks(work) else ""  # never an unseen one
+    chosen = (
+        work.kept.yardstick if work.kept.yardstick in yardsticks(work) else ""
+    )  # never an unseen one
     if chosen is None:
         return None
-    for each in work.pinned:
+    for each in work.kept.pinned:
         if each.title == chosen:
             return _ground(work, each.plan, each.trees)
     return ours
@@ -324,7 +329,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> Ground:
     found = hashlib.sha256(
         repr(
             (
-                work.digest,
+                work.table.digest,
                 work.version,
                 columns,
                 plan.roles.columns(Role.SENSITIVE),

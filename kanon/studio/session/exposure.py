@@ -25,8 +25,8 @@ class Exposed:
 
 def exposed(work: Work) -> Exposed:
     """Measure the table as it is, without the records that a run would drop."""
-    kept, person = work.kept, work.person_known
+    kept, person = work.table.complete_records, work.table.person_known
     if person is not None and kept.incomplete([person]):  # said beside the choice of the column
         person = None
-    classes = kept.classes_of(work.quasi_identifiers, person=person)
+    classes = kept.classes_of(work.table.quasi_identifiers, person=person)
     return Exposed(exposure(classes), unique_without_each(classes), classes.min_persons)

@@ -15,20 +15,20 @@ __all__ = ["comparison_outdated", "outdated"]
 
 def outdated(work: Work) -> bool:
     """Whether the result on screen was made with other settings than those chosen now."""
-    result = work.result
+    result = work.findings.result
     if result is None:
         return False
-    most = min(work.k, result.prepared.classes.n_records)
+    most = min(work.settings.k, result.prepared.classes.n_records)
     return result.k_for(most) != most or _differ(work, settings_of, result.settings)
 
 
 def comparison_outdated(work: Work) -> bool:
     """Whether the comparison on screen lacks something of what is chosen now."""
-    if work.comparison is None:
+    if work.findings.comparison is None:
         return False
-    guides = [line.guide.name for line in work.comparison.comparison.lines]
+    guides = [line.guide.name for line in work.findings.comparison.comparison.lines]
     settings = partial(comparison_settings, metrics=guides)
-    if _differ(without_lost(work), settings, work.comparison.settings):
+    if _differ(without_lost(work), settings, work.findings.comparison.settings):
         return True
     found = outlook(work)
     return bool(found.lacking or found.problem)

@@ -22,7 +22,7 @@ from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
 from kanon.studio.session.configurations import Wanted
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.work import Pinned, Work
+from kanon.studio.session.work import Pinned, Work, with_fields
 
 __all__ = [
     "LONGEST_TITLE",
@@ -51,11 +51,11 @@ def pin(work: Work, line: Wanted, title: str) -> Work:
         The name is empty, too long or taken.
     """
     kept = _with_pin(work, title, line.plan, line.ground.trees)
-    return replace(
+    return with_fields(
         kept,
         notice=say(
             "{title} is kept: it stays as it is, whatever is chosen from now on.",
-            title=quoted(kept.pinned[-1].title),
+            title=quoted(kept.kept.pinned[-1].title),
         ),
     )
 
@@ -68,13 +68,13 @@ def renamed(work: Work, old: str, title: str) -> Work:
     PlanError
         The name is empty, too long or taken.
     """
-    title = checked_title(title, [each.title for each in work.pinned if each.title != old])
-    return replace(
+    title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
+    return with_fields(
         work,
         pinned=tuple(
-            replace(each, title=title) if each.title == old else each for each in work.pinned
+            replace(each, title=title) if each.title == old else each for each in work.kept.pinned
         ),
-        yardstick=title if work.yardstick == old else work.yardstick,
+        yardstick=title if work.kept.yardstick == old else work.kept.yardstick,
         problem=None,
         notice=None,
     )
@@ -82,12 +82,12 @@ def renamed(work: Work, old: str, title: str) -> Work:
 
 def unpinned(work: Work, title: str) -> Work:
     """The work without a kept configuration; :func:`restored` brings it back."""
-    gone = next(each for each in work.pinned if each.title == title)
-    return replace(
+    gone = next(each for each in work.kept.pinned if each.title == title)
+    return with_fields(
         work,
-        pinned=tuple(each for each in work.pinned if each is not gone),
+        pinned=tuple(each for each in work.kept.pinned if each is not gone),
         unpinned=gone,
-        yardstick="" if work.yardstick == title else work.yardstick,
+        yardstick="" if work.kept.yardstick == title else work.kept.yardstick,
         problem=None,
         notice=None,
     )
@@ -101,11 +101,15 @@ def restored(work: Work) -> Work:
     PlanError
         Its name was given to another one.
     """
-    if work.unpinned is None:
+    if work.kept.unpinned is None:
         return work
-    checked_title(work.unpinned.title, [each.title for each in work.pinned])
-    return replace(
-        work, pinned=(*work.pinned, work.unpinned), unpinned=None, problem=None, notice=None
+    checked_title(work.kept.unpinned.title, [each.title for each in work.kept.pinned])
+    return with_fields(
+        work,
+        pinned=(*work.kept.pinned, work.kept.unpinned),
+        unpinned=None,
+        problem=None,
+        notice=None,
     )
 
 
@@ -117,11 +121,11 @@ def used(work: Work, title: str) -> Work:
     KanonError
         The table lacks a column that it names, or a hierarchy of its plan is no tree.
     """
-    each = next(each for each in work.pinned if each.title == title)
-    check_columns(work.table.columns, each.plan.columns)
+    each = next(each for each in work.kept.pinned if each.title == title)
+    check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
     said = say("Roles, hierarchies and settings are those of {title}.", title=quoted(title))
-    return replace(done, notice=said)
+    return with_fields(done, notice=said)
 
 
 def export(pinned: Pinned) -> str:
@@ -150,7 +154,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     plan = Plan.from_content(given)
     check_whole(plan)
     for name, part in plan.metrics.items():
-        if name in work.composed and work.composed[name] != part:
+        if name in work.settings.composed and work.settings.composed[name] != part:
             raise PlanError(
                 say(
                     "The plan composes a metric called {name}, and yours of that name is another "
@@ -158,19 +162,19 @@ def imported(work: Work, content: bytes, title: str) -> Work:
                     name=quoted(name),
                 )
             )
-    check_columns(work.table.columns, plan.columns)
+    check_columns(work.table.records.columns, plan.columns)
     one = _on_table(Pinned(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in one.findings):
         # Says what is wrong with the plan itself, whatever the table.
-        _runnable(prepare(plan, work.table))
+        _runnable(prepare(plan, work.table.records))
     kept = _with_pin(work, title, plan, one.trees, one.findings)
     if not one.fits:
         said = [say("{title} was imported.", title=quoted(title)), _unfit([title]), change]
-        return replace(kept, notice=" ".join(filter(None, said)))
+        return with_fields(kept, notice=" ".join(filter(None, said)))
     said = [
         say(
             "{title} was imported: it stays as it is, whatever is chosen from now on.",
-            title=quoted(kept.pinned[-1].title),
+            title=quoted(kept.kept.pinned[-1].title),
         )
     ]
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
@@ -183,7 +187,9 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         )
     if change:
         said.append(change)
-    return replace(kept, composed={**work.composed, **plan.metrics}, notice=" ".join(said))
+    return with_fields(
+        kept, composed={**work.settings.composed, **plan.metrics}, notice=" ".join(said)
+    )
 
 
 def check_whole(plan: Plan) -> None:
@@ -207,18 +213,18 @@ def check_whole(plan: Plan) -> None:
 
 def carried(old: Work, new: Work) -> Work:
     """The new work with what was kept in the old one, and what is new for it in the new table."""
-    if not old.pinned:
+    if not old.kept.pinned:
         return new
     # What a table in an engine held would have to be asked for again.
-    before = old.table if isinstance(old.table, MemoryTable) else None
-    pinned = tuple(_on_table(each, new, before) for each in old.pinned)
+    before = old.table.records if isinstance(old.table.records, MemoryTable) else None
+    pinned = tuple(_on_table(each, new, before) for each in old.kept.pinned)
     fitting = [each.title for each in pinned if each.fits]
-    said = [new.notice or ""]
+    said = [new.message.notice or ""]
     if fitting:
         said.append(say("{titles} fits this table and stays kept.", titles=listing(fitting)))
     if len(fitting) < len(pinned):
         said.append(_unfit([each.title for each in pinned if not each.fits]))
-    return replace(new, pinned=pinned, notice=" ".join(filter(None, said)))
+    return with_fields(new, pinned=pinned, notice=" ".join(filter(None, said)))
 
 
 def _unfit(titles: Sequence[str]) -> str:
@@ -232,11 +238,11 @@ def _unfit(titles: Sequence[str]) -> str:
 def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
     """A kept configuration with what is new for it in a table, and its hierarchies there."""
     try:
-        findings, prepared = found_next(each.plan, work.table, before=before)
+        findings, prepared = found_next(each.plan, work.table.records, before=before)
         found = replace(each, findings=findings)
         if not found.fits:
             return found
-        classes = _runnable(prepared or prepare(each.plan, work.table))
+        classes = _runnable(prepared or prepare(each.plan, work.table.records))
     except KanonError as error:
         return replace(each, findings=(Finding("unfit", "", True, str(error)),))
     return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
@@ -261,12 +267,12 @@ def _with_pin(
     trees: Mapping[str, Hierarchy],
     findings: tuple[Finding, ...] = (),
 ) -> Work:
-    title = checked_title(title, [each.title for each in work.pinned])
+    title = checked_title(title, [each.title for each in work.kept.pinned])
     led = plan.algorithm
     if needs_sensitive(led.strategy):  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
     kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
-    return replace(work, pinned=(*work.pinned, kept), problem=None, notice=None)
+    return with_fields(work, pinned=(*work.kept.pinned, kept), problem=None, notice=None)
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from kanon.plan import (
 from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.studio.session.choices import Choice, choose, imported, start_with
-from kanon.studio.session.work import Work, with_choice, with_choices
+from kanon.studio.session.work import Work, with_choice, with_choices, with_fields
 
 __all__ = ["settings_said", "with_plan"]
 
@@ -47,25 +46,27 @@ def with_plan(work: Work, plan: Plan) -> Work:
         A hierarchy of the plan is no tree.
     """
     named = plan.roles.roles
-    work = replace(
+    work = with_fields(
         work,
-        roles={column: named.get(column, Role.INSENSITIVE) for column in work.roles},
+        roles={column: named.get(column, Role.INSENSITIVE) for column in work.table.roles},
         reasons={
             column: say("As the plan says.")
             if column in named
             else say("The plan does not name it.")
-            for column in work.roles
+            for column in work.table.roles
         },
-        missing=plan.read.missing or work.missing,
-        composed={**work.composed, **plan.metrics},
+        missing=plan.read.missing or work.table.missing,
+        composed={**work.settings.composed, **plan.metrics},
         **settings_said(work, plan),
         problem=None,
         notice=None,
     )
     work = with_choices(work)
-    for column in work.quasi_identifiers:
+    for column in work.table.quasi_identifiers:
         part = plan.columns[column].hierarchy
-        work = with_choice(work, column, _choice(column, part, work.kept.counted(column)))
+        work = with_choice(
+            work, column, _choice(column, part, work.table.complete_records.counted(column))
+        )
     return work
 
 
@@ -73,7 +74,7 @@ def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
     """The settings of a run that a plan says, by the names of the work's fields."""
     chosen, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
-        limit = min(1.0, limit.records / work.table.n_records)
+        limit = min(1.0, limit.records / work.table.records.n_records)
     return {
         "algorithm": chosen.name,
         "metric": chosen.metric,
@@ -83,10 +84,10 @@ def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
         "tie_seed": chosen.tie_seed,
         "seed": chosen.seed,
         "sensitive": plan.led_by,
-        "options": {**work.options, chosen.name: chosen.options},
+        "options": {**work.settings.options, chosen.name: chosen.options},
         "node": chosen.node,
         "attribute_weights": dict(chosen.attribute_weights),
-        "k": min(max(2, plan.k), max(2, work.table.n_records)),
+        "k": min(max(2, plan.k), max(2, work.table.records.n_records)),
         "models": tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
         "suppression": limit,
         "keep_suppressed": plan.suppressed == "keep",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from kanon.studio.decide.state import DecideView
+from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session.work import Work
 
 __all__ = ["population_used"]
@@ -11,7 +13,7 @@ __all__ = ["population_used"]
 
 def population_used(work: Work) -> pd.DataFrame | None:
     """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
-    people = work.looking.population
-    if work.deciding.context.attacker == "prosecutor" or people is None:
+    people = work.view(Looking).population
+    if work.view(DecideView).context.attacker == "prosecutor" or people is None:
         return None
     return people.table

@@ -23,12 +23,15 @@ from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
+from kanon.studio.data.singling_out_state import SinglingView
+from kanon.studio.decide.state import DecideView
+from kanon.studio.report.state import ReportView
 from kanon.studio.session.choices import BUILDERS, FIELDS, Choice, choose
 from kanon.studio.session.history import History
 from kanon.studio.session.pinned import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.table_loading import reread
-from kanon.studio.session.work import Pinned, Work, plan_content, with_choices
+from kanon.studio.session.work import Pinned, Work, plan_content, with_choices, with_fields
 
 __all__ = ["check_savable", "opened_project", "saved_project"]
 
@@ -48,7 +51,7 @@ def check_savable(work: Work) -> dict[str, Any]:
     """
     content = plan_content(work, trees=False)
     Plan.from_content(content)
-    work.report.words()
+    work.view(ReportView).words()
     return content
 
 
@@ -70,13 +73,17 @@ def saved_project(work: Work) -> str:
         # What was a quasi-identifier once may be an identifier now: then its values stay here.
         "hierarchies": {
             column: _choice_content(choice)
-            for column, choice in work.choices.items()
-            if work.roles.get(column) is not Role.IDENTIFIER
+            for column, choice in work.table.choices.items()
+            if work.table.roles.get(column) is not Role.IDENTIFIER
         },
         "compared": {
-            "compared": [name for name in work.compared if name in {*METRICS, *work.composed}],
-            "strategies": list(work.strategies),
-            "scopes": list(work.scopes),
+            "compared": [
+                name
+                for name in work.compare.compared
+                if name in {*METRICS, *work.settings.composed}
+            ],
+            "strategies": list(work.compare.strategies),
+            "scopes": list(work.compare.scopes),
         },
         "kept": [
             {
@@ -84,10 +91,10 @@ def saved_project(work: Work) -> str:
                 "shown": each.shown,
                 "plan": _without_identifiers(each.plan, work),
             }
-            for each in work.pinned
+            for each in work.kept.pinned
         ],
-        "words": words_given(work.report.words()),
-        "context": work.deciding.context.content,
+        "words": words_given(work.view(ReportView).words()),
+        "context": work.view(DecideView).context.content,
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -96,7 +103,7 @@ def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
     """A kept plan, without the hierarchies of what is an identifier now: they list its values."""
     content = plan.model_dump(mode="json", exclude_none=True)
     for column, part in content["columns"].items():
-        if work.roles.get(column) is Role.IDENTIFIER:
+        if work.table.roles.get(column) is Role.IDENTIFIER:
             part.pop("hierarchy", None)
     return content
 
@@ -135,29 +142,31 @@ def opened_project(work: Work, content: bytes) -> Work:
     change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], say("The project file: the key words"))
-        work = replace(work, report=replace(work.report, texts=words_given(words)))
+        work = with_fields(work, view=replace(work.view(ReportView), texts=words_given(words)))
     if "context" in given:
         try:
             context = Context.from_content(given["context"])
         except PlanError as error:
             raise error.within(say("The project file")) from None
-        work = replace(work, deciding=replace(work.deciding, context=context))
-    work = _read_as(replace(work, problem=None), plan)
+        work = with_fields(work, view=replace(work.view(DecideView), context=context))
+    work = _read_as(with_fields(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
     opened = _with_choices_of(work, given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     return carried(
-        replace(opened, pinned=tuple(kept)),
-        replace(opened, notice=_said(work, opened, plan, change)),
+        with_fields(opened, pinned=tuple(kept)),
+        with_fields(opened, notice=_said(work, opened, plan, change)),
     )
 
 
 def _said(work: Work, opened: Work, plan: Plan, change: str) -> str:
-    beyond = [name for name in work.roles if name not in plan.columns]
-    gone = [name for name in plan.columns if name not in work.roles]
-    lacking = [name for name in opened.quasi_identifiers if opened.choices[name].plan is None]
+    beyond = [name for name in work.table.roles if name not in plan.columns]
+    gone = [name for name in plan.columns if name not in work.table.roles]
+    lacking = [
+        name for name in opened.table.quasi_identifiers if opened.table.choices[name].plan is None
+    ]
     said = [say("The project was opened on this table.")]
     if beyond:
         said.append(say("It says nothing of {columns}.", columns=listing(beyond)))
@@ -209,14 +218,16 @@ def _choice_content(choice: Choice) -> dict[str, Any]:
 
 
 def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
-    choices, histories = dict(work.choices), dict(work.histories)
+    choices, histories = dict(work.table.choices), dict(work.table.histories)
     for column, part in given.items():
-        if column not in work.roles:
+        if column not in work.table.roles:
             continue  # of a column that has no role in the plan either
         builder, typed = _typed(column, part)
-        choices[column] = choose(builder, typed, column, work.kept.counted(column))
-        histories[column] = History(version=work.history(column).version + 1)
-    return replace(work, choices=choices, histories=histories)
+        choices[column] = choose(
+            builder, typed, column, work.table.complete_records.counted(column)
+        )
+        histories[column] = History(version=work.table.history(column).version + 1)
+    return with_fields(work, choices=choices, histories=histories)
 
 
 def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
@@ -259,7 +270,7 @@ def _read_as(work: Work, plan: Plan) -> Work:
         It cannot be read that way, or has no such columns then.
     """
     read = plan.read
-    now = work.file.settings
+    now = work.table.file.settings
     wanted = ReadSettings(
         read.separator if now.separator is not None else None,
         read.encoding if now.encoding is not None else None,
@@ -268,12 +279,13 @@ def _read_as(work: Work, plan: Plan) -> Work:
     differ = any(
         value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
     )
-    if differ and work.content is not None:
-        work = reread(replace(work, asked=wanted))
+    if differ and work.table.content is not None:
+        work = reread(with_fields(work, asked=wanted))
     missing = [
         name
         for name, column in plan.columns.items()
-        if name not in work.roles and column.role is not Role.IDENTIFIER  # which no release has
+        if name not in work.table.roles
+        and column.role is not Role.IDENTIFIER  # which no release has
     ]
     if missing:
         raise PlanError(
@@ -284,13 +296,13 @@ def _read_as(work: Work, plan: Plan) -> Work:
             )
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
-             for name, role in work.roles.items()}  # fmt: skip
+             for name, role in work.table.roles.items()}  # fmt: skip
     chosen = dict.fromkeys(plan.columns, say("As in the project."))
-    work = replace(
+    work = with_fields(
         work,
         roles=roles,
-        reasons={**work.reasons, **chosen},
-        missing=read.missing or work.missing,
+        reasons={**work.table.reasons, **chosen},
+        missing=read.missing or work.table.missing,
     )
     return with_choices(work)
 
@@ -302,7 +314,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         for name, among in kinds.items()
         if name in compared
     }
-    return replace(
+    return with_fields(
         work,
         version=work.version + 1,
         composed=dict(plan.metrics),
@@ -317,7 +329,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         what_if=None,
         imports=(),
         previews={},
-        singling=replace(work.singling, before={}),
+        view=replace(work.view(SinglingView), before={}),
         **settings_said(work, plan),
         **chosen,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon.base.language import say
+from kanon.studio.session.work import with_fields
 
 if TYPE_CHECKING:
     from kanon.studio.session.work import Work
@@ -19,17 +20,17 @@ Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
 
 def cancelled_run(work: Work) -> Work:
     """The work after a run was cancelled: nothing has changed."""
-    return replace(work, notice=say("The run was cancelled; nothing was changed."))
+    return with_fields(work, notice=say("The run was cancelled; nothing was changed."))
 
 
 def opening_cancelled(work: Work) -> Work:
     """The work after the opening of a file or a table was cancelled: nothing has changed."""
-    return replace(work, notice=say("Opening was cancelled; nothing was changed."))
+    return with_fields(work, notice=say("Opening was cancelled; nothing was changed."))
 
 
 def said_on_page(work: Work, sentence: str) -> Work:
     """The work with what went wrong said at the head of the page, after what is said there."""
-    return replace(work, problem=" ".join(filter(None, [work.problem, sentence])))
+    return with_fields(work, problem=" ".join(filter(None, [work.message.problem, sentence])))
 
 
 @dataclass(frozen=True, eq=False)

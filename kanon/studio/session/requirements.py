@@ -98,8 +98,10 @@ def whole_table(work: Work) -> EquivalenceClasses:
     TableError
         A sensitive column has missing cells, and cells that say that they are.
     """
-    kept = work.kept
-    counted = tuple(whole_histogram(name, kept.counted(name)) for name in work.sensitive_columns)
+    kept = work.table.complete_records
+    counted = tuple(
+        whole_histogram(name, kept.counted(name)) for name in work.table.sensitive_columns
+    )
     nodes = np.zeros((1, 0), dtype=np.int32)
     return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), counted)
 
@@ -231,11 +233,11 @@ def others_of(plan: Plan) -> list[SensitiveModel]:
 
 def cards_to_add(work: Work) -> dict[str, Card]:
     """The models that can be asked for besides, by name: each once per sensitive column."""
-    taken = {(model.card.name, model.column) for model in work.models}
+    taken = {(model.card.name, model.column) for model in work.settings.models}
     return {
         name: kind.card
         for name, kind in KINDS.items()
-        if any((name, column) not in taken for column in work.sensitive_columns)
+        if any((name, column) not in taken for column in work.table.sensitive_columns)
     }
 
 
@@ -245,8 +247,8 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
     What it can just meet would merge everything. The model is about the column in focus, or the
     first one that has no model of that name yet.
     """
-    taken = {model.column for model in work.models if model.card.name == name}
-    columns = [work.focus, *work.sensitive_columns]
+    taken = {model.column for model in work.settings.models if model.card.name == name}
+    columns = [work.focus, *work.table.sensitive_columns]
     column = next(one for one in columns if one is not None and one not in taken)
     kind = KINDS[name]
     least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kanon.base.language import say_counted
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["Desk", "Desks", "new_token"]
 
@@ -48,13 +48,13 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = replace(work, job=None, request=None, made=[*work.made])
+            work = with_fields(work, job=None, request=None, made=[*work.kept.made])
         return Desk(work)
 
     def cleared(self) -> None:
         """End its run and drop what was reckoned."""
-        if self.work is not None and self.work.job is not None:
-            self.work.job.cancel()
+        if self.work is not None and self.work.running.job is not None:
+            self.work.running.job.cancel()
         self.memory.clear()
 
 

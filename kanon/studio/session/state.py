@@ -11,20 +11,20 @@ the page was reloaded or the connection dropped; :func:`forget_everything` clear
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit import runtime
 
 from kanon.errors import KanonError
+from kanon.studio.report.state import ReportView
 from kanon.studio.session.pinned import carried
 from kanon.studio.session.samples import FIRST
 from kanon.studio.session.server import desks, owner, seat
 from kanon.studio.session.session_store import Desk, new_token
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, begun_since
+from kanon.studio.session.work import Work, begun_since, with_fields
 
 __all__ = [
     "attempt",
@@ -75,15 +75,15 @@ def put(new: Work, carry: bool = True) -> None:
         Whether what belongs to the user and not to the table comes along to a new table.
     """
     old = st.session_state.get(_WORK)
-    if old is not None and old.job is not None and old.job is not new.job:
+    if old is not None and old.job is not None and old.job is not new.running.job:
         old.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
         if carry:  # metrics, the board, answers, what was kept and what was typed
             same = {name: getattr(old, name) for name in ("composed", "layout", "place", "tour")}
-            if new.report is not old.report:  # else it is the same table, read again
+            if new.view(ReportView) is not old.report:  # else it is the same table, read again
                 same["report"] = old.report.for_another_table()
-            new = carried(old, replace(new, lessons=old.lessons.of_the_user, **same))
+            new = carried(old, with_fields(new, view=old.lessons.of_the_user, **same))
     st.session_state[_WORK] = new
     lay_down()
 
@@ -106,7 +106,7 @@ def change(**fields: Any) -> None:
     now = work()
     if all(getattr(now, name) == value for name, value in fields.items()):
         return
-    put(replace(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
+    put(with_fields(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
@@ -133,12 +133,12 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 def said_here(at: str) -> None:
     """Say what went wrong or happened at a control, where that one hides what is said above it."""
     now = work()
-    if now.problem_at != at:
+    if now.message.problem_at != at:
         return
-    if now.problem:
-        st.error(plain(now.problem), icon=":material/error:")
-    elif now.notice:
-        st.success(plain(now.notice), icon=":material/check:")
+    if now.message.problem:
+        st.error(plain(now.message.problem), icon=":material/error:")
+    elif now.message.notice:
+        st.success(plain(now.message.notice), icon=":material/check:")
 
 
 def seeded(key: str, value: object) -> str:

@@ -12,8 +12,9 @@ from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.studio.data.singling_out_state import SinglingView
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.work import Work, with_choices
+from kanon.studio.session.work import Work, with_choices, with_fields
 
 __all__ = [
     "adult_work",
@@ -32,9 +33,9 @@ def sample_work(name: str, version: int = 0) -> Work:
     content = sample.path.read_bytes()
     with of_our_own():
         file = read_table(content, sample.path.name)
-    work = replace(_work(file, content, say_of(sample.title), name, version), k=sample.k)
+    work = with_fields(_work(file, content, say_of(sample.title), name, version), k=sample.k)
     reasons = dict.fromkeys(sample.roles, "")
-    return with_choices(replace(work, roles=sample.roles, reasons=reasons), folder=name)
+    return with_choices(with_fields(work, roles=sample.roles, reasons=reasons), folder=name)
 
 
 def uploaded_work(
@@ -83,9 +84,11 @@ def reread(work: Work) -> Work:
     TableError
         The file cannot be read that way.
     """
-    if work.content is None:
+    if work.table.content is None:
         return work
-    return read_again(work, uploaded_work(work.content, work.file.name, 0, work.asked))
+    return read_again(
+        work, uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
+    )
 
 
 def read_again(work: Work, again: Work) -> Work:
@@ -97,13 +100,16 @@ def read_again(work: Work, again: Work) -> Work:
         The engine cannot go on with it.
     """
     return with_choices(
-        replace(
+        with_fields(
             work,
             version=work.version + 1,
-            file=again.file,
-            digest=again.digest,
-            roles={column: work.roles.get(column, role) for column, role in again.roles.items()},
-            reasons=again.reasons,
+            file=again.table.file,
+            digest=again.table.digest,
+            roles={
+                column: work.table.roles.get(column, role)
+                for column, role in again.table.roles.items()
+            },
+            reasons=again.table.reasons,
             job=None,
             request=None,
             result=None,
@@ -114,35 +120,35 @@ def read_again(work: Work, again: Work) -> Work:
             reported=None,
             what_if=None,
             # Its columns may not be there any more.
-            singling=replace(work.singling, found=None, about="", before={}),
+            view=replace(work.view(SinglingView), found=None, about="", before={}),
             # Else what was handed out is of other values.
-            handed=work.handed if again.digest == work.digest else (),
-            made=work.made if again.digest == work.digest else [],
+            handed=work.kept.handed if again.table.digest == work.table.digest else (),
+            made=work.kept.made if again.table.digest == work.table.digest else [],
             imports=(),
-            problem=again.problem,
+            problem=again.message.problem,
         )
     )
 
 
 def settings_shown(work: Work) -> ReadSettings:
     """How the file was read; after a mistake, what was asked for, so that it can be mended."""
-    if not work.problem:
-        return work.file.settings
-    asked = {key: value for key, value in vars(work.asked).items() if value is not None}
-    return replace(work.file.settings, **asked)
+    if not work.message.problem:
+        return work.table.file.settings
+    asked = {key: value for key, value in vars(work.table.asked).items() if value is not None}
+    return replace(work.table.file.settings, **asked)
 
 
 def _adult_work(file: TableFile, version: int) -> Work:
     """The papers take all nine columns as quasi-identifiers."""
     work = _work(file, None, "Adult (UCI)", "adult", version)
-    roles = dict.fromkeys(work.roles, Role.QUASI_IDENTIFIER)
+    roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, say("As the papers."))
-    return with_choices(replace(work, roles=roles, reasons=reasons))
+    return with_choices(with_fields(work, roles=roles, reasons=reasons))
 
 
 def _checked(work: Work) -> Work:
     """New work, its k within reach; what is wrong with the table is said."""
-    taken = [column for column in work.roles if column.casefold() == SUPPRESSED]
+    taken = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
     problem = None
     if taken:
         problem = say(
@@ -150,7 +156,9 @@ def _checked(work: Work) -> Work:
             "suppressed records; rename that column before you anonymise.",
             column=quoted(taken[0]),
         )
-    return replace(work, k=min(work.k, max(2, work.table.n_records)), problem=problem)
+    return with_fields(
+        work, k=min(work.settings.k, max(2, work.table.records.n_records)), problem=problem
+    )
 
 
 def _work(

@@ -443,74 +443,82 @@ class Work:
     @property
     def table(self) -> Table:
         """The table as it was read."""
-        return self.file.records
+        return self.table.file.records
 
     @property
     def can_be_reread(self) -> bool:
         """Whether the table can be read again in another way."""
-        return self.content is not None or isinstance(self.file, OpenedTable)
+        return self.table.content is not None or isinstance(self.table.file, OpenedTable)
 
     @property
     def quasi_identifiers(self) -> list[str]:
         """The columns with that role, in the table's order."""
-        return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
+        return [name for name, role in self.table.roles.items() if role is Role.QUASI_IDENTIFIER]
 
     @property
     def sensitive_columns(self) -> list[str]:
         """The columns with that role, in the table's order."""
-        return [name for name, role in self.roles.items() if role is Role.SENSITIVE]
+        return [name for name, role in self.table.roles.items() if role is Role.SENSITIVE]
 
     @property
     def focus(self) -> str | None:
         """The sensitive column that was chosen, or the first; None without one."""
-        columns = self.sensitive_columns
-        if self.sensitive in columns:
-            return self.sensitive
+        columns = self.table.sensitive_columns
+        if self.settings.sensitive in columns:
+            return self.settings.sensitive
         return columns[0] if columns else None
 
     @property
     def person_known(self) -> str | None:
         """The column that was chosen for the person, while it is an identifier of the table."""
-        return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
+        return (
+            self.table.person
+            if self.table.roles.get(self.table.person or "") is Role.IDENTIFIER
+            else None
+        )
 
     @property
     def strategy_used(self) -> str:
         """The chosen strategy; S1 while that one cannot be used, see :func:`usable_strategies`."""
-        return self.strategy if self.strategy in usable_strategies(self) else "s1"
+        return self.settings.strategy if self.settings.strategy in usable_strategies(self) else "s1"
 
     @property
     def models_lost(self) -> list[SensitiveModel]:
         """The models about columns that are not sensitive any more: no run meets them."""
-        return [model for model in self.models if model.column not in self.sensitive_columns]
+        return [
+            model
+            for model in self.settings.models
+            if model.column not in self.table.sensitive_columns
+        ]
 
     @property
     def looked_at(self) -> str | None:
         """The quasi-identifier that was chosen to be looked at, or the first."""
-        columns = self.quasi_identifiers
-        if self.column in columns:
-            return self.column
+        columns = self.table.quasi_identifiers
+        if self.shared.column in columns:
+            return self.shared.column
         return columns[0] if columns else None
 
     @property
     def trees(self) -> dict[str, Hierarchy]:
         """The hierarchies of the quasi-identifiers that have one, complete or not."""
-        found = {name: self.choices[name].tree for name in self.quasi_identifiers}
+        found = {name: self.table.choices[name].tree for name in self.table.quasi_identifiers}
         return {name: tree for name, tree in found.items() if tree is not None}
 
     def history(self, column: str) -> History:
         """Undo and redo of a column's choice; an empty one before the first change."""
-        return self.histories.get(column, History())
+        return self.table.histories.get(column, History())
 
     @property
     def kept(self) -> Table:
         """The records that a run works on: those that drop out for missing values left out."""
-        columns = self.quasi_identifiers
-        if self.missing == "as-value" or not columns:
-            return self.table
-        incomplete = self.table.incomplete(columns)
-        if incomplete in (0, self.table.n_records):
-            return self.table
-        return self.table.complete(columns)
+        columns = self.table.quasi_identifiers
+        if self.table.missing == "as-value" or not columns:
+            return self.table.records
+        incomplete = self.table.records.incomplete(columns)
+        if incomplete in (0, self.table.records.n_records):
+            return self.table.records
+        return self.table.records.complete(columns)
 
     @property
     def doing(self) -> str:
@@ -520,33 +528,33 @@ class Work:
     @property
     def busy(self) -> bool:
         """Whether a run is under way."""
-        return self.job is not None and not self.job.finished
+        return self.running.job is not None and not self.running.job.finished
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
-    roles = {**work.roles, column: role}
-    told = [say("Set by you."), singles_out(work.table.distinct_of(column))]
-    reasons = {**work.reasons, column: " ".join(filter(None, told))}
-    return with_choices(replace(work, roles=roles, reasons=reasons, problem=None))
+    roles = {**work.table.roles, column: role}
+    told = [say("Set by you."), singles_out(work.table.records.distinct_of(column))]
+    reasons = {**work.table.reasons, column: " ".join(filter(None, told))}
+    return with_choices(with_fields(work, roles=roles, reasons=reasons, problem=None))
 
 
 def with_missing(work: Work, missing: Missing) -> Work:
     """The work with another rule for records that lack a quasi-identifier."""
-    return with_choices(replace(work, missing=missing, problem=None))
+    return with_choices(with_fields(work, missing=missing, problem=None))
 
 
 def with_choice(work: Work, column: str, choice: Choice) -> Work:
     """The work with another hierarchy for a column; the old one can be had back."""
-    old, history = work.choices.get(column), work.history(column)
+    old, history = work.table.choices.get(column), work.table.history(column)
     return _chosen(work, column, choice, history if old is None else history.after(old))
 
 
 def _chosen(work: Work, column: str, choice: Choice, history: History) -> Work:
-    return replace(
+    return with_fields(
         work,
-        choices={**work.choices, column: choice},
-        histories={**work.histories, column: history},
+        choices={**work.table.choices, column: choice},
+        histories={**work.table.histories, column: history},
         problem=None,
         notice=None,
     )
@@ -554,7 +562,9 @@ def _chosen(work: Work, column: str, choice: Choice, history: History) -> Work:
 
 def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
     """The work with another hierarchy for a column, from what was typed for it."""
-    return with_choice(work, column, built(work, column, work.choices[column], builder, typed))
+    return with_choice(
+        work, column, built(work, column, work.table.choices[column], builder, typed)
+    )
 
 
 def built(
@@ -564,7 +574,7 @@ def built(
 
     Nothing typed earlier is lost, and a new builder starts from what fits the values.
     """
-    values = work.kept.counted(column)
+    values = work.table.complete_records.counted(column)
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if "content" in typed:
         entered.pop("imported", None)  # another file takes its place
@@ -590,14 +600,16 @@ def redone(work: Work, column: str) -> Work:
 def _stepped(
     work: Work, column: str, step: Callable[[History, Choice], tuple[Choice, History]]
 ) -> Work:
-    found, history = step(work.history(column), work.choices[column])
+    found, history = step(work.table.history(column), work.table.choices[column])
     # The records may have changed meanwhile: what the tree lacks is counted again.
-    return _chosen(work, column, remade(found, column, work.kept.counted(column)), history)
+    return _chosen(
+        work, column, remade(found, column, work.table.complete_records.counted(column)), history
+    )
 
 
 def metric_called(work: Work, name: str) -> Metric:
     """The metric of a name, composed ones too."""
-    return metric_named(name, composed_metrics(work.composed))
+    return metric_named(name, composed_metrics(work.settings.composed))
 
 
 def counted_records(
@@ -609,7 +621,7 @@ def counted_records(
     """
     if not metric.counts_records:
         return None
-    counts = ((tree, work.choices[column].counts) for column, tree in trees.items())
+    counts = ((tree, work.table.choices[column].counts) for column, tree in trees.items())
     return tuple(
         tree.sum_below(np.array([known.get(label, 0) for label in tree.labels]))
         for tree, known in counts
@@ -618,8 +630,8 @@ def counted_records(
 
 def incomplete_records(work: Work) -> int:
     """The number of records that lack a quasi-identifier."""
-    columns = work.quasi_identifiers
-    return work.table.incomplete(columns) if columns else 0
+    columns = work.table.quasi_identifiers
+    return work.table.records.incomplete(columns) if columns else 0
 
 
 def plan_of(work: Work) -> Plan:
@@ -633,8 +645,8 @@ def plan_of(work: Work) -> Plan:
     """
     unfit = [
         column
-        for column in work.quasi_identifiers
-        if (choice := work.choices.get(column)) is None or choice.plan is None
+        for column in work.table.quasi_identifiers
+        if (choice := work.table.choices.get(column)) is None or choice.plan is None
     ]
     if unfit:
         raise PlanError(
@@ -645,7 +657,7 @@ def plan_of(work: Work) -> Plan:
                 columns=listing(unfit),
             )
         )
-    if not work.quasi_identifiers:
+    if not work.table.quasi_identifiers:
         raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
         raise PlanError(
@@ -655,12 +667,12 @@ def plan_of(work: Work) -> Plan:
                 model=model.sentence,
             )
         )
-    if work.person is not None and work.person_known is None:
+    if work.table.person is not None and work.table.person_known is None:
         raise PlanError(
             say(
                 "{column} says which records are of one person, and it is no identifier any more; "
                 "make it one on the page Data, or choose there that k counts records.",
-                column=quoted(work.person),
+                column=quoted(work.table.person),
             )
         )
     return Plan.from_content(plan_content(work))
@@ -677,76 +689,83 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         Whether hierarchies are in it: to write out large ones takes a while.
     """
     columns: dict[str, object] = {}
-    for column, role in work.roles.items():
+    for column, role in work.table.roles.items():
         entry: dict[str, object] = {"role": role.value}
-        choice = work.choices.get(column)
+        choice = work.table.choices.get(column)
         plan = choice.plan if trees and choice is not None else None
         if role is Role.QUASI_IDENTIFIER and plan is not None:
             # Nodes and builders are models already; a path would be text.
             entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
         columns[column] = entry
-    settings = work.file.settings
+    settings = work.table.file.settings
     markers = settings.missing_markers
     read = {
         "separator": settings.separator,
         "encoding": settings.encoding,
         "missing_markers": None if markers is None else list(markers),
-        "missing": work.missing,
+        "missing": work.table.missing,
     }
     return {
         "version": VERSION,
         "columns": columns,
         "read": {key: value for key, value in read.items() if value is not None},
         "algorithm": {
-            "name": work.algorithm,
-            "metric": work.metric,
+            "name": work.settings.algorithm,
+            "metric": work.settings.metric,
             "strategy": work.strategy_used,
-            "scope": work.scope,
+            "scope": work.settings.scope,
             # The only one need not be named.
-            "sensitive": work.focus if len(work.sensitive_columns) > 1 else None,
-            "cost": work.cost,
-            "tie_seed": work.tie_seed,
-            "seed": work.seed,
-            **chosen_for(work, work.algorithm),
+            "sensitive": work.focus if len(work.table.sensitive_columns) > 1 else None,
+            "cost": work.settings.cost,
+            "tie_seed": work.settings.tie_seed,
+            "seed": work.settings.seed,
+            **chosen_for(work, work.settings.algorithm),
             "attribute_weights": {
                 column: weight
-                for column, weight in work.attribute_weights.items()
-                if column in work.quasi_identifiers and weight != 1
+                for column, weight in work.settings.attribute_weights.items()
+                if column in work.table.quasi_identifiers and weight != 1
             },
         },
-        "metrics": {name: part.model_dump(mode="json") for name, part in work.composed.items()},
+        "metrics": {
+            name: part.model_dump(mode="json") for name, part in work.settings.composed.items()
+        },
         "privacy": [
-            {"model": "k-anonymity", "k": work.k},
-            *({"model": model.card.name, **vars(model)} for model in work.models),
+            {"model": "k-anonymity", "k": work.settings.k},
+            *({"model": model.card.name, **vars(model)} for model in work.settings.models),
         ],
-        "suppression_limit": suppression_used(work, work.algorithm),
+        "suppression_limit": suppression_used(work, work.settings.algorithm),
         "suppressed": (
-            "keep" if work.keep_suppressed and uses(work.algorithm, "suppression") else "leave-out"
+            "keep"
+            if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression")
+            else "leave-out"
         ),
-        "person": work.person,
+        "person": work.table.person,
     }
 
 
 def suppression_used(work: Work, algorithm: str) -> float | None:
     """The share of the records that an algorithm may suppress; None for what it does by itself."""
-    return work.suppression if uses(algorithm, "suppression") else None
+    return work.settings.suppression if uses(algorithm, "suppression") else None
 
 
 def node_used(work: Work) -> dict[str, int] | None:
     """The level of each quasi-identifier that the user picked, while they have such levels."""
-    if work.node is None or sorted(work.node) != sorted(work.quasi_identifiers):
-        return None
-    trees = work.trees
-    if any(
-        column not in trees or level >= trees[column].height for column, level in work.node.items()
+    if work.settings.node is None or sorted(work.settings.node) != sorted(
+        work.table.quasi_identifiers
     ):
         return None
-    return dict(work.node)
+    trees = work.table.trees
+    if any(
+        column not in trees or level >= trees[column].height
+        for column, level in work.settings.node.items()
+    ):
+        return None
+    return dict(work.settings.node)
 
 
 def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
     """What was chosen for one algorithm alone."""
-    found: dict[str, Any] = dict(work.options.get(algorithm, {}))
+    found: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
     if uses(algorithm, "node"):
         found["node"] = node_used(work)
     return found
@@ -754,8 +773,10 @@ def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
 
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
     """The work with another choice for a parameter that an algorithm alone has."""
-    chosen = {**work.options.get(algorithm, {}), name: value}
-    return replace(work, options={**work.options, algorithm: chosen}, problem=None, notice=None)
+    chosen = {**work.settings.options.get(algorithm, {}), name: value}
+    return with_fields(
+        work, options={**work.settings.options, algorithm: chosen}, problem=None, notice=None
+    )
 
 
 def begun_since(first: Work, now: Work) -> bool:
@@ -772,7 +793,9 @@ _BY_ITSELF = {"job", "request", "result", "started", "problem", "notice", "tour"
 
 def without_lost(work: Work) -> Work:
     """The work without models that no run meets: comparisons run over k, whatever is required."""
-    return replace(work, models=tuple(one for one in work.models if one not in work.models_lost))
+    return with_fields(
+        work, models=tuple(one for one in work.settings.models if one not in work.models_lost)
+    )
 
 
 def fingerprint_of(*parts: object) -> str:
@@ -813,8 +836,8 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
 
 def _fingerprint(work: Work, content: dict[str, Any], metrics: Iterable[str]) -> str:
     """A fingerprint of a plan's content; hierarchies count by their trees, however made."""
-    found = hashlib.sha256(f"{work.digest}{work.version}".encode())
-    for column, tree in work.trees.items():
+    found = hashlib.sha256(f"{work.table.digest}{work.version}".encode())
+    for column, tree in work.table.trees.items():
         content["columns"][column]["hierarchy"] = None
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())
@@ -826,20 +849,24 @@ def _fingerprint(work: Work, content: dict[str, Any], metrics: Iterable[str]) ->
 
 def usable_metrics(work: Work) -> list[str]:
     """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
-    trees = [work.choices[name].tree for name in work.quasi_identifiers if name in work.choices]
+    trees = [
+        work.table.choices[name].tree
+        for name in work.table.quasi_identifiers
+        if name in work.table.choices
+    ]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, *BESIDE, *work.composed, *(["custom"] if drawn else [])]
+    return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if drawn else [])]
 
 
 def usable_strategies(work: Work) -> list[str]:
     """The strategies that can be chosen: all but S1 need GAA, l and t a sensitive column too."""
-    known = STRATEGIES if uses(work.algorithm, "strategy") else ["s1"]
-    return [name for name in known if work.sensitive_columns or not needs_sensitive(name)]
+    known = STRATEGIES if uses(work.settings.algorithm, "strategy") else ["s1"]
+    return [name for name in known if work.table.sensitive_columns or not needs_sensitive(name)]
 
 
 def compared_metrics(work: Work) -> list[str]:
     """The metrics to compare: those chosen, as far as the hierarchies allow them."""
-    return [name for name in usable_metrics(work) if name in work.compared]
+    return [name for name in usable_metrics(work) if name in work.compare.compared]
 
 
 def shown_k(algorithm: str, n_records: int, also: int) -> list[int]:
@@ -867,22 +894,26 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
 
     What was chosen and typed stays; the trees follow the records.
     """
-    kept, choices, histories = work.kept, dict(work.choices), dict(work.histories)
-    for column in work.quasi_identifiers:
+    kept, choices, histories = (
+        work.table.complete_records,
+        dict(work.table.choices),
+        dict(work.table.histories),
+    )
+    for column in work.table.quasi_identifiers:
         old = choices.get(column)
         if old is None:
             choices[column] = _first_choice(folder, column, kept.counted(column))
             continue
         choices[column] = remade(old, column, kept.counted(column))
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
-            history = work.history(column)
+            history = work.table.history(column)
             histories[column] = replace(history, version=history.version + 1)
     previews = {
         column: remade(preview, column, kept.counted(column))
-        for column, preview in work.previews.items()
-        if column in work.quasi_identifiers
+        for column, preview in work.table.previews.items()
+        if column in work.table.quasi_identifiers
     }
-    return replace(work, choices=choices, histories=histories, previews=previews)
+    return with_fields(work, choices=choices, histories=histories, previews=previews)
 
 
 def _first_choice(folder: str, column: str, values: Counted) -> Choice:

@@ -79,19 +79,21 @@ def head(question: str, aloud: bool = False) -> Work:
     _line(work)
     st.title(question)
     with st.container():  # always there, so that what follows stays where it is
-        if work.problem:
-            st.error(plain(work.problem), icon=":material/error:")
-        if work.notice:
-            st.info(plain(work.notice), icon=":material/info:")
-    said = work.problem or work.notice
+        if work.message.problem:
+            st.error(plain(work.message.problem), icon=":material/error:")
+        if work.message.notice:
+            st.info(plain(work.message.notice), icon=":material/info:")
+    said = work.message.problem or work.message.notice
     if aloud and said and state.first_time("said", work):
-        st.toast(plain(said), icon=":material/error:" if work.problem else ":material/info:")
+        st.toast(
+            plain(said), icon=":material/error:" if work.message.problem else ":material/info:"
+        )
     return work
 
 
 def unready(work: Work) -> None:
     """Say which hierarchies cannot be used yet, with the way to where they are mended."""
-    unfit = [name for name in work.quasi_identifiers if work.choices[name].plan is None]
+    unfit = [name for name in work.table.quasi_identifiers if work.table.choices[name].plan is None]
     if unfit:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
@@ -110,7 +112,7 @@ def unready(work: Work) -> None:
 
 def metric_titles(work: Work) -> dict[str, str]:
     """What the metrics are called that can be chosen, and the one that is; by name."""
-    names = dict.fromkeys([*usable_metrics(work), work.metric])
+    names = dict.fromkeys([*usable_metrics(work), work.settings.metric])
     return {name: say_of(metric_called(work, name).card.title) for name in names}
 
 
@@ -120,16 +122,16 @@ def metric_choice(key: str) -> None:
     usable, titles = usable_metrics(work), metric_titles(work)
     about = [
         say("What counts as a loss."),
-        plain(say_of(metric_called(work, work.metric).card.summary)),
+        plain(say_of(metric_called(work, work.settings.metric).card.summary)),
     ]
-    if not uses(work.algorithm, "metric"):
+    if not uses(work.settings.algorithm, "metric"):
         about.append(
             say("The chosen algorithm goes by a rule of its own; the metric only measures.")
         )
     st.selectbox(
         say("Metric"),
-        usable if work.metric in usable else [*usable, work.metric],
-        key=state.seeded(key, work.metric),
+        usable if work.settings.metric in usable else [*usable, work.settings.metric],
+        key=state.seeded(key, work.settings.metric),
         format_func=lambda name: titles[name],
         help=" ".join(about),
         on_change=lambda: state.change(metric=state.typed(key)),
@@ -162,7 +164,7 @@ def sensitive_choice(key: str) -> None:
     work = state.work()
     st.selectbox(
         say("Sensitive column"),
-        work.sensitive_columns,
+        work.table.sensitive_columns,
         key=state.seeded(key, work.focus),
         help=say("Which sensitive column strategies look at, and whose l and t are shown."),
         on_change=lambda: state.change(sensitive=state.typed(key)),
@@ -175,40 +177,48 @@ def _line(work: Work) -> None:
     A key holds the value of its control: while a popover is closed, the control is not there to be
     told of a new value, and would answer with the old one.
     """
-    sensitive = work.sensitive_columns
+    sensitive = work.table.sensitive_columns
     about = [
-        records_said(work.table.n_records),
+        records_said(work.table.records.n_records),
         say_counted(
-            len(work.quasi_identifiers), "{count} quasi-identifier", "{count} quasi-identifiers"
+            len(work.table.quasi_identifiers),
+            "{count} quasi-identifier",
+            "{count} quasi-identifiers",
         ),
     ]
     if not sensitive:
         about.append(say("sensitive: none"))
     elif len(sensitive) == 1:
         about.append(say("sensitive: {column}", column=plain(sensitive[0])))
-    if work.person is not None:
+    if work.table.person is not None:
         about.append(say("k counts persons"))
-    if work.models:
+    if work.settings.models:
         about.append(
-            say_counted(len(work.models), "k and {count} more model", "k and {count} more models")
+            say_counted(
+                len(work.settings.models), "k and {count} more model", "k and {count} more models"
+            )
         )
     weights = {
         name: weight
-        for name, weight in work.attribute_weights.items()
-        if weight != 1 and name in work.quasi_identifiers
+        for name, weight in work.settings.attribute_weights.items()
+        if weight != 1 and name in work.table.quasi_identifiers
     }
     if weights:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
         about.append(say("counts: {columns}", columns=plain(listed)))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
-        with st.popover(say("Table: {title}", title=plain(shortened(work.title))), type="tertiary"):
+        with st.popover(
+            say("Table: {title}", title=plain(shortened(work.table.title))), type="tertiary"
+        ):
             names = list(SAMPLES)
             st.selectbox(
                 say("Work on a sample"),
                 names,
                 index=None,
                 placeholder=say("Choose a sample"),
-                key=state.seeded("frame-sample", work.origin if work.origin in names else None),
+                key=state.seeded(
+                    "frame-sample", work.table.origin if work.table.origin in names else None
+                ),
                 format_func=lambda name: say_of(SAMPLES[name].title),
                 on_change=_take_sample,
             )
@@ -217,29 +227,29 @@ def _line(work: Work) -> None:
             )
         st.caption(" · ".join(about), width="content")
         if len(sensitive) > 1 and work.focus is not None:
-            position = list(work.roles).index(work.focus)
+            position = list(work.table.roles).index(work.focus)
             with st.popover(
                 say("Sensitive: {column}", column=plain(shortened(work.focus, 20))),
                 type="tertiary",
             ):
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
-        title = say_of(metric_called(work, work.metric).card.title)
+        title = say_of(metric_called(work, work.settings.metric).card.title)
         with st.popover(say("Metric: {title}", title=plain(shortened(title))), type="tertiary"):
-            metric_choice(f"frame-metric-{work.metric}")
-        if uses(work.algorithm, "strategy"):
+            metric_choice(f"frame-metric-{work.settings.metric}")
+        if uses(work.settings.algorithm, "strategy"):
             name = STRATEGIES[work.strategy_used].title.split(":")[0]
             with st.popover(say("Strategy: {name}", name=plain(name)), type="tertiary"):
                 strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
-        with st.popover(f"k = {thin(work.k)}", type="tertiary"):
-            most = max(2, work.table.n_records)
-            key = f"frame-k-{work.k}"
+        with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
+            most = max(2, work.table.records.n_records)
+            key = f"frame-k-{work.settings.k}"
             st.number_input(
                 say("k, records per class at least")
-                if work.person is None
+                if work.table.person is None
                 else say("k, persons per class at least"),
                 min_value=2,
                 max_value=most,
-                key=state.seeded(key, min(work.k, most)),
+                key=state.seeded(key, min(work.settings.k, most)),
                 on_change=lambda: state.change(k=int(state.typed(key))),
             )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.base.language import say
@@ -13,6 +11,7 @@ from kanon.studio.session.project import check_savable, opened_project, saved_pr
 from kanon.studio.session.server import desks
 from kanon.studio.session.session_store import new_token
 from kanon.studio.session.text import plain
+from kanon.studio.session.work import with_fields
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.uploads import upload_field
@@ -61,7 +60,7 @@ def _project() -> None:
             icon=":material/download:",
             on_click="ignore",
         )
-    key = f"{_FILE}-{work.version}-{work.uploads}"
+    key = f"{_FILE}-{work.version}-{work.shared.uploads}"
     upload_field(
         say("Open a project on this table"),
         "plan_megabytes",
@@ -79,7 +78,7 @@ def _open(key: str) -> None:
     if given is not None:
         made = given.getvalue()
         state.attempt(
-            lambda: replace(opened_project(state.work(), made), problem_at=_FILE),
+            lambda: with_fields(opened_project(state.work(), made), problem_at=_FILE),
             at=_FILE, carry=False,
         )  # fmt: skip
 

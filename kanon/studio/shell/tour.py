@@ -83,7 +83,7 @@ STEPS = (
 
 def invite() -> None:
     """Offer the tour, where none is under way."""
-    if not state.work().tour and st.button(
+    if not state.work().shared.tour and st.button(
         say("Tour in five steps"), icon=":material/explore:", width="stretch"
     ):
         _go_to(1)
@@ -91,7 +91,7 @@ def invite() -> None:
 
 def guide() -> None:
     """Draw the step that the tour is at, with the ways on, back and out."""
-    at = state.work().tour
+    at = state.work().shared.tour
     if not at:
         return
     step = STEPS[at - 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +34,10 @@ from kanon.studio.session.work import (
     metric_called,
     plan_of,
     settings_of,
+    with_fields,
     without_lost,
 )
-from kanon.studio.utility.state import LearningView
+from kanon.studio.utility.state import LearningView, UtilityView
 
 __all__ = [
     "PUBLISHED_1",
@@ -116,8 +117,8 @@ class Lesson(NamedTuple):
 def targets_offered(work: Work) -> list[str]:
     """The columns that leave as they are: the sensitive ones first, then the others."""
     fit = [
-        work.sensitive_columns,
-        [c for c, role in work.roles.items() if role is Role.INSENSITIVE],
+        work.table.sensitive_columns,
+        [c for c, role in work.table.roles.items() if role is Role.INSENSITIVE],
     ]
     return [column for columns in fit for column in columns]
 
@@ -125,8 +126,8 @@ def targets_offered(work: Work) -> list[str]:
 def target_used(work: Work) -> str | None:
     """The chosen target, the sample's, or the first that is offered; None if there is none."""
     offered = targets_offered(work)
-    sample = SAMPLES.get(work.origin)
-    wanted = (work.utility.learning.target, sample.target if sample is not None else "")
+    sample = SAMPLES.get(work.table.origin)
+    wanted = (work.view(UtilityView).learning.target, sample.target if sample is not None else "")
     return next((name for name in (*wanted, *offered) if name in offered), None)
 
 
@@ -149,7 +150,7 @@ def ground_key(work: Work) -> str:
     PlanError
         See :func:`kanon.studio.session.work.plan_of`.
     """
-    view = work.utility.learning
+    view = work.view(UtilityView).learning
     return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
 
@@ -169,8 +170,8 @@ def ground_of(work: Work) -> Ground:
                 "predicted; make one sensitive or insensitive on the page Data."
             )
         )
-    prepared = prepare(plan_of_studies(work), work.table)
-    labels = labels_of(prepared, target, work.utility.learning.share)
+    prepared = prepare(plan_of_studies(work), work.table.records)
+    labels = labels_of(prepared, target, work.view(UtilityView).learning.share)
     return Ground(prepared, labels, ground_key(work))
 
 
@@ -216,12 +217,12 @@ def lesson_of(work: Work, ground: Ground) -> Lesson:
     KanonError
         It cannot be run; the message says why.
     """
-    view = work.utility.learning
+    view = work.view(UtilityView).learning
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
     key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
-    known = tuple(one for one in work.learnt.get(key, ()) if one.fit in fits)
+    known = tuple(one for one in work.findings.learnt.get(key, ()) if one.fit in fits)
     return Lesson(experiment, fits, known, key)
 
 
@@ -240,11 +241,11 @@ def learning_request(work: Work) -> Request:
 
 def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
     """The work with what a worker handed over."""
-    found = {one.fit: one for one in work.learnt.get(key, ())}
+    found = {one.fit: one for one in work.findings.learnt.get(key, ())}
     found |= {one.fit: one for one in parts if isinstance(one, Outcome)}
-    others = {name: each for name, each in work.learnt.items() if name != key}
+    others = {name: each for name, each in work.findings.learnt.items() if name != key}
     kept = dict([*others.items()][-(_MOST_LESSONS - 1) :])
-    return replace(work, learnt={**kept, key: tuple(found.values())})
+    return with_fields(work, learnt={**kept, key: tuple(found.values())})
 
 
 def remaining(lesson: Lesson) -> str:
@@ -448,7 +449,7 @@ def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) ->
 
 def how_learnt(work: Work, ground: Ground) -> str:
     """The protocol with this session's settings filled in."""
-    view, plan = work.utility.learning, ground.prepared.plan
+    view, plan = work.view(UtilityView).learning, ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
     binary = say(
         "With two labels, “{label}” is looked for, the rarer one.",

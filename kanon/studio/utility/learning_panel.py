@@ -44,6 +44,7 @@ from kanon.studio.utility.learning import (
     target_used,
     targets_offered,
 )
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
@@ -61,8 +62,8 @@ _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 def _look(**fields: Any) -> None:
     """Choose something else for the experiments on learning."""
-    view = state.work().utility
-    state.change(utility=replace(view, learning=replace(view.learning, **fields)))
+    view = state.work().view(UtilityView)
+    state.change(view=replace(view, learning=replace(view.learning, **fields)))
 
 
 def _take(field: str, key: str) -> None:
@@ -89,7 +90,7 @@ def show_learning(work: Work) -> None:
         return
     if lesson.known:
         _results(work, ground, lesson)
-    elif work.doing != "learning":
+    elif work.running.doing != "learning":
         st.info(
             say(
                 "Nothing was trained with these settings yet. What is found stays for this "
@@ -136,7 +137,9 @@ def target_choice(work: Work, key: str) -> None:
 
 def score_choice(work: Work, ground: Ground | None, key: str) -> None:
     """A control for what predictions are scored by."""
-    used = score_used(work.utility.learning, ground.labels) if ground is not None else "auc"
+    used = (
+        score_used(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
+    )
     st.selectbox(
         say("Score"),
         list(SCORES),
@@ -163,12 +166,13 @@ def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
 
 def _choices(work: Work, ground: Ground | None) -> None:
     """One row of choices, and what is rarely changed."""
-    view = work.utility.learning
+    view = work.view(UtilityView).learning
     key = "learning-trained"
     titles = {
         "original": say("1: trained on the original table"),
         "release": say(
-            "2: trained on the release for k = {k}", k=thin(trained_k(work.kept.n_records))
+            "2: trained on the release for k = {k}",
+            k=thin(trained_k(work.table.complete_records.n_records)),
         ),
     }
     st.segmented_control(
@@ -210,7 +214,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
 
 def _further(work: Work, problem: str) -> None:
     """What is rarely changed, and what is wrong with it, where that is seen while it is open."""
-    view = work.utility.learning
+    view = work.view(UtilityView).learning
     with st.popover(say("k and share for training"), icon=":material/tune:"):
         # A closed popover's fields are not told of new values: their keys hold them.
         ks_field(view.ks, f"learning-ks-{view.ks}", _take)
@@ -237,12 +241,12 @@ def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> N
         if lesson is not None:
             said = f"{ks_said(lesson.experiment.ks)} {said}"
         st.caption(said, width="stretch")
-    study_progress(work, "learning", lesson.key if lesson is not None else work.studying)
+    study_progress(work, "learning", lesson.key if lesson is not None else work.running.studying)
 
 
 def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
     """The curves, which is best, and the numbers."""
-    view, ks = work.utility.learning, lesson.experiment.ks
+    view, ks = work.view(UtilityView).learning, lesson.experiment.ks
     score = score_used(view, ground.labels)
     dead = dead_said(lesson.known)
     live = view.live and bool(dead)
@@ -272,7 +276,7 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
         scores_finding(first, ks, SCORES[score], chance)
         if single
         else f"{SCORES[score].title} on releases, trained on k = "
-        f"{thin(trained_k(work.kept.n_records))}"
+        f"{thin(trained_k(work.table.complete_records.n_records))}"
     )
     if live:
         title += f", {counted(len(counting), 'live network')}"

@@ -32,6 +32,7 @@ from kanon.studio.utility.representation import (
     row_labels,
     which_attribute,
 )
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.files import content, file_name, neutral_choice
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.release_check import checked
@@ -45,13 +46,13 @@ _SHARES = "proportional"
 def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     """Draw the release as a matrix for a learner, what it discloses, and its downloads."""
     recoding = done.recoding
-    attribute = which_attribute(recoding, work.utility.attribute)
+    attribute = which_attribute(recoding, work.view(UtilityView).attribute)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         _choose_representation(work)
     with right:
         _choose_attribute(work, recoding.classes.attributes, attribute)
-    name = work.utility.representation
+    name = work.view(UtilityView).representation
     st.caption(plain(say_of(REPRESENTATIONS[name].summary)))
     about = result.settings, k, name
     matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
@@ -84,7 +85,7 @@ def _view(field: str, key: str) -> Callable[[], None]:
     def take() -> None:
         chosen = state.typed(key)
         if chosen is not None:
-            state.change(utility=replace(state.work().utility, **{field: chosen}))
+            state.change(view=replace(state.work().view(UtilityView), **{field: chosen}))
 
     return take
 
@@ -94,7 +95,7 @@ def _choose_representation(work: Work) -> None:
     st.segmented_control(
         say("Representation"),
         list(REPRESENTATIONS),
-        key=state.seeded(key, work.utility.representation),
+        key=state.seeded(key, work.view(UtilityView).representation),
         format_func=lambda name: say_of(REPRESENTATIONS[name].title),
         on_change=_view("representation", key),
         help=say("What stands in the matrix that a learner is given."),
@@ -123,7 +124,7 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
             return disclosed(recoding, column)
 
     st.markdown(f"**{say('What the shares disclose')}**")
-    if len(work.sensitive_columns) > 1:
+    if len(work.table.sensitive_columns) > 1:
         sensitive_choice("utility-sensitive")
     numbers = state.remembered("disclosed", (result.settings, k, column), found)
     told = of_disclosure(numbers)

@@ -35,6 +35,7 @@ from kanon.studio.utility.changes import (
     query_sentence,
 )
 from kanon.studio.utility.how_changes import how_changed
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.result import in_columns
 
@@ -64,7 +65,7 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
 
 def _look(**fields: object) -> None:
     """Look at something else in this part; for callbacks."""
-    state.change(utility=replace(state.work().utility, **fields))  # type: ignore[arg-type]
+    state.change(view=replace(state.work().view(UtilityView), **fields))  # type: ignore[arg-type]
 
 
 def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribution:
@@ -80,7 +81,11 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
     if len(found) == 1:
         return most
     by_name = {one.name: one for one in found}
-    chosen = work.utility.attribute if work.utility.attribute in by_name else most.name
+    chosen = (
+        work.view(UtilityView).attribute
+        if work.view(UtilityView).attribute in by_name
+        else most.name
+    )
     key = f"utility-attribute-{work.version}"
     st.selectbox(
         say("Look closer at"),
@@ -106,7 +111,7 @@ def _associations(work: Work, changed: Changed, about: str) -> None:
     if len(changed.before.columns) == 1:
         st.caption(say("There is one column alone, so there is nothing that could go together."))
         return
-    how = work.utility.association
+    how = work.view(UtilityView).association
     st.segmented_control(
         say("How closely columns go together, counted as"),
         list(_HOW),

@@ -15,6 +15,7 @@ from kanon.studio.utility.learning_panel import show_learning
 from kanon.studio.utility.matrix_panel import show_matrix
 from kanon.studio.utility.measures_panel import show_measures
 from kanon.studio.utility.prediction_panel import show_predicting
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 
@@ -33,11 +34,12 @@ def choose_part(work: Work) -> None:
     st.segmented_control(
         say("Look at"),
         list(PARTS),
-        key=state.seeded("utility-part", work.utility.part),
+        key=state.seeded("utility-part", work.view(UtilityView).part),
         format_func=lambda name: PARTS[name],
         on_change=lambda: state.change(
-            utility=replace(
-                state.work().utility, part=state.typed("utility-part") or work.utility.part
+            view=replace(
+                state.work().view(UtilityView),
+                part=state.typed("utility-part") or work.view(UtilityView).part,
             )
         ),
         label_visibility="collapsed",
@@ -47,21 +49,21 @@ def choose_part(work: Work) -> None:
 def about_release(work: Work, stale: bool) -> None:
     """The parts that look at one release: the slider over k, and what is open."""
     with st.container(horizontal=True):
-        if work.result is None or stale or work.doing == "run":
+        if work.findings.result is None or stale or work.running.doing == "run":
             start_button(work, stale, "utility-run")
             cancel_button()
     progress()
     notice(work, stale)
-    if work.result is None:
+    if work.findings.result is None:
         return
     with st.container(key="result"):
-        k, done = release_shown(work, work.result)
-        choose_k(work, work.result, k, "utility-k")
+        k, done = release_shown(work, work.findings.result)
+        choose_k(work, work.findings.result, k, "utility-k")
         if not done.recoding.n_classes:
             st.info(say("Every record was suppressed: the release is empty."))
             return
-        show = {"changed": show_measures, "matrix": show_matrix}[work.utility.part]
-        show(work, work.result, done, k)
+        show = {"changed": show_measures, "matrix": show_matrix}[work.view(UtilityView).part]
+        show(work, work.findings.result, done, k)
 
 
 def page() -> None:
@@ -69,9 +71,9 @@ def page() -> None:
     work = head(say("What can still be learnt from this table?"), aloud=True)
     unready(work)
     choose_part(work)
-    if work.utility.part == "learning":
+    if work.view(UtilityView).part == "learning":
         show_learning(work)
-    elif work.utility.part == "predicting":
+    elif work.view(UtilityView).part == "predicting":
         show_predicting(work)
     else:
         about_release(work, outdated(work))

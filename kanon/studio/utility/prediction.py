@@ -32,8 +32,9 @@ from kanon.studio.jobs.partial_results import learn_releases, study_request
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of
+from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of, with_fields
 from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
+from kanon.studio.utility.state import UtilityView
 
 __all__ = [
     "Trials",
@@ -120,7 +121,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
     KanonError
         They cannot be run; the message says why.
     """
-    view = work.utility.predicting
+    view = work.view(UtilityView).predicting
     names = [name for name in algorithms_offered() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
@@ -134,18 +135,18 @@ def trials_of(work: Work, ground: Ground) -> Trials:
         tuple(metric_named(name) for name in PUBLISHED),
         view.representation,
     )
-    about = (ground.labels.target, work.utility.learning.share, view.representation)
+    about = (ground.labels.target, work.view(UtilityView).learning.share, view.representation)
     keys = {plan.algorithm.name: fingerprint_of(settings_of(work, plan), *about) for plan in plans}
     wanted = tuple(
         Wanted(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
     )
-    found = tuple(one for key in keys.values() for one in work.predicted.get(key, ()))
+    found = tuple(one for key in keys.values() for one in work.findings.predicted.get(key, ()))
     return Trials(prediction, wanted, ks, found, keys)
 
 
 def _plan_for(work: Work, algorithm: str) -> Plan:
     """The plan with another algorithm, for k-anonymity alone."""
-    return plan_of(replace(work, algorithm=algorithm, models=()))
+    return plan_of(with_fields(work, algorithm=algorithm, models=()))
 
 
 def _candidate(prepared: Prepared, plan: Plan) -> Candidate:
@@ -169,15 +170,16 @@ def prediction_request(work: Work) -> Request:
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
     """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
     found: dict[str, dict[object, Measured | Learned]] = {
-        key: {_what(one): one for one in work.predicted.get(key, ())} for key in keys.values()
+        key: {_what(one): one for one in work.findings.predicted.get(key, ())}
+        for key in keys.values()
     }
     for one in parts:
         if isinstance(one, Learned | Measured):
             found[keys[_what(one)[0]]][_what(one)] = one
-    others = {key: each for key, each in work.predicted.items() if key not in found}
+    others = {key: each for key, each in work.findings.predicted.items() if key not in found}
     kept = dict([*others.items()][-_MOST_STUDIES:])
     new = {key: tuple(each.values()) for key, each in found.items()}
-    return replace(work, predicted={**kept, **new})
+    return with_fields(work, predicted={**kept, **new})
 
 
 def _what(one: Measured | Learned) -> tuple[str, ...]:
@@ -349,7 +351,7 @@ def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
 
 def how_predicted(work: Work, ground: Ground, trials: Trials) -> str:
     """What is measured and how, with this session's settings."""
-    score = SCORES[score_used(work.utility.learning, ground.labels)]
+    score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
     names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]
     return say(
         """**Releases.** One per algorithm ({algorithms}) and k ({ks}), for k-anonymity alone. What

@@ -41,6 +41,7 @@ from kanon.studio.utility.prediction import (
     to_run,
     trials_of,
 )
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
@@ -48,8 +49,8 @@ __all__ = ["show_predicting"]
 
 
 def _look(**fields: Any) -> None:
-    view = state.work().utility
-    state.change(utility=replace(view, predicting=replace(view.predicting, **fields)))
+    view = state.work().view(UtilityView)
+    state.change(view=replace(view, predicting=replace(view.predicting, **fields)))
 
 
 def _take(field: str, key: str) -> None:
@@ -71,11 +72,11 @@ def show_predicting(work: Work) -> None:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     _start(work, ground, trials)
-    score = score_used(work.utility.learning, ground.labels)
+    score = score_used(work.view(UtilityView).learning, ground.labels)
     points = scored_points(trials, score)
     if len(points) > 2:
         _results(work, trials, points, score)
-    elif trials.chosen and work.doing != "predicting":
+    elif trials.chosen and work.running.doing != "predicting":
         st.info(
             say(
                 "Fewer than three releases have a score so far, so there is nothing to compare. "
@@ -83,7 +84,7 @@ def show_predicting(work: Work) -> None:
                 "left to learn from."
             )
         )
-    elif work.doing != "predicting":
+    elif work.running.doing != "predicting":
         st.info(
             say(
                 "Nothing was trained with these settings yet. Every release is measured by all "
@@ -96,7 +97,7 @@ def show_predicting(work: Work) -> None:
 
 
 def _choices(work: Work, ground: Ground | None) -> None:
-    view = work.utility.predicting
+    view = work.view(UtilityView).predicting
     st.multiselect(
         say("Algorithms"),
         algorithms_offered(),
@@ -144,7 +145,7 @@ def _start(work: Work, ground: Ground, trials: Trials) -> None:
 
 def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:
     """The agreements, what they say, and a measure against a classifier's score."""
-    view = work.utility.predicting
+    view = work.view(UtilityView).predicting
     measures = measures_used(points)
     about = f"{[*trials.keys.values()]}|{score}|{trials.known}"
     found = state.remembered("agreements", about, lambda: agreements_of(points, measures))

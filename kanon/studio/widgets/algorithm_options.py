@@ -50,25 +50,25 @@ def details(work: Work) -> None:
     """The popover: the card of the algorithm, and what else can be chosen for it."""
     said = ", ".join(_said(work))
     with st.popover(say("Details: {chosen}", chosen=said) if said else say("Details")):
-        st.markdown(about(work.algorithm))
+        st.markdown(about(work.settings.algorithm))
         for parameter in _beside_strategy(work):
             _parameter(work, parameter)
-        if uses(work.algorithm, "cost"):
+        if uses(work.settings.algorithm, "cost"):
             _cost(work)
-        if uses(work.algorithm, "tie_seed"):
+        if uses(work.settings.algorithm, "tie_seed"):
             _ties(work)
-        if uses(work.algorithm, "seed"):
+        if uses(work.settings.algorithm, "seed"):
             _seed(work)
-        if uses(work.algorithm, "node"):
+        if uses(work.settings.algorithm, "node"):
             _node(work)
-        if uses(work.algorithm, "suppression"):
+        if uses(work.settings.algorithm, "suppression"):
             _rows_of_suppressed(work)
 
 
 def own_choices(work: Work) -> None:
     """In one row: the choices that this algorithm alone offers, and what it may suppress."""
-    parameters = parameters_of(work.algorithm)
-    suppresses = uses(work.algorithm, "suppression")
+    parameters = parameters_of(work.settings.algorithm)
+    suppresses = uses(work.settings.algorithm, "suppression")
     if not parameters and not suppresses:
         return
     places = iter(st.columns(len(parameters) + suppresses))
@@ -82,34 +82,38 @@ def own_choices(work: Work) -> None:
 
 def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
     """The own choices of an algorithm that merges; on the page its strategy has their place."""
-    return parameters_of(work.algorithm) if uses(work.algorithm, "strategy") else ()
+    return (
+        parameters_of(work.settings.algorithm) if uses(work.settings.algorithm, "strategy") else ()
+    )
 
 
 def _said(work: Work) -> Iterator[str]:
     """What was chosen and is not usual, in a few words."""
-    chosen = work.options.get(work.algorithm, {})
+    chosen = work.settings.options.get(work.settings.algorithm, {})
     for parameter in _beside_strategy(work):
         value = chosen.get(parameter.name, parameter.default)
         if value != parameter.default:
             yield say_of(parameter.choices[value])
-    if work.tie_seed is not None and uses(work.algorithm, "tie_seed"):
-        yield say("seed {seed}", seed=work.tie_seed)
-    if work.seed and uses(work.algorithm, "seed"):
-        yield say("seed {seed}", seed=work.seed)
-    if work.keep_suppressed and uses(work.algorithm, "suppression"):
+    if work.settings.tie_seed is not None and uses(work.settings.algorithm, "tie_seed"):
+        yield say("seed {seed}", seed=work.settings.tie_seed)
+    if work.settings.seed and uses(work.settings.algorithm, "seed"):
+        yield say("seed {seed}", seed=work.settings.seed)
+    if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression"):
         yield say("suppressed rows stay")
-    if work.cost == "representatives" and uses(work.algorithm, "cost"):
-        yield _COUNTED[work.cost]
+    if work.settings.cost == "representatives" and uses(work.settings.algorithm, "cost"):
+        yield _COUNTED[work.settings.cost]
 
 
 def _parameter(work: Work, parameter: Parameter) -> None:
     """One of the choices that this algorithm alone offers."""
-    name = work.algorithm
+    name = work.settings.algorithm
     key = f"run-{name}-{parameter.name}"
     st.selectbox(
         say_of(parameter.title),
         list(parameter.choices),
-        key=state.seeded(key, work.options.get(name, {}).get(parameter.name, parameter.default)),
+        key=state.seeded(
+            key, work.settings.options.get(name, {}).get(parameter.name, parameter.default)
+        ),
         format_func=lambda value: say_of(parameter.choices[value]),  # options are no Markdown
         help=plain(say_of(parameter.help)),
         on_change=lambda: state.put(
@@ -119,7 +123,7 @@ def _parameter(work: Work, parameter: Parameter) -> None:
 
 
 def _suppression(work: Work) -> None:
-    usual = say("k records") if work.algorithm == "datafly" else say("none")
+    usual = say("k records") if work.settings.algorithm == "datafly" else say("none")
     suppression_field(
         work,
         "run-suppression",
@@ -142,7 +146,7 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
     more
         What else the help says.
     """
-    share = work.suppression
+    share = work.settings.suppression
     key = f"{name}-{work.version}"
     st.number_input(
         say("Suppress at most, %"),
@@ -163,10 +167,10 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
 
 
 def _rows_of_suppressed(work: Work) -> None:
-    key = f"run-keep-{work.version}-{work.keep_suppressed}"
+    key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
         say("Keep the rows of suppressed records, blanked"),
-        key=state.seeded(key, work.keep_suppressed),
+        key=state.seeded(key, work.settings.keep_suppressed),
         on_change=state.take,
         args=("keep_suppressed", key, bool),
         help=say(
@@ -181,11 +185,11 @@ def _share(typed: float | None) -> float | None:
 
 
 def _cost(work: Work) -> None:
-    key = f"run-cost-{work.version}-{work.cost}"
+    key = f"run-cost-{work.version}-{work.settings.cost}"
     st.selectbox(
         say("A merge counts"),
         list(_COUNTED),
-        key=state.seeded(key, work.cost),
+        key=state.seeded(key, work.settings.cost),
         format_func=lambda name: _COUNTED[name],
         help=say(
             "Whether the cost of merging two classes counts each of their records, or one "
@@ -197,7 +201,7 @@ def _cost(work: Work) -> None:
 
 
 def _ties(work: Work) -> None:
-    key = f"run-ties-{work.version}-{work.tie_seed}"
+    key = f"run-ties-{work.version}-{work.settings.tie_seed}"
     st.number_input(
         say("Tie seed; empty: the canonical order"),
         min_value=0,
@@ -205,7 +209,7 @@ def _ties(work: Work) -> None:
         value=None,
         step=1,
         placeholder=say("canonical order"),
-        key=state.seeded(key, work.tie_seed),
+        key=state.seeded(key, work.settings.tie_seed),
         on_change=state.take,
         args=("tie_seed", key),
         help=say(
@@ -217,13 +221,13 @@ def _ties(work: Work) -> None:
 
 
 def _seed(work: Work) -> None:
-    key = f"run-seed-{work.version}-{work.seed}"
+    key = f"run-seed-{work.version}-{work.settings.seed}"
     st.number_input(
         say("Seed"),
         min_value=0,
         max_value=2**31,
         step=1,
-        key=state.seeded(key, work.seed),
+        key=state.seeded(key, work.settings.seed),
         on_change=lambda: state.change(seed=int(state.typed(key) or 0)),
         help=say(
             "The algorithm draws at random. The same seed draws the same each time; other seeds "

@@ -33,7 +33,7 @@ def file_name(what: str, ending: str, about: str) -> str:
         All that decides the content.
     """
     work = state.work()
-    content = "|".join((state.salt(), work.digest, str(work.version), about, what, ending))
+    content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 

@@ -37,7 +37,7 @@ _WIDTH = 520
 
 def whole(work: Work) -> EquivalenceClasses | None:
     """The table as one class, kept until the table or its roles change; None if it has none."""
-    key = work.digest, work.version, work.missing, tuple(work.roles.items())
+    key = work.table.digest, work.version, work.table.missing, tuple(work.table.roles.items())
 
     def counted() -> EquivalenceClasses | None:
         try:
@@ -51,7 +51,11 @@ def whole(work: Work) -> EquivalenceClasses | None:
 def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
     """The key of a control. It holds the value: a closed popover is told of no new one."""
     lost = model in work.models_lost
-    place = f"lost-{work.models.index(model)}" if lost else list(work.roles).index(model.column)
+    place = (
+        f"lost-{work.settings.models.index(model)}"
+        if lost
+        else list(work.table.roles).index(model.column)
+    )
     value = getattr(model, part, "")
     return f"model-{work.version}-{model.card.name}-{place}-{part}-{value}"
 
@@ -59,11 +63,17 @@ def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
 def also_require(work: Work) -> None:
     """A popover that says what is required beside k; inside, the models can be changed."""
     found = whole(work)
-    refused = bool(work.models) and found is not None and refusal(_fitting(work), found) is not None
-    unfit = (
-        refused or bool(work.models_lost) or any(one in work.models for one, _ in _mistyped(work))
+    refused = (
+        bool(work.settings.models)
+        and found is not None
+        and refusal(_fitting(work), found) is not None
     )
-    required = summary(work.models) or say("nothing")
+    unfit = (
+        refused
+        or bool(work.models_lost)
+        or any(one in work.settings.models for one, _ in _mistyped(work))
+    )
+    required = summary(work.settings.models) or say("nothing")
     with (
         st.popover(
             say("Also require: {models}", models=plain(required)),
@@ -72,14 +82,14 @@ def also_require(work: Work) -> None:
         st.container(width=_WIDTH),
     ):
         _adding(work, found)
-        if not work.models:
+        if not work.settings.models:
             st.caption(
                 say(
                     "k says how many records look alike, not whether they share the same sensitive "
                     "value. A model added here has to hold in every class too."
                 )
             )
-        for model in work.models:
+        for model in work.settings.models:
             with st.container(border=True):
                 _model(work, model, found)
 
@@ -90,7 +100,7 @@ def _mistyped(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
 
 
 def _fitting(work: Work) -> list[SensitiveModel]:
-    return [model for model in work.models if model not in work.models_lost]
+    return [model for model in work.settings.models if model not in work.models_lost]
 
 
 def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
@@ -172,13 +182,13 @@ def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -
 
 def _column(work: Work, model: SensitiveModel) -> None:
     """Which sensitive column the model is about, where there are several."""
-    if len(work.sensitive_columns) < 2:
+    if len(work.table.sensitive_columns) < 2:
         return
-    taken = {one.column for one in work.models if one.card == model.card} - {model.column}
+    taken = {one.column for one in work.settings.models if one.card == model.card} - {model.column}
     key = key_of_model(work, model, "column")
     st.selectbox(
         say("Sensitive column"),
-        [name for name in work.sensitive_columns if name not in taken],
+        [name for name in work.table.sensitive_columns if name not in taken],
         key=state.seeded(key, model.column),
         on_change=_take,
         args=(model, "column", key),
@@ -187,12 +197,12 @@ def _column(work: Work, model: SensitiveModel) -> None:
 
 
 def _adding(work: Work, found: EquivalenceClasses | None) -> None:
-    if not work.sensitive_columns:
+    if not work.table.sensitive_columns:
         st.caption(say("No column is sensitive, and these models look at one."))
         st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
         return
     cards = cards_to_add(work)
-    key = f"model-add-{work.version}-{len(work.models)}"
+    key = f"model-add-{work.version}-{len(work.settings.models)}"
     if cards and found is not None:
         st.selectbox(
             say("Add a model"),
@@ -210,12 +220,12 @@ def _adding(work: Work, found: EquivalenceClasses | None) -> None:
 def _add(key: str, found: EquivalenceClasses) -> None:
     name, work = state.typed(key), state.work()
     if name is not None:
-        state.change(models=(*work.models, suggested(work, name, found)))
+        state.change(models=(*work.settings.models, suggested(work, name, found)))
 
 
 def _remove(model: SensitiveModel) -> None:
     _forget_typed(model)
-    state.change(models=tuple(one for one in state.work().models if one != model))
+    state.change(models=tuple(one for one in state.work().settings.models if one != model))
 
 
 def _take(model: SensitiveModel, part: str, key: str) -> None:
@@ -230,7 +240,7 @@ def _take(model: SensitiveModel, part: str, key: str) -> None:
     for other, value in _forget_typed(model).items():
         if getattr(new, other) == getattr(model, other):  # t is another one on another scale
             _mistyped(state.work())[new, other] = value
-    state.change(models=tuple(new if one == model else one for one in state.work().models))
+    state.change(models=tuple(new if one == model else one for one in state.work().settings.models))
 
 
 def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:

@@ -75,7 +75,7 @@ def start_and_cancel(
             args=(make,),
             key=f"{key or doing}-start",
         )
-    if work.doing == doing:
+    if work.running.doing == doing:
         st.button(
             cancel or say("Cancel"),
             icon=":material/stop:",
@@ -91,19 +91,19 @@ def progress() -> None:
 
 def study_progress(work: Work, doing: str, key: str) -> None:
     """How far a study is, and whether it is one with other settings than those of this key."""
-    if work.doing == doing and work.studying != key:
+    if work.running.doing == doing and work.running.studying != key:
         st.info(_EARLIER, icon=":material/history:")
     progress()
 
 
 def _bar() -> None:
-    job = state.work().job
+    job = state.work().running.job
     if job is None:
         return
     if job.finished:
         st.rerun()
     seconds = round(job.remaining or 0)
-    doing, step = _named(state.work().doing), job.text
+    doing, step = _named(state.work().running.doing), job.text
     text = say("{doing}: {step}", doing=doing, step=step) if doing else step
     if seconds:
         text += " · " + say("about {seconds} s left", seconds=seconds)

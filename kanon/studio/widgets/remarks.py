@@ -21,11 +21,19 @@ _AT_ONCE = 8
 
 def remarked_table(work: Work) -> None:
     """The remarks on the table and its roles, where roles are chosen."""
-    key = (work.digest, work.version, tuple(work.roles.items()), work.k, work.person)
+    key = (
+        work.table.digest,
+        work.version,
+        tuple(work.table.roles.items()),
+        work.settings.k,
+        work.table.person,
+    )
     remarks = state.remembered(
         "table-remarks",
         key,
-        lambda: table_remarks(work.table, work.roles, work.k, person=work.person),
+        lambda: table_remarks(
+            work.table.records, work.table.roles, work.settings.k, person=work.table.person
+        ),
     )
     _show(remarks, released=False)
 

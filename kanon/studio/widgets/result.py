@@ -38,7 +38,7 @@ def start_button(work: Work, stale: bool, key: str) -> None:
     """The button that makes a result; it stands out where there is none, or an old one."""
     st.button(
         say("Anonymise"),
-        type="primary" if stale or work.result is None else "secondary",
+        type="primary" if stale or work.findings.result is None else "secondary",
         icon=":material/play_arrow:",
         disabled=work.busy,
         on_click=runner.run,
@@ -53,14 +53,14 @@ def notice(work: Work, stale: bool) -> None:
     An old result stays readable, in the container ``result``, until the new one is there.
     """
     with st.container():  # always there, so that the result stays where it is
-        if work.result is None and not work.busy:
+        if work.findings.result is None and not work.busy:
             st.info(say("There is no result for this table yet; press Anonymise to make one."))
-        fade("result", say("Anonymise"), stale, work.doing == "run")
+        fade("result", say("Anonymise"), stale, work.running.doing == "run")
 
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:
     """The k that can be shown, and the release for it."""
-    k = result.k_for(work.k)
+    k = result.k_for(work.settings.k)
     return k, state.remembered("release", (result, k), lambda: result.release(k))
 
 
@@ -99,7 +99,7 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
         args=("k", key),
     )
     if known is not None:
-        wanted = min(work.k, n)
+        wanted = min(work.settings.k, n)
         why = say("With other models beside k, the release for each k is finished by itself")
         if result.prepared.plan.person is not None:
             why = say("As k counts persons, the release for each k is finished by itself")
@@ -156,7 +156,7 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     make
         Makes the file.
     """
-    made_so_far = state.work().made
+    made_so_far = state.work().kept.made
     one = Handed.of(settings, name_in_files(done), done)
 
     def made() -> bytes:

@@ -34,6 +34,7 @@ from kanon.studio.session.work import (
     redone,
     undone,
     with_choice,
+    with_fields,
 )
 
 __all__ = [
@@ -86,11 +87,11 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         show when another column is chosen already; about another table, it is left alone. Sent
         twice, it is done once.
     """
-    columns = {_about(work, name): name for name in work.quasi_identifiers}
+    columns = {_about(work, name): name for name in work.table.quasi_identifiers}
     column = columns.get(str(operation.get("about")))
-    if column is None or column not in work.choices:
+    if column is None or column not in work.table.choices:
         return work
-    history = work.history(column)
+    history = work.table.history(column)
     name = str(operation.get("id", ""))[:64]
     if name and name == history.answered:
         return work
@@ -106,19 +107,19 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         done, select, said = _performed(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
-        return replace(work, histories={**work.histories, column: refused})
-    after = done.histories[column]
+        return with_fields(work, histories={**work.table.histories, column: refused})
+    after = done.table.histories[column]
     after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
-        done = replace(done, shown=DRAWN)  # all that was shown is the user's own now
-    return replace(done, histories={**done.histories, column: after})
+        done = with_fields(done, shown=DRAWN)  # all that was shown is the user's own now
+    return with_fields(done, histories={**done.table.histories, column: after})
 
 
 def _performed(
     work: Work, column: str, operation: Mapping[str, Any]
 ) -> tuple[Work, Sequence[str], str]:
     """The work after an operation, the nodes to select, and what to say."""
-    kind, history = operation.get("kind"), work.history(column)
+    kind, history = operation.get("kind"), work.table.history(column)
     if kind == "undo":
         if not history.past:
             raise HierarchyError(say("There is nothing to undo."))
@@ -127,7 +128,7 @@ def _performed(
         if not history.future:
             raise HierarchyError(say("There is nothing to redo."))
         return redone(work, column), (), say("Redone.")
-    choice = work.choices[column]
+    choice = work.table.choices[column]
     tree = choice.tree
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
@@ -135,7 +136,7 @@ def _performed(
     made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
-        return replace(work, histories={**work.histories, column: history}), select, ""
+        return with_fields(work, histories={**work.table.histories, column: history}), select, ""
     left = [label for label in _groups(tree) if label not in made.node_of]
     said = ""
     if kind in ("move", "group") and left:
@@ -162,7 +163,7 @@ class _Asked:
     def name(self) -> str:
         """The name of a group: a value without a place would be taken for the group."""
         found = self.text("name")
-        records = self.work.choices[self.column].lacking.get(canonical_text(found))
+        records = self.work.table.choices[self.column].lacking.get(canonical_text(found))
         if records is not None:
             raise HierarchyError(
                 say_counted(
@@ -222,7 +223,7 @@ def _levelled(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
 
 def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
     node, weight = asked.node("node"), parse_weight(asked.text("weight"))
-    shown = shown_now(asked.work, asked.work.choices[asked.column])
+    shown = shown_now(asked.work, asked.work.table.choices[asked.column])
     start = shown_weights(asked.work, asked.column, asked.tree, shown)
     tree = asked.tree if start is None else edit.with_weights(asked.tree, start)
     return edit.set_weight(tree, node, weight), [node]
@@ -230,7 +231,7 @@ def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
 
 def _sorted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
     by_records = asked.text("by") == "records"
-    records = _records(asked.tree, asked.work.choices[asked.column]) if by_records else None
+    records = _records(asked.tree, asked.work.table.choices[asked.column]) if by_records else None
     return edit.sort(asked.tree, asked.node("node"), records), ()
 
 
@@ -257,7 +258,7 @@ def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
 # --- changes from beside the drawing --------------------------------------------------------
 def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
     """The work with a tree that was made from the one in use: a step that can be undone."""
-    return with_choice(work, column, drawn(work.choices[column], tree, notes))
+    return with_choice(work, column, drawn(work.table.choices[column], tree, notes))
 
 
 def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
@@ -268,7 +269,7 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
     HierarchyError
         The table does not describe a tree.
     """
-    before = work.choices[column].tree
+    before = work.table.choices[column].tree
     tree = tree_from_levels(table, before)
     notes: tuple[str, ...] = ()
     if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
@@ -292,7 +293,7 @@ def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
     """
     tree = tree_from_edges(table)
     done = with_tree_drawn(work, column, tree)
-    return done if tree.weight is None else replace(done, shown=DRAWN)
+    return done if tree.weight is None else with_fields(done, shown=DRAWN)
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
@@ -303,7 +304,7 @@ def with_added(work: Work, column: str, parent: str) -> Work:
     HierarchyError
         The parent is not a group of the tree.
     """
-    choice = work.choices[column]
+    choice = work.table.choices[column]
     if choice.tree is None or not choice.lacking:
         return work
     tree = edit.add_leaves(choice.tree, list(choice.lacking), parent)
@@ -318,7 +319,7 @@ def without_unused(work: Work, column: str) -> Work:
     HierarchyError
         No leaf would stay.
     """
-    choice = work.choices[column]
+    choice = work.table.choices[column]
     spare = removable(choice)
     if choice.tree is None or not spare:
         return work
@@ -345,7 +346,7 @@ def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
 
     An empty name takes their weights away.
     """
-    trees = work.trees
+    trees = work.table.trees
     made = {
         column: edit.with_weights(
             trees[column], shown_weights(work, column, trees[column], shown) if shown else None
@@ -360,14 +361,16 @@ def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
 
 def unweighed(work: Work) -> list[str]:
     """The quasi-identifiers whose hierarchy has no drawn weights although it has edges."""
-    return [name for name, tree in work.trees.items() if tree.weight is None and tree.n_nodes > 1]
+    return [
+        name for name, tree in work.table.trees.items() if tree.weight is None and tree.n_nodes > 1
+    ]
 
 
 # --- what the browser draws -----------------------------------------------------------------
 def shown_now(work: Work, choice: Choice) -> str:
     """Whose weights are on the edges: those asked for, as far as there are any."""
     drawn_there = choice.tree is not None and choice.tree.weight is not None
-    return "" if work.shown == DRAWN and not drawn_there else work.shown
+    return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
 
 
 def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
@@ -379,7 +382,7 @@ def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.nd
         return None
     if shown == DRAWN:
         return tree.weight
-    trees = {**work.trees, column: tree}
+    trees = {**work.table.trees, column: tree}
     metric = metric_called(work, shown)
     found = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
     return found[list(trees).index(column)]
@@ -411,7 +414,7 @@ def picture(
         The metric whose weights stand on the edges, :data:`DRAWN`, or nothing; if not given,
         those that the user asked for.
     """
-    tree, history = choice.tree, work.history(column)
+    tree, history = choice.tree, work.table.history(column)
     assert tree is not None
     shown = shown_now(work, choice) if shown is None else shown
     weights = shown_weights(work, column, tree, shown)
