@@ -119,16 +119,10 @@ IMPORTS = {
 }
 
 
-# Still to be taken apart: it knows pages.
-KNOW_PAGES = {"kanon.studio.session.work"}
-
-
 def test_modules_import_from_lower_levels_alone():
     wrong = []
     for path, names in IMPORTS.items():
         own = dotted(path)
-        if own in KNOW_PAGES:
-            continue
         for line, name in names:
             room = room_of(name)
             if name.split(".")[0] not in ("kanon", "app", "pages"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any
@@ -54,9 +54,10 @@ from kanon.plan import Plan
 from kanon.run import algorithms, prepare, run
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Work, with_role
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.teaching.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
 from kanon.teaching.handout import handout, sheets_of
@@ -203,7 +204,7 @@ def _make_upload(draw: Random) -> tuple[bytes, str]:
 
 def _upload(given: tuple[bytes, str]) -> None:
     work = uploaded_work(*given, version=1)
-    for column, choice in work.choices.items():
+    for column, choice in work.table.choices.items():
         if choice.tree is not None and tree_edits.drawable(choice.tree):
             _sendable(tree_edits.picture(work, column, choice))
 
@@ -324,8 +325,8 @@ def _take_plan(given: tuple[bytes, pd.DataFrame]) -> None:
 @cache
 def _projects() -> list[Any]:
     work = _begun()
-    column = work.quasi_identifiers[0]
-    tree = work.choices[column].tree
+    column = work.table.quasi_identifiers[0]
+    tree = work.table.choices[column].tree
     assert tree is not None
     edited = tree_edits.with_tree_drawn(work, column, edit.insert_level(tree, tree.labels[:1]))
     kept = json.loads(saved_project(edited))
@@ -340,7 +341,7 @@ def _make_project(draw: Random) -> bytes:
 def _take_project(data: bytes) -> None:
     """Open a project on the table that it is about; what is opened is saved and drawn again."""
     opened = opened_project(_begun(), data)
-    for column, choice in opened.choices.items():
+    for column, choice in opened.table.choices.items():
         if choice.tree is not None:
             _sendable(tree_edits.picture(opened, column, choice))
     try:
@@ -504,16 +505,16 @@ def _begun() -> Work:
     work = uploaded_work(_csv_seeds()[0], "t.csv", 1)
     for column in ("age", "zip", "ill"):
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    return replace(work, shown="nllm")
+    return with_fields(work, shown="nllm")
 
 
 def _operation(draw: Random, work: Work, column: str) -> dict[str, Any]:
     """An operation as the browser component sends it."""
-    tree, version = work.choices[column].tree, work.history(column).version
+    tree, version = work.table.choices[column].tree, work.table.history(column).version
     assert tree is not None
     node = lambda: draw.randrange(tree.n_nodes)  # noqa: E731
     asked = {
-        "about": tree_edits.picture(work, column, work.choices[column])["about"],
+        "about": tree_edits.picture(work, column, work.table.choices[column])["about"],
         "id": str(draw.random()),
         "base": version,
         "kind": draw.choice(_KINDS),
@@ -534,10 +535,10 @@ def _draw(seed: int) -> None:
         column = draw.choice(["age", "zip", "ill"])
         operation = _operation(draw, work, column)
         work = tree_edits.edited(work, operation if isinstance(operation, dict) else {})
-        for name in work.quasi_identifiers:
-            said = work.history(name).said
+        for name in work.table.quasi_identifiers:
+            said = work.table.history(name).said
             assert "\n" not in said and "Traceback" not in said, said
-        _sendable(tree_edits.picture(work, column, work.choices[column]))
+        _sendable(tree_edits.picture(work, column, work.table.choices[column]))
 
 
 def _sendable(picture: Mapping[str, Any]) -> None:

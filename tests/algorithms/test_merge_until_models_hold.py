@@ -44,8 +44,8 @@ from kanon.run import FINISHED_K, prepare, run, solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from oracles.plain_greedy import Greedy, Labels
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems

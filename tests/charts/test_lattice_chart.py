@@ -26,8 +26,8 @@ from kanon.experiments.exploration import assessed, explore, neighbourhood, outl
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.run import prepare
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from support.random_tables import PlainTree, Problem, examples
 
 

@@ -31,8 +31,8 @@ from kanon.experiments.advisor.ways import ways
 from kanon.experiments.advisor.weighing import CONCERNS
 from kanon.experiments.comparison import name_of
 from kanon.run import prepare
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from support.random_tables import examples
 
 

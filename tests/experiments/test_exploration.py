@@ -24,8 +24,8 @@ from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.run import prepare
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from support.random_tables import PlainTree, Problem, examples, problems
 
 NCP = metric_named("ncp")

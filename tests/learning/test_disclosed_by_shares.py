@@ -19,8 +19,9 @@ from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
+from kanon.studio.session.hierarchy_choices import with_role
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import plan_of, with_role
 from privacy.test_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
 

@@ -21,8 +21,8 @@ from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import table_bytes
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from support.random_tables import examples, problems
 
 

@@ -26,8 +26,8 @@ from kanon.learning.representations import (
 )
 from kanon.recoding import Recoding
 from kanon.run import prepare
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from measures.test_measures import recodings
 from support.random_tables import PlainTree, Problem, examples, problems
 

@@ -19,8 +19,8 @@ from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from kanon.sources.population import population_of
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 from support.random_tables import Problem, examples, problems
 
 
@@ -312,8 +312,8 @@ def test_adult_is_attacked_within_a_blink(adult_path):
 
     from kanon.schema import Role
     from kanon.sources.reading import read_table
+    from kanon.studio.session.hierarchy_choices import with_role
     from kanon.studio.session.table_loading import uploaded_work
-    from kanon.studio.session.work import with_role
 
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
     assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162

@@ -21,8 +21,8 @@ from kanon.release.context import ATTACKERS, RELEASES, Context, Own, thresholds,
 from kanon.release.decision import MOST_CHOICES, decide, decision_table, levels_reached
 from kanon.run import run
 from kanon.schema import Role
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
 
 PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 """c, f and g occur three times, three times and once."""

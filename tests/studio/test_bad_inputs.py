@@ -25,8 +25,13 @@ from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.singling_out import singling_out
+from kanon.studio.decide.simulated_state import SimulatedView
+from kanon.studio.decide.state import DecideView
+from kanon.studio.learn.state import LessonsView
+from kanon.studio.privacy.attacker import Looking
+from kanon.studio.session.hierarchy_choices import undone, with_role
 from kanon.studio.session.requirements import KINDS
-from kanon.studio.session.work import undone, with_role
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.teaching.exercises import read_exercises
 from support.bad_inputs import (
@@ -272,10 +277,10 @@ class Session:
         at = self.on(ANONYMISE)
         at.number_input(key=frame_k(at)).set_value(2)
         settled(press(go(at), "Anonymise"))
-        assert not problems(at) and work(at).result is not None
-        lessons = replace(work(at).lessons, part="exercises")  # what the page Learn shows
-        deciding = replace(work(at).deciding, part="study")  # and the page Decide
-        self.kept = self.before = replace(work(at), lessons=lessons, deciding=deciding)
+        assert not problems(at) and work(at).findings.result is not None
+        lessons = replace(work(at).view(LessonsView), part="exercises")  # what the page Learn shows
+        deciding = replace(work(at).view(DecideView), part="study")  # and the page Decide
+        self.kept = self.before = with_fields(work(at), lessons=lessons, deciding=deciding)
 
     @cached_property
     def compared(self):
@@ -370,7 +375,7 @@ def settings(session, models=(), roles=(), **chosen):
 def other_table(session, table, then=None):
     """Another table on the page Data, and what is done with it."""
     at = upload(session.on(DATA), "other.csv", as_bytes(table, "csv"))
-    session.before = replace(work(at), problem=None)
+    session.before = with_fields(work(at), problem=None)
     return None if then is None else PLACES[then.place](session, **then.what)
 
 
@@ -384,7 +389,7 @@ def missing(session):
 
 def person(session, column):
     """The column that says who a record is about, and the button on Anonymise."""
-    session.at.session_state[WORK] = replace(work(session.at), person=column)
+    session.at.session_state[WORK] = with_fields(work(session.at), person=column)
     settled(press(go(session.on(ANONYMISE)), "Anonymise"))
     return {"person"}
 
@@ -459,7 +464,7 @@ def lines(session, text):
 def tree_files(session, name, content):
     """Hierarchy files, on the page Hierarchies; nothing is used before it is looked through."""
     at = session.on(HIERARCHIES)
-    key = f"tree-files-{work(at).version}-{work(at).uploads}"
+    key = f"tree-files-{work(at).version}-{work(at).shared.uploads}"
     at.file_uploader(key=key).set_value([(name, content, "text/plain")])
     go(at)
     return {"imports", "uploads"}
@@ -488,7 +493,7 @@ def interval(session, low, high):
 def population(session, name, content):
     """A table of the population, on the page Privacy."""
     at = session.on(PRIVACY)
-    key = f"privacy-population-{work(at).version}-{work(at).looking.uploads}"
+    key = f"privacy-population-{work(at).version}-{work(at).view(Looking).uploads}"
     at.file_uploader(key=key).set_value((name, content, "text/plain"))
     go(at)
     return {"looking"}
@@ -517,7 +522,7 @@ def context_file(session, text):
     """A context, on the page Decide; the one that holds stays."""
     session.begin(deciding=replace(session.before.deciding, part="purpose"))
     at = go(session.on(DECIDE))
-    key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
+    key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
     at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
     go(at)
 
@@ -525,7 +530,7 @@ def context_file(session, text):
 def exercise_set(session, text):
     """An exercise set, on the page Learn; the one that was open stays."""
     at = session.on(LEARN)
-    key = f"exercise-set-{work(at).lessons.exercises.uploads}"
+    key = f"exercise-set-{work(at).view(LessonsView).exercises.uploads}"
     at.file_uploader(key=key).set_value(("set.json", text.encode(), "application/json"))
     settled(go(at))
     return {"job", "doing", "then"}
@@ -534,7 +539,7 @@ def exercise_set(session, text):
 def study_file(session, text):
     """A file of a study, on the page Decide; what was found before stays."""
     at = session.on(DECIDE)
-    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    key = f"study-upload-{work(at).version}-{work(at).view(SimulatedView).uploads}"
     at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
     go(at)
 

@@ -100,13 +100,13 @@ def opened(start, caplog):
     caplog.set_level(logging.DEBUG)
     at = start(DATA)
     upload(at, FILE, as_bytes(CANARIES, "csv"))
-    assert work(at).roles["name"] is Role.IDENTIFIER, "as it is suggested"
+    assert work(at).table.roles["name"] is Role.IDENTIFIER, "as it is suggested"
     give_role(at, "insurance", "quasi-identifier")  # by mistake: it gets a hierarchy of its values
     lines = "".join(f"{value};*\n" for value in CANARIES["insurance"])
     upload_tree(at, "insurance", "insurance.csv", lines.encode())
-    assert work(at).choices["insurance"].tree is not None
+    assert work(at).table.choices["insurance"].tree is not None
     give_role(at, "insurance", "identifier")
-    assert work(at).roles["insurance"] is Role.IDENTIFIER
+    assert work(at).table.roles["insurance"] is Role.IDENTIFIER
     yield at
     streamlit.logger.set_log_level("WARNING")
 

@@ -15,10 +15,10 @@ from kanon.errors import TableError
 from kanon.metrics import METRICS
 from kanon.run import run
 from kanon.sources.reading import read_table
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import plan_of
 from support.dashboard import (
     ANONYMISE,
     CANCELLED,
@@ -62,11 +62,11 @@ def test_the_first_start_shows_the_census_and_soon_a_result(start):
         assert title(at) == "What does k = 5 cost?"
         assert "30\u202f000 records · 6 quasi-identifiers · sensitive: health" in line(at)
         assert button(at, "Anonymise").disabled and not button(at, "Cancel").disabled
-        assert len(at.get("progress")) == 1 and not at.info and not at.metric
+        assert len(at.get("progress")) == 1 and not at.info and not at.settings.metric
     settled(at)
     assert not at.get("progress") and not at.info and not at.warning and not at.error
     assert button(at, "Cancel").disabled and not button(at, "Anonymise").disabled
-    expected = run(plan_of(sample_work("census")), sample_work("census").table).measures
+    expected = run(plan_of(sample_work("census")), sample_work("census").table.records).measures
     found = numbers(at)
     assert found.pop("Worst l, health").endswith(" of 4.24")
     assert found.pop("Worst t, health").endswith(" of 1")
@@ -192,7 +192,7 @@ def test_cancel_ends_a_calculation_under_way(start, workers):
     table = pd.DataFrame(rng.integers(0, 400, (40_000, 3)), columns=["age", "zip", "born"])
     at = with_people(start(DATA), table)
     press(go(at, ANONYMISE), "Anonymise")
-    job = work(at).job
+    job = work(at).running.job
     while job.progress == 0:  # it has said something, so it is under way
         assert not job.wait(0.01), "the table is too small for this test"
     (busy,) = [worker for worker in workers if worker.poll() is None]
@@ -208,22 +208,22 @@ def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
     """The first upload of a session often meets the end of the sample's own run."""
     with held_worker():
         at = go(press(start(), "Anonymise"), DATA)
-        job = work(at).job
+        job = work(at).running.job
         if ended == "cancelled":
             job.cancel()
-    assert job.wait(60) and work(at).job is job, "nothing was drawn since"
+    assert job.wait(60) and work(at).running.job is job, "nothing was drawn since"
     upload(at, "people.xlsx", b"no workbook")
     (said,) = problems(at)
-    assert "'people.xlsx'" in said and work(at).job is None
-    assert (work(at).result is not None) == (ended == "done")
+    assert "'people.xlsx'" in said and work(at).running.job is None
+    assert (work(at).findings.result is not None) == (ended == "done")
 
 
 def test_another_table_ends_the_run_on_the_old_one(start):
     with held_worker():
         at = start(sample=None)
-        job = work(at).job
+        job = work(at).running.job
         choose(at, "frame-sample", "voters")
-        assert job.finished and work(at).job is None
+        assert job.finished and work(at).running.job is None
     assert not problems(at) and "There is no result" in at.info[0].value
 
 
@@ -275,7 +275,7 @@ def test_without_a_quasi_identifier_the_pages_say_so(start):
     for column in ("gender", "race"):
         give_role(at, column, "insensitive")
     assert any("Choose at least one quasi-identifier" in one.value for one in at.info)
-    assert not at.metric and "0 quasi-identifiers" in line(at)
+    assert not at.settings.metric and "0 quasi-identifiers" in line(at)
     press(go(at, ANONYMISE), "Anonymise")
     assert (
         problems(at) == ["No column is a quasi-identifier yet; choose roles on the page Data."]
@@ -511,9 +511,9 @@ def test_separator_and_encoding_can_be_chosen_afterwards(start):
     at = upload(start(DATA), "towns.csv", content)
     assert problems(at) == []
     choose(at, f"separator-{work(at).version}", ",")
-    assert list(work(at).roles) == ["age;town", "region"] and problems(at) == []
+    assert list(work(at).table.roles) == ["age;town", "region"] and problems(at) == []
     choose(at, f"separator-{work(at).version}", ";")
-    assert list(work(at).roles) == ["age", "town, region"]
+    assert list(work(at).table.roles) == ["age", "town, region"]
     at.text_input(key=f"encoding-{work(at).version}").set_value("latin-1")
     go(at)
     assert shown(at).iloc[0, 1] != "Łódź, Łódzkie"
@@ -532,7 +532,7 @@ def test_a_separator_that_separates_nothing_is_refused(start):
     at = with_people(start(DATA))
     choose(at, f"separator-{work(at).version}", ";")
     (problem,) = problems(at)
-    assert "does not separate anything" in problem and len(work(at).roles) == 5
+    assert "does not separate anything" in problem and len(work(at).table.roles) == 5
 
 
 def test_reading_again_keeps_roles_and_hierarchies(start):
@@ -571,13 +571,13 @@ def test_reading_again_keeps_roles_and_hierarchies(start):
 )
 def test_a_bad_file_gives_one_sentence_and_the_old_table_stays(start, name, content, sentence):
     at = go(anonymised(with_people(start(DATA))), DATA)
-    table, result = shown(at), work(at).result
+    table, result = shown(at), work(at).findings.result
     upload(at, name, content)
     (problem,) = problems(at)
     assert sentence in problem and problem.endswith(".") and "\n" not in problem
     assert shown(at).equals(table)
     go(at, ANONYMISE)
-    assert work(at).result is result and numbers(at) and not warnings(at)
+    assert work(at).findings.result is result and numbers(at) and not warnings(at)
     assert upload(go(at, DATA), "good.csv", b"age,sex\n1,F\n2,M\n") and problems(at) == []
     assert "2 records, 2 columns" in [one.value for one in at.subheader]
 
@@ -706,7 +706,7 @@ def test_two_sessions_do_not_see_each_others_work(start):
     with_people(ana, PEOPLE.rename(columns={"disease": "secret-diagnosis"}))
     give_role(ana, "secret-diagnosis", "quasi-identifier")
     go(ben)
-    assert "10 records" in line(ben) and "hospital" in work(ben).origin
+    assert "10 records" in line(ben) and "hospital" in work(ben).table.origin
     anonymised(ana)
     choose(go(ben, ANONYMISE), "run-metric", "ncp")
     assert not ben.metric and "There is no result" in ben.info[0].value
@@ -755,9 +755,9 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
 def test_a_run_goes_on_while_another_page_is_open(start):
     with held_worker():
         at = start(sample=None)
-        job = work(at).job
+        job = work(at).running.job
         go(at, DATA)
-        assert work(at).job is job and not job.finished
+        assert work(at).running.job is job and not job.finished
     assert job.wait(60)
     assert numbers(go(at, ANONYMISE))["Minimum k"] == "5 records"
 
@@ -773,7 +773,7 @@ def test_without_a_network_the_adult_download_says_so(start, monkeypatch):
     (problem,) = problems(at)
     assert "could not be fetched: the server cannot be reached" in problem
     assert problem.count(". ") == 0 and problem.endswith(".")
-    assert "10 records" in line(at) and work(at).origin == "hospital"
+    assert "10 records" in line(at) and work(at).table.origin == "hospital"
 
 
 def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
@@ -786,7 +786,7 @@ def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
     monkeypatch.setattr("kanon.studio.session.table_loading.fetch_adult", lambda: file)
     at = press(start(DATA), "Download Adult")
     assert problems(at) == [] and "5 records · 9 quasi-identifiers" in line(at)
-    assert {one.builder for one in work(at).choices.values()} == {"file"}
+    assert {one.builder for one in work(at).table.choices.values()} == {"file"}
     at.number_input(key=frame_k(at)).set_value(4)
     anonymised(go(at))
     assert numbers(at)["Minimum k"] == "5 records"

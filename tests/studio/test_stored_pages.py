@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from kanon.sources.stored import StoredTable
+from kanon.studio.session.places import Destination, Place
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
 from support.dashboard import (
@@ -102,7 +103,7 @@ def anonymised(at, k=5):
     give_role(at, "name", "identifier")
     give_role(at, "disease", "sensitive")
     go(at, ANONYMISE)
-    at.number_input(key=f"frame-k-{work(at).k}").set_value(k)
+    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(k)
     go(at)
     return settled(press(at, "Anonymise"))
 
@@ -114,8 +115,8 @@ def smallest_class(released, columns=("age", "sex", "zip")):
 # --- from a path to a release ---------------------------------------------------------------
 def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(start, people, folder):
     at = opened(start(DATA), people)
-    assert problems(at) == [] and work(at).origin == "place"
-    assert isinstance(work(at).table, StoredTable)
+    assert problems(at) == [] and work(at).table.origin == "place"
+    assert isinstance(work(at).table.records, StoredTable)
     assert "600 records" in line(at) and len(shown(at)) == 200
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
     found = plain(f"It stays where it is ({people})")
@@ -145,15 +146,15 @@ def test_releases_that_were_written_are_combined_by_their_classes(start, people,
     assert written(at).startswith("Written")
     asked = []
     monkeypatch.setattr(StoredTable, "source", lambda *given, **named: asked.append(given))
-    at.number_input(key=f"frame-k-{work(at).k}").set_value(20)
+    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(20)
     go(at)
-    assert [one.title for one in work(at).handed] == ["k7-gaa-nllm"]
+    assert [one.title for one in work(at).kept.handed] == ["k7-gaa-nllm"]
     assert numbers(at)["Smallest group"] == numbers_at(at, 7)
     assert asked == [], "the engine need not be asked for what is known of the classes"
 
 
 def numbers_at(at, k):
-    return f"{work(at).result.release(k).recoding.min_k} records"
+    return f"{work(at).findings.result.release(k).recoding.min_k} records"
 
 
 def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
@@ -166,7 +167,7 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     )
     go(other)
     anonymised(other)
-    result = work(other).result
+    result = work(other).findings.result
     here = result.release(5).released()
     columns = list(here.columns)
     assert list(there.columns) == columns
@@ -206,8 +207,8 @@ def test_every_kind_of_place_is_opened(start, folder, kind):
         connection.close()
         place = f"{place}#people"
     at = opened(start(DATA), place)
-    assert problems(at) == [] and work(at).origin == "place"
-    assert work(at).table.n_records == 60
+    assert problems(at) == [] and work(at).table.origin == "place"
+    assert work(at).table.records.n_records == 60
     anonymised(at, k=3)
     if kind == "csv":
         assert written(at, folder / "new.duckdb#people").startswith("Written: ")
@@ -226,13 +227,15 @@ def test_a_text_file_is_read_again_where_it_is(start, folder):
     at.multiselect(key=f"markers-{version}").set_value(["-"])
     go(at)
     settled(at)
-    assert work(at).version == version + 1 and work(at).roles["age"].value == "quasi-identifier"
-    assert work(at).table.incomplete(["age"]) == 10
+    assert (
+        work(at).version == version + 1 and work(at).table.roles["age"].value == "quasi-identifier"
+    )
+    assert work(at).table.records.incomplete(["age"]) == 10
     assert any(one.label.startswith("10 records with a quasi-identifier") for one in at.radio)
     choose(at, f"separator-{version + 1}", ",")
     settled(at)
     assert "has one column alone" in at.error[0].value
-    assert list(work(at).roles) == ["age", "sex"], "what there was stays"
+    assert list(work(at).table.roles) == ["age", "sex"], "what there was stays"
     choose(at, f"separator-{version + 1}", "\t")
     settled(at)
     assert "has one column alone" in at.error[0].value
@@ -246,10 +249,10 @@ def test_pages_ask_the_engine_once(start, people):
     anonymised(at)
     for page in PAGES:
         go(at, page)
-    table = work(at).table
+    table = work(at).table.records
     assert table.complete(["sex"]) is table.complete(["sex"])
     asked = []
-    for one in {id(t): t for t in (table, work(at).result.prepared.source.table)}.values():
+    for one in {id(t): t for t in (table, work(at).findings.result.prepared.source.table)}.values():
         connected, fetch = one.opened, one.opened.rows.fetch
         object.__setattr__(
             connected.rows, "fetch", lambda wanted, fetch=fetch: asked.append(1) or fetch(wanted)
@@ -301,9 +304,9 @@ def test_a_table_that_changes_is_said_and_never_mixed_up(start, people):
 def refused(start, text):
     """The sentence beside the field; what was typed is still there, and so is the old table."""
     at = start(DATA)
-    before = work(at).title
+    before = work(at).table.title
     opened(at, text)
-    assert work(at).title == before
+    assert work(at).table.title == before
     assert at.text_input(key=f"place-{work(at).version}").value == str(text)
     (said,) = problems(at)
     go(at, ANONYMISE)
@@ -348,7 +351,7 @@ def test_connections_and_paths_are_switched_off_by_the_operator(start, people, m
     type_place(at, people)
     monkeypatch.setenv("KANON_TABLES", "off")
     press(at, "Open the table")
-    assert work(at).origin != "place", "what a browser still shows is refused too"
+    assert work(at).table.origin != "place", "what a browser still shows is refused too"
     go(at)
     assert "A path or a database" not in [tab.label for tab in at.tabs]
     assert not [one for one in at.button if one.label == "Open the table"]
@@ -370,8 +373,8 @@ def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
     at.session_state[WORK] = new
     at.run()
     assert not at.exception and problems(at) == []
-    assert (work(at).roles, work(at).asked) == (new.roles, new.asked)
-    assert work(at).choices.keys() == new.choices.keys()
+    assert (work(at).table.roles, work(at).table.asked) == (new.table.roles, new.table.asked)
+    assert work(at).table.choices.keys() == new.table.choices.keys()
 
 
 def test_a_release_never_overwrites_anything(start, people, folder, tmp_path):
@@ -401,11 +404,13 @@ def test_two_sessions_share_nothing(start, folder, people):
     other = folder / "others.parquet"
     PEOPLE.to_parquet(other)
     ana, ben = opened(start(DATA), people), opened(start(DATA), other)
-    assert work(ana).table.n_records == 600 and work(ben).table.n_records == 12
-    assert work(ana).table.opened.rows is not work(ben).table.opened.rows
-    assert str(other) not in str(work(ana).place) and str(people) not in str(work(ben).place)
+    assert work(ana).table.records.n_records == 600 and work(ben).table.records.n_records == 12
+    assert work(ana).table.records.opened.rows is not work(ben).table.records.opened.rows
+    assert str(other) not in str(work(ana).view(Place)) and str(people) not in str(
+        work(ben).view(Place)
+    )
     same = opened(start(DATA), people)
-    assert work(same).table.opened.rows is not work(ana).table.opened.rows
+    assert work(same).table.records.opened.rows is not work(ana).table.records.opened.rows
 
 
 def test_opening_and_writing_can_be_cancelled(start, people, folder):
@@ -416,7 +421,7 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
         assert button(at, "Open the table").disabled and len(at.get("progress")) == 1
         press(at, "Cancel")
     settled(at)
-    assert work(at).origin != "place" and problems(at) == []
+    assert work(at).table.origin != "place" and problems(at) == []
     assert [one.value.replace("\\", "") for one in at.info] == [
         "Opening was cancelled; nothing was changed."
     ]
@@ -471,7 +476,7 @@ def test_a_killed_writer_leaves_nothing(start, folder):
     many(400_000).to_parquet(wide)
     at = anonymised(opened(start(DATA), wide))
     press(at, "Write the release")
-    job, end = work(at).job, time.monotonic() + 30
+    job, end = work(at).running.job, time.monotonic() + 30
     while not list(folder.glob(".*.part")) and not job.finished:
         assert time.monotonic() < end
         time.sleep(0.005)  # between two polls of a condition
@@ -482,7 +487,7 @@ def test_a_killed_writer_leaves_nothing(start, folder):
     settled(at)
     assert not Path(destination(at).value).exists()
     written(at)
-    assert Path(work(at).destination.written.place).is_dir()
+    assert Path(work(at).view(Destination).written.place).is_dir()
 
 
 def test_the_greatest_k_is_looked_for_where_the_table_is(start, people):
@@ -490,4 +495,7 @@ def test_the_greatest_k_is_looked_for_where_the_table_is(start, people):
     go(at, "pages/decide.py").button_group(key="decide-part").set_value("reverse")
     settled(press(go(at), "Find the greatest k"))
     assert problems(at) == []
-    assert work(at).greatest.found.curve["k"].iloc[-1] == work(at).kept.n_records
+    assert (
+        work(at).findings.greatest.found.curve["k"].iloc[-1]
+        == work(at).table.complete_records.n_records
+    )

@@ -77,8 +77,8 @@ def no_job_is_left():
     sessions = []
     yield sessions
     for at in sessions:
-        if at.session_state[WORK].job is not None:
-            at.session_state[WORK].job.cancel()
+        if at.session_state[WORK].running.job is not None:
+            at.session_state[WORK].running.job.cancel()
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ def work(at):
 
 def settled(at):
     """Wait for the run under way, and draw what came of it."""
-    job = work(at).job
+    job = work(at).running.job
     assert job is None or job.wait(60), "waited in vain"
     return go(at)
 
@@ -176,22 +176,22 @@ def choose(at, key, value):
 
 def frame_k(at):
     """The key of the control for k in the line at the top."""
-    return f"frame-k-{work(at).k}"
+    return f"frame-k-{work(at).settings.k}"
 
 
 def frame_metric(at):
     """The key of the control for the metric in the line at the top."""
-    return f"frame-metric-{work(at).metric}"
+    return f"frame-metric-{work(at).settings.metric}"
 
 
 def cost_key(at):
     """The key of the control for what a merge counts, on the page Anonymise."""
-    return f"run-cost-{work(at).version}-{work(at).cost}"
+    return f"run-cost-{work(at).version}-{work(at).settings.cost}"
 
 
 def key_of(at, column, what):
     """The key of a control in the line of a column: ``role``, ``builder``, ``widths``, …"""
-    position = list(work(at).roles).index(column)
+    position = list(work(at).table.roles).index(column)
     if what == "role":
         return f"role-{work(at).version}-{position}"
     return f"hierarchy-{work(at).version}-{position}-{what}"

@@ -21,6 +21,10 @@ from warnings import catch_warnings
 
 from kanon import settings
 from kanon.base import language
+from kanon.studio.decide.state import DecideView
+from kanon.studio.learn.state import LessonsView
+from kanon.studio.session.work import with_fields
+from kanon.studio.utility.state import UtilityView
 from support.paths import ROOT
 
 if __name__ == "__main__":  # before the texts of the modules below are said
@@ -41,8 +45,9 @@ from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.studio.decide.advice import advice_of, guess_of, plan_of_advice
 from kanon.studio.learn.lesson import told
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import Work, plan_of
+from kanon.studio.session.work import Work
 from kanon.studio.utility.state import LearningView, PredictingView
 from kanon.teaching.attacked import preset
 from kanon.teaching.attacks import ATTACKS, attack
@@ -119,11 +124,11 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
     found = set()
     work = at.session_state[WORK]
     lines = (  # called on the page as in its charts: by metrics, as nothing else varies here
-        [line.title for line in work.comparison.comparison.lines]
-        if work.comparison
+        [line.title for line in work.findings.comparison.comparison.lines]
+        if work.findings.comparison
         else [metric.card.title for metric in METRICS.values()]
     )
-    remarks = work.result.release(work.k).remarks if work.result else []
+    remarks = work.findings.result.release(work.settings.k).remarks if work.findings.result else []
     sentences = [*advice(work), *sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
         if text in lines or (what == "download_button.label" and PANEL.match(text)):
@@ -173,19 +178,19 @@ def lessons(work: Work) -> tuple[set[str], list[str]]:
 def verdict(work: Work) -> list[str]:
     """What the library says of the release on the page Decide."""
     with catch_warnings(action="ignore"):
-        found = levels_reached(run(plan_of(work), work.table))
-    decision = decide(work.deciding.context, found)
+        found = levels_reached(run(plan_of(work), work.table.records))
+    decision = decide(work.purpose.context, found)
     return [*decision.apart, *(part.sentence for part in decision.parts)]
 
 
 def advice(work: Work) -> list[str]:
     """What the library says of the ways on the page Decide, while these are shown."""
-    if work.deciding.part != "settings":
+    if work.view(DecideView).part != "settings":
         return []
-    guessed = guess_of(work, prepare(plan_of_advice(work), work.table))
-    if work.advised is None:
+    guessed = guess_of(work, prepare(plan_of_advice(work), work.table.records))
+    if work.findings.advised is None:
         return [guessed.sentence]
-    found = advice_of(work, work.advised, guessed)
+    found = advice_of(work, work.findings.advised, guessed)
     said = [guessed.sentence, found.about_ties, found.about_records, about_limits(found.weighed)]
     for one in found.proposals:
         said += [one.reason, found.over_k(one), found.title(one)]
@@ -198,20 +203,20 @@ def part_of_learn(part: str, **fields: object) -> Callable[[Work], Work]:
     name = {"attacks": "attack"}.get(part, part)
 
     def changed(work: Work) -> Work:
-        view = replace(getattr(work.lessons, name), **fields)
-        return replace(work, lessons=replace(work.lessons, part=part, **{name: view}))
+        view = replace(getattr(work.view(LessonsView), name), **fields)
+        return with_fields(work, lessons=replace(work.view(LessonsView), part=part, **{name: view}))
 
     return changed
 
 
 def part_of_utility(part: str) -> Callable[[Work], Work]:
     """Show a part of the page Utility."""
-    return lambda work: replace(work, utility=replace(work.utility, part=part))
+    return lambda work: with_fields(work, utility=replace(work.view(UtilityView), part=part))
 
 
 def part_of_decide(part: str) -> Callable[[Work], Work]:
     """Show a part of the page Decide."""
-    return lambda work: replace(work, deciding=replace(work.deciding, part=part))
+    return lambda work: with_fields(work, deciding=replace(work.view(DecideView), part=part))
 
 
 def quick_to_learn(work: Work) -> Work:
@@ -219,8 +224,8 @@ def quick_to_learn(work: Work) -> Work:
     tree = "decision-tree"
     learning = LearningView(target="sex", classifier=tree, seeds=1, ks="2 3")
     predicting = PredictingView(algorithms=("gaa", "mondrian"), classifiers=(tree,), ks="2 3")
-    view = replace(work.utility, learning=learning, predicting=predicting)
-    return replace(work, roles={**work.roles, "sex": Role.INSENSITIVE}, utility=view)
+    view = replace(work.view(UtilityView), learning=learning, predicting=predicting)
+    return with_fields(work, roles={**work.table.roles, "sex": Role.INSENSITIVE}, utility=view)
 
 
 # Per page what is done there, one after the other: a button pressed, or something else shown.
@@ -257,7 +262,7 @@ def go_further(at: AppTest, step: str | Callable[[Work], Work]) -> None:
         at.session_state[WORK] = step(at.session_state[WORK])
         return
     at.button(key=step).click().run()
-    job = at.session_state[WORK].job
+    job = at.session_state[WORK].running.job
     assert job is None or job.wait(300)
 
 
@@ -266,10 +271,15 @@ def main() -> None:
     wanted = sys.argv[2:] or PAGES
     work = sample_work("hospital", version=1)
     words, sentences = lessons(work)
-    words |= words_of(work.table.head(10**4)) | AS_THEY_ARE
+    words |= words_of(work.table.records.head(10**4)) | AS_THEY_ARE
     words |= {*WORD.findall(f"{ADULT_ATTRIBUTION} {ADULT_LICENCE}")}
     sentences += [str(Path.home()), "people.parquet", *verdict(work)]
-    sentences += [*work.file.found, "hospital/age.csv", "hospital/sex.csv", "hospital/zip.csv"]
+    sentences += [
+        *work.table.file.found,
+        "hospital/age.csv",
+        "hospital/sex.csv",
+        "hospital/zip.csv",
+    ]
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     at.session_state[WORK] = work
     at.run()

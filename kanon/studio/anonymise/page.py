@@ -17,11 +17,12 @@ from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.requirements import others_of, summary
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import (
     head,
     metric_choice,

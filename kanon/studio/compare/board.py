@@ -24,8 +24,9 @@ from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.session import state
+from kanon.studio.session.offered import counted_records, metric_called
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, counted_records, metric_called
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.standings import titles_of_measures
 

@@ -26,8 +26,9 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
+from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, metric_called, usable_metrics, with_fields
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.standings import titles_of_measures
 from kanon.studio.widgets.uploads import upload_field

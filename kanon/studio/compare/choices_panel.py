@@ -30,14 +30,9 @@ from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, y
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.offered import compared_metrics, usable_metrics
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import (
-    Work,
-    compared_metrics,
-    usable_metrics,
-    usable_strategies,
-    with_fields,
-)
+from kanon.studio.session.work import Work, usable_strategies, with_fields
 from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.progress import cancel_button, progress
@@ -91,7 +86,7 @@ def chip_styles(work: Work, seen: Outlook) -> str:
     if seen.comparison is not None and work.kept.pinned:
         looks = looks_of(seen.comparison)
         own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
-        styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.pinned])
+        styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.pinned])
     return styles
 
 

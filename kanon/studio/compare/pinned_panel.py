@@ -12,9 +12,10 @@ from kanon.base.language import say, say_of
 from kanon.experiments.comparison import full_title
 from kanon.studio.session import state
 from kanon.studio.session.configurations import Wanted, incomparable, yardsticks
+from kanon.studio.session.kept import Pinned
 from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Pinned, Work
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.uploads import upload_field
 

@@ -26,9 +26,11 @@ from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
 from kanon.run import prepare, short_title
+from kanon.studio.session.findings import Searched
 from kanon.studio.session.request import Request
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Searched, Work, plan_of, settings_of, with_fields
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "columns_table",

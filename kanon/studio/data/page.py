@@ -29,6 +29,8 @@ from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, Choice
 from kanon.studio.session.exposure import exposed
+from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
+from kanon.studio.session.offered import incomplete_records
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import (
@@ -39,13 +41,7 @@ from kanon.studio.session.table_loading import (
     uploaded_work,
 )
 from kanon.studio.session.text import in_badge, plain, spoken
-from kanon.studio.session.work import (
-    Work,
-    incomplete_records,
-    with_builder,
-    with_missing,
-    with_role,
-)
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table

@@ -13,8 +13,10 @@ from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS, SinglingView
+from kanon.studio.session.hierarchy_choices import with_choices, with_role
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, fingerprint_of, with_choices, with_fields, with_role
+from kanon.studio.session.run_plan import fingerprint_of
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "about_search",

@@ -64,8 +64,9 @@ def show_singling(work: Work) -> None:
         with st.container():  # always there, so that what follows stays where it is
             if work.running.doing not in ("opening", "reading"):  # which have a bar of their own
                 progress()
-        if work.view(SinglingView).found is not None:
-            _found(work, work.view(SinglingView).found)
+        found = work.view(SinglingView).found
+        if found is not None:
+            _found(work, found)
 
 
 def _asked(work: Work) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
@@ -39,3 +39,7 @@ class SinglingView:
     about: str = ""
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
     given: Role | None = None
+
+    def read_again(self) -> SinglingView:
+        """What stays when the table is read again: its columns may not be there any more."""
+        return replace(self, found=None, about="", before={})

@@ -24,11 +24,12 @@ from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.persons import too_few_persons
 from kanon.release.context import thresholds
 from kanon.run import Prepared, prepare
-from kanon.studio.decide.advice_state import Advised
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
+from kanon.studio.session.findings import Advised
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of, settings_of, with_fields
+from kanon.studio.session.run_plan import plan_of, settings_of
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "CONCERNS",
@@ -124,7 +125,7 @@ def limits_of(work: Work) -> dict[str, float]:
     """What part 1 asks of l and t, if that counts here; nothing without a sensitive column."""
     if not work.view(DecideView).advice.limited or not work.table.sensitive_columns:
         return {}
-    asked = thresholds(work.view(DecideView).context)
+    asked = thresholds(work.purpose.context)
     found = {name: asked[name].wanted for name in ("l", "t")}
     return {name: float(wanted) for name, wanted in found.items() if wanted is not None}
 

@@ -225,7 +225,8 @@ def _about(work: Work) -> str:
     assert work.findings.advised is not None
     limits = limits_said(work) if view.limited else ""
     weights = ",".join(f"{name}={value}" for name, value in view.weights.items())
-    return f"{work.findings.advised.settings}|{ks_of(work)}|{weights}|{limits}|{work.findings.advised.comparison.ks}"
+    advised = work.findings.advised
+    return f"{advised.settings}|{ks_of(work)}|{weights}|{limits}|{advised.comparison.ks}"
 
 
 def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kanon.experiments.advisor.repeating import Again
 from kanon.experiments.advisor.weighing import USUAL
-from kanon.experiments.comparison import Comparison
 
-__all__ = ["AdviceView", "Advised"]
+__all__ = [
+    "AdviceView",
+]
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,3 @@ class AdviceView:
     )
     limited: bool = True
     concern: Literal["l", "t"] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Advised:
-    """Every way tried, and the settings that it was tried with.
-
-    Attributes
-    ----------
-    comparison
-        The ways side by side.
-    settings
-        A fingerprint of all that they depend on.
-    again
-        Per k that are averaged over and place of a way what it lost when it was run again.
-    """
-
-    comparison: Comparison
-    settings: str
-    again: Mapping[tuple[tuple[int, ...], int], Again]

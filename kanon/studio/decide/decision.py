@@ -32,9 +32,7 @@ IN_ENGINE = say(
 
 def with_context(work: Work, context: Context) -> Work:
     """The work with another purpose; whatever was said before is no longer shown."""
-    return with_fields(
-        work, view=replace(work.view(DecideView), context=context), problem=None, notice=None
-    )
+    return with_fields(work, context=context, problem=None, notice=None)
 
 
 def opened_context(work: Work, content: bytes) -> Work:
@@ -61,7 +59,7 @@ def with_wishes(work: Work) -> Work:
     each sensitive column in place of what was required of it by these models. Any other model
     stays.
     """
-    context = work.view(DecideView).context
+    context = work.purpose.context
     wanted = [
         one for column in work.table.sensitive_columns for one in models_wanted(context, column)
     ]
@@ -98,7 +96,7 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     table
         The table as one class; None if it has none, which is said when it is run.
     """
-    context, most = work.view(DecideView).context, most_k(work)
+    context, most = work.purpose.context, most_k(work)
     k = least_k(context)
     if k > most and work.table.person_known is None:
         return say_counted(

@@ -19,10 +19,12 @@ from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
+from kanon.studio.session.findings import Greatest
 from kanon.studio.session.request import Request
 from kanon.studio.session.requirements import short, suggested
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import percent, plain
-from kanon.studio.session.work import Greatest, Work, plan_of, settings_of, with_fields
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "MODELS",

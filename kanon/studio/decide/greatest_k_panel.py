@@ -29,6 +29,7 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.findings import Greatest
 from kanon.studio.session.requirements import (
     KINDS,
     best,
@@ -39,7 +40,7 @@ from kanon.studio.session.requirements import (
     short,
 )
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Greatest, Work
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import picture

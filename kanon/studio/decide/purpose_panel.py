@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -45,7 +44,6 @@ from kanon.studio.decide.decision import (
 )
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
-from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session import state
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.population import population_used
@@ -75,7 +73,7 @@ def show(work: Work) -> None:
 # --- what it is for ---------------------------------------------------------------------------
 def _purpose(work: Work) -> None:
     """Who gets the release, and what somebody who looks for a person may know."""
-    context = work.view(DecideView).context
+    context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
         _choice("release", say("Who gets the release?"), context.release, RELEASES)
@@ -116,12 +114,12 @@ def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> N
 
 def _take(**fields: object) -> None:
     """Another purpose; for callbacks."""
-    context = state.work().view(DecideView).context
+    context = state.work().purpose.context
     _put(Context.from_content({**context.content, **fields}))
 
 
 def _put(context: Context) -> None:
-    state.change(view=replace(state.work().view(DecideView), context=context))
+    state.change(context=context)
 
 
 # --- the verdict ------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ def _verdict(work: Work) -> Decision | None:
         except KanonError as error:
             st.error(plain(error.sentence), icon=":material/error:")
             return None
-        decision = decide(work.view(DecideView).context, reached)
+        decision = decide(work.purpose.context, reached)
         left, right = st.columns([4, 5], gap="medium")
         with left:
             _said(decision)
@@ -164,14 +162,14 @@ def _verdict(work: Work) -> Decision | None:
 
 def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
     """What the release reached; measured again only where something it depends on changed."""
-    known, people = work.view(DecideView).context.known, population_used(work)
+    known, people = work.purpose.context.known, population_used(work)
 
     def measured() -> Reached:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
     # The name of a population says nothing of its rows.
-    of_people = None if people is None else work.view(Looking).origin
+    of_people = None if people is None else work.purpose.population_origin
     return state.remembered("reached", (*about, known, of_people), measured)
 
 
@@ -210,7 +208,7 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
         )
     if refused is not None:
         st.caption(plain(refused), text_alignment="right")
-    context = work.view(DecideView).context
+    context = work.purpose.context
     for name, asked in thresholds(context).items():
         with st.container(border=True):
             _threshold(work, name, asked, decision)
@@ -257,7 +255,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             else:
                 said = say("{sign} reached: {value}", sign=sign, value=value)
             lines.append(said)
-    of_table = name == "k" or work.view(DecideView).context.attacker == "prosecutor"
+    of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
         lines.append(
@@ -286,7 +284,7 @@ def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
     models = [
         model
         for column in work.table.sensitive_columns
-        for model in models_wanted(work.view(DecideView).context, column)
+        for model in models_wanted(work.purpose.context, column)
         if model.symbol == asked.card.name and not model.holds(found)
     ]
     return [
@@ -324,7 +322,7 @@ def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
 def _want(name: str, key: str) -> None:
     """Another number; what is not allowed is kept for its field, said, and changes nothing."""
     work, wanted = state.work(), state.typed(key)
-    context = work.view(DecideView).context
+    context = work.purpose.context
     asked, before = thresholds(context)[name], getattr(context.thresholds, name)
     refused = _refused(work)
     refused.pop((name, asked.wanted), None)
@@ -339,7 +337,7 @@ def _as_proposed(name: str) -> None:
     """Ask for what is proposed again, and let go of what was typed."""
     for place in [place for place in _refused(state.work()) if place[0] == name]:
         del _refused(state.work())[place]
-    _put(with_own(state.work().view(DecideView).context, name, None))
+    _put(with_own(state.work().purpose.context, name, None))
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
@@ -347,7 +345,7 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
     if not asked.own:
         st.caption(plain(say_of(asked.source)))
         return
-    own = getattr(work.view(DecideView).context.thresholds, name)
+    own = getattr(work.purpose.context.thresholds, name)
     key = f"decide-source-{work.version}-{name}"
     field, back = st.columns([4, 2], vertical_alignment="bottom")
     with field:
@@ -370,7 +368,7 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
 
 
 def _name_source(name: str, key: str) -> None:
-    context = state.work().view(DecideView).context
+    context = state.work().purpose.context
     own = getattr(context.thresholds, name)
     if own is not None:
         _put(with_own(context, name, Own(wanted=own.wanted, source=state.typed(key) or "")))
@@ -380,7 +378,7 @@ def _name_source(name: str, key: str) -> None:
 def _files(work: Work) -> None:
     """The context as a file, and another one loaded."""
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    text = work.view(DecideView).context.to_json()
+    text = work.purpose.context.to_json()
     with left:
         st.download_button(
             say("Context as a file"),
@@ -412,7 +410,7 @@ def _load(key: str) -> None:
 
 def _how(work: Work) -> str:
     """How the verdict comes about, with this table's columns."""
-    context = work.view(DecideView).context
+    context = work.purpose.context
     said = [
         say(
             "Each threshold is proposed for who gets the release, from the source beside it. None "

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon.base.language import say
 from kanon.studio.decide.state import DecidePart, DecideView, Taken
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work, value_of, with_fields
 
 __all__ = ["as_before", "can_go_back", "with_taken"]
 
@@ -32,7 +32,7 @@ def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Wo
     """
     first = work.view(DecideView).taken[part].changed if can_go_back(work, part) else {}
     both = {
-        name: (first[name][0] if name in first else getattr(work, name), value)
+        name: (first[name][0] if name in first else value_of(work, name), value)
         for name, value in settings.items()
     }
     changed = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
@@ -52,7 +52,7 @@ def can_go_back(work: Work, part: DecidePart) -> bool:
         taken is not None
         and taken.version == work.version
         and bool(taken.changed)
-        and all(getattr(work, name) == after for name, (_, after) in taken.changed.items())
+        and all(value_of(work, name) == after for name, (_, after) in taken.changed.items())
     )
 
 

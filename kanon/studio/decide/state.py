@@ -1,4 +1,4 @@
-"""What the page Decide shows, and what was said of the purpose of the release."""
+"""What the page Decide shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kanon.privacy.model import SensitiveModel
-from kanon.release.context import Context
 from kanon.studio.decide.advice_state import AdviceView
 
 __all__ = ["DecidePart", "DecideView", "Taken"]
@@ -39,8 +38,6 @@ class DecideView:
     ----------
     part
         Which part of the page is open.
-    context
-        What the release is for, and what is therefore asked of it.
     uploads
         How often a context file was loaded, so that its field is empty again.
     given, most
@@ -54,7 +51,6 @@ class DecideView:
     """
 
     part: DecidePart = "purpose"
-    context: Context = field(default_factory=lambda: Context(release="public"))
     uploads: int = 0
     given: SensitiveModel | None = None
     most: int = 20

@@ -7,8 +7,9 @@ import streamlit as st
 from kanon.base.language import say, say_of
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, Choice, suggested
+from kanon.studio.session.hierarchy_choices import built, with_choice
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, built, with_choice, with_fields
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 

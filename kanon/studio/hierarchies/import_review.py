@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
 from kanon.studio.session.choices import Choice, Waiting, imported
-from kanon.studio.session.work import Work, with_choice, with_fields
+from kanon.studio.session.hierarchy_choices import with_choice
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["import_meant_for", "meant", "with_imported", "with_imports"]
 

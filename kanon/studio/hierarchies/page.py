@@ -21,9 +21,10 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.choices import Choice
+from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.outdated import comparison_outdated
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, usable_metrics
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.how import how_hierarchies

@@ -11,8 +11,10 @@ from kanon.sources.stored_source import StoredSource
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Result, Work, plan_of, settings_of, with_fields
+from kanon.studio.session.run_plan import plan_of, settings_of
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["anonymisation_request", "first"]
 

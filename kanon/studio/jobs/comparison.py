@@ -19,16 +19,11 @@ from kanon.studio.session.comparison_runs import (
     planned,
 )
 from kanon.studio.session.configurations import Wanted, wanted_lines
+from kanon.studio.session.findings import Compared
+from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.request import Request, cancelled_run
-from kanon.studio.session.work import (
-    Compared,
-    Work,
-    comparison_settings,
-    plan_of,
-    usable_metrics,
-    with_fields,
-    without_lost,
-)
+from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["comparison_request"]
 

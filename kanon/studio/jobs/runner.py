@@ -68,7 +68,7 @@ def cancel() -> None:
 def collect() -> None:
     """Take what a calculation that has ended found, or say why there is nothing."""
     work = state.work()
-    job, request = work.running.job, work.request
+    job, request = work.running.job, work.running.request
     if job is None or request is None or not job.finished:
         return
     if job.state == "done":

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kanon.charts.lattice import WALK_LOOKS, Colouring
-from kanon.experiments.exploration import Explored
 
-__all__ = ["FoundLattice", "LatticeView"]
+__all__ = ["LatticeView"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,3 @@ class LatticeView:
     walks: tuple[str, ...] = tuple(WALK_LOOKS)
     step: int | None = None
     node: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class FoundLattice:
-    """A lattice, and the settings that it was looked at with."""
-
-    explored: Explored
-    settings: str

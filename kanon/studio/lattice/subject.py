@@ -25,9 +25,11 @@ from kanon.experiments.exploration import (
 )
 from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role
-from kanon.studio.lattice.state import FoundLattice, LatticeView
+from kanon.studio.lattice.state import LatticeView
+from kanon.studio.session.findings import FoundLattice
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of, settings_of, with_fields
+from kanon.studio.session.run_plan import plan_of, settings_of
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "Ready",

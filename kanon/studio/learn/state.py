@@ -38,8 +38,9 @@ class LessonsView:
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)
 
-    @property
-    def of_the_user(self) -> LessonsView:
+    def for_another_table(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
         steps = StepsView() if self.steps.table == "own" else self.steps
         return LessonsView(part=self.part, large=self.large, steps=steps, exercises=self.exercises)
+
+    read_again = for_another_table

@@ -27,8 +27,9 @@ from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
+from kanon.studio.session.offered import metric_called
 from kanon.studio.session.text import percent, plain, shortened
-from kanon.studio.session.work import Work, metric_called
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.teaching.building import MOST

@@ -7,7 +7,9 @@ from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric
 from kanon.plan import MetricPlan, check_metric_name, composed_metrics
-from kanon.studio.session.work import MatrixView, Work, metric_called, with_fields
+from kanon.studio.metrics.state import MatrixView
+from kanon.studio.session.offered import metric_called
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "LARGEST_ATTRIBUTE_WEIGHT",

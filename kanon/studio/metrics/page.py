@@ -21,9 +21,11 @@ from kanon.studio.metrics.composed_metrics import (
 )
 from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
 from kanon.studio.metrics.matrix import matrix_with_cells
+from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
+from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import MatrixView, Work, metric_called, usable_metrics
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready
 from kanon.studio.widgets.how import formula, how_metric
 from kanon.studio.widgets.picture import data_button

@@ -34,8 +34,9 @@ from kanon.studio.privacy.attacker import (
     somebody,
 )
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
 
 __all__ = ["attack", "look"]

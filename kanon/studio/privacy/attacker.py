@@ -12,11 +12,11 @@ from kanon.base.language import say, say_counted
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
-from kanon.report.origin import Origin, origin_of_content
+from kanon.report.origin import origin_of_content
 from kanon.sensitive import Sensitive
 from kanon.sources.opening import open_table
-from kanon.sources.reading import TableFile
 from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "Looking",
@@ -53,9 +53,8 @@ class Looking:
     person
         The values of the person that is looked for, by quasi-identifier; none for one who stands
         out.
-    population, origin, uploads
-        The table of the population that was uploaded, never written anywhere; the fingerprint of
-        its file; and how often one was let go, so that its file goes too.
+    uploads
+        How often a population was let go, so that its file goes too.
     """
 
     by: str = "l"
@@ -64,13 +63,11 @@ class Looking:
     threshold: float = THRESHOLD
     known: tuple[str, ...] | None = None
     person: Mapping[str, str] = field(default_factory=dict)
-    population: TableFile | None = None
-    origin: Origin | None = None
     uploads: int = 0
 
 
-def with_population(looking: Looking, content: bytes, name: str) -> Looking:
-    """What the page looks at, with the population of a file.
+def with_population(work: Work, content: bytes, name: str) -> Work:
+    """The work with the population of a file.
 
     Raises
     ------
@@ -78,12 +75,15 @@ def with_population(looking: Looking, content: bytes, name: str) -> Looking:
         The file is not a table that can be read.
     """
     people = open_table(content, name)
-    return replace(looking, population=people, origin=origin_of_content(content, name))
+    origin = origin_of_content(content, name)
+    return with_fields(work, population=people, population_origin=origin)
 
 
-def without_population(looking: Looking) -> Looking:
-    """What the page looks at, without a population, so that nobody is left who has its rows."""
-    return replace(looking, population=None, origin=None, uploads=looking.uploads + 1)
+def without_population(work: Work) -> Work:
+    """The work without a population, so that nobody is left who has its rows."""
+    looking = work.view(Looking)
+    looking = replace(looking, uploads=looking.uploads + 1)
+    return with_fields(work, view=looking, population=None, population_origin=None)
 
 
 def known_used(looking: Looking, classes: EquivalenceClasses) -> list[str]:

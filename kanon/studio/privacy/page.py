@@ -41,9 +41,10 @@ from kanon.studio.privacy.disclosure import (
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import plain, released_label, released_tuple
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import chart, data_button, picture

@@ -18,8 +18,9 @@ from kanon.studio.privacy.disclosure import (
     of_population,
 )
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.result import in_columns
 from kanon.studio.widgets.uploads import upload_field
 
@@ -39,7 +40,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
     )
     key = f"privacy-population-{work.version}-{work.view(Looking).uploads}"
     upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
-    people = work.view(Looking).population
+    people = work.purpose.population
     if people is None:
         return
     try:
@@ -77,7 +78,7 @@ def forget_population() -> None:
     """Let go of the population, of what was counted, and of the file."""
     state.forget("population")
     state.forget("people below")
-    state.change(view=without_population(state.work().view(Looking)))
+    state.put(without_population(state.silent()))
 
 
 def take_population(key: str) -> None:
@@ -87,8 +88,8 @@ def take_population(key: str) -> None:
         forget_population()
         return
     try:
-        seen = with_population(state.work().view(Looking), given.getvalue(), given.name)
+        seen = with_population(state.silent(), given.getvalue(), given.name)
     except KanonError as error:
         state.change(problem=error.sentence)
         return
-    state.change(view=seen)
+    state.put(seen)

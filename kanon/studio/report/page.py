@@ -24,8 +24,9 @@ from kanon.studio.report.report_request import (
     what_is_in_it,
     words_file,
 )
-from kanon.studio.report.state import LABELS, ReportView
+from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
+from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
@@ -57,7 +58,7 @@ def change(**parts: Any) -> None:
 
 def take_text(name: str, key: str) -> None:
     """Keep what was typed."""
-    change(texts={**state.work().view(ReportView).texts, name: state.typed(key) or ""})
+    state.change(texts={**state.work().purpose.texts, name: state.typed(key) or ""})
 
 
 def take_form() -> None:
@@ -71,7 +72,7 @@ def field(name: str) -> None:
     """The field of one text."""
     key = f"report-{name}"
     how: dict[str, Any] = {
-        "key": state.seeded(key, state.work().view(ReportView).texts.get(name, "")),
+        "key": state.seeded(key, state.work().purpose.texts.get(name, "")),
         "help": say_of(ASKED[name]),
         "on_change": take_text,
         "args": (name, key),
@@ -93,7 +94,7 @@ def texts() -> Words | None:
         for name in ("responsible", "recipient", "legal_basis", "retention"):
             field(name)
     try:
-        return state.work().view(ReportView).words()
+        return state.work().purpose.words()
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return None

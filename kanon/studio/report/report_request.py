@@ -24,12 +24,11 @@ from kanon.report.public import for_publication
 from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
-from kanon.studio.decide.state import DecideView
-from kanon.studio.privacy.attacker import Looking
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.population import population_used
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, plan_of, with_fields
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "IN_ENGINE",
@@ -170,13 +169,13 @@ def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
     """What the report says the release is for, if it does, and the population that counts."""
     if not work.view(ReportView).in_context:
         return None, None
-    return work.view(DecideView).context, population_used(work)
+    return work.purpose.context, population_used(work)
 
 
 def people_of_report(work: Work) -> Origin | None:
     """The fingerprint of the population that counts in the report; None where none does."""
     _, people = context_of_report(work)
-    return None if people is None else work.view(Looking).origin
+    return None if people is None else work.purpose.population_origin
 
 
 def form_of(report: Report, words: Words, public: bool) -> Report:

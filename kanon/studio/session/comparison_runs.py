@@ -29,7 +29,10 @@ from kanon.studio.session.configurations import (
     phases,
     wanted_lines,
 )
-from kanon.studio.session.work import Known, Work, fingerprint_of, shown_k, usable_metrics
+from kanon.studio.session.findings import Known
+from kanon.studio.session.offered import shown_k, usable_metrics
+from kanon.studio.session.run_plan import fingerprint_of
+from kanon.studio.session.work import Work
 
 __all__ = [
     "Job",

@@ -24,18 +24,10 @@ from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.run import algorithms, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.work import (
-    Pinned,
-    Work,
-    chosen_for,
-    compared_metrics,
-    incomplete_records,
-    plan_of,
-    suppression_used,
-    usable_strategies,
-    with_fields,
-    without_lost,
-)
+from kanon.studio.session.kept import Pinned
+from kanon.studio.session.offered import compared_metrics, incomplete_records
+from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
+from kanon.studio.session.work import Work, usable_strategies, with_fields
 
 __all__ = [
     "MOST_LINES",

@@ -8,7 +8,8 @@ from functools import partial
 from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.studio.session.comparison_runs import outlook
-from kanon.studio.session.work import Work, comparison_settings, plan_of, settings_of, without_lost
+from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of, without_lost
+from kanon.studio.session.work import Work
 
 __all__ = ["comparison_outdated", "outdated"]
 

@@ -21,8 +21,9 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
 from kanon.studio.session.configurations import Wanted
+from kanon.studio.session.kept import Pinned
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.work import Pinned, Work, with_fields
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "LONGEST_TITLE",

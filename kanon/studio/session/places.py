@@ -33,6 +33,10 @@ class Place:
     engine: str = ""
     problem: str = ""
 
+    def for_another_table(self) -> Place:
+        """All of it: the next table may lie beside it."""
+        return self
+
 
 @dataclass(frozen=True)
 class Written:

@@ -22,7 +22,8 @@ from kanon.plan import (
 from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.studio.session.choices import Choice, choose, imported, start_with
-from kanon.studio.session.work import Work, with_choice, with_choices, with_fields
+from kanon.studio.session.hierarchy_choices import with_choice, with_choices
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["settings_said", "with_plan"]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kanon.studio.decide.state import DecideView
-from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session.work import Work
 
 __all__ = ["population_used"]
@@ -13,7 +11,7 @@ __all__ = ["population_used"]
 
 def population_used(work: Work) -> pd.DataFrame | None:
     """The population that counts: that of the page Privacy, if nobody knows who is in the table."""
-    people = work.view(Looking).population
-    if work.view(DecideView).context.attacker == "prosecutor" or people is None:
+    people = work.purpose.population
+    if work.purpose.context.attacker == "prosecutor" or people is None:
         return None
     return people.table

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kanon import __version__
@@ -23,15 +22,16 @@ from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
-from kanon.studio.data.singling_out_state import SinglingView
-from kanon.studio.decide.state import DecideView
-from kanon.studio.report.state import ReportView
 from kanon.studio.session.choices import BUILDERS, FIELDS, Choice, choose
+from kanon.studio.session.findings import Findings
+from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.history import History
+from kanon.studio.session.kept import Pinned
 from kanon.studio.session.pinned import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
+from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import reread
-from kanon.studio.session.work import Pinned, Work, plan_content, with_choices, with_fields
+from kanon.studio.session.work import Running, Work, views_read_again, with_fields
 
 __all__ = ["check_savable", "opened_project", "saved_project"]
 
@@ -51,7 +51,7 @@ def check_savable(work: Work) -> dict[str, Any]:
     """
     content = plan_content(work, trees=False)
     Plan.from_content(content)
-    work.view(ReportView).words()
+    work.purpose.words()
     return content
 
 
@@ -93,8 +93,8 @@ def saved_project(work: Work) -> str:
             }
             for each in work.kept.pinned
         ],
-        "words": words_given(work.view(ReportView).words()),
-        "context": work.view(DecideView).context.content,
+        "words": words_given(work.purpose.words()),
+        "context": work.purpose.context.content,
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -142,13 +142,13 @@ def opened_project(work: Work, content: bytes) -> Work:
     change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], say("The project file: the key words"))
-        work = with_fields(work, view=replace(work.view(ReportView), texts=words_given(words)))
+        work = with_fields(work, texts=words_given(words))
     if "context" in given:
         try:
             context = Context.from_content(given["context"])
         except PlanError as error:
             raise error.within(say("The project file")) from None
-        work = with_fields(work, view=replace(work.view(DecideView), context=context))
+        work = with_fields(work, context=context)
     work = _read_as(with_fields(work, problem=None), plan)
     kept: list[Pinned] = []
     for part in given["kept"]:
@@ -318,18 +318,11 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         work,
         version=work.version + 1,
         composed=dict(plan.metrics),
-        job=None,
-        request=None,
-        result=None,
-        comparison=None,
-        searched=None,
-        advised=None,
-        greatest=None,
-        reported=None,
-        what_if=None,
+        running=Running(),
+        findings=Findings(),
         imports=(),
         previews={},
-        view=replace(work.view(SinglingView), before={}),
+        views=views_read_again(work.views),
         **settings_said(work, plan),
         **chosen,
     )

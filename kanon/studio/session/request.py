@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kanon.base.language import say
 from kanon.studio.session.work import with_fields
@@ -12,10 +12,34 @@ from kanon.studio.session.work import with_fields
 if TYPE_CHECKING:
     from kanon.studio.session.work import Work
 
-__all__ = ["Limit", "Request", "cancelled_run", "opening_cancelled", "said_on_page"]
+__all__ = ["Calculation", "Limit", "Request", "cancelled_run", "opening_cancelled", "said_on_page"]
 
 Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
 """The setting that says how long it may take."""
+
+
+class Calculation(Protocol):
+    """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def progress(self) -> float: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def result(self) -> object: ...
+    @property
+    def parts(self) -> tuple[object, ...]: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def remaining(self) -> float | None: ...
+    def cancel(self) -> None: ...
 
 
 def cancelled_run(work: Work) -> Work:

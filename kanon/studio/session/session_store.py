@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon.base.language import say_counted
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Running, Work, with_fields
 
 __all__ = ["Desk", "Desks", "new_token"]
 
@@ -48,7 +48,7 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = with_fields(work, job=None, request=None, made=[*work.kept.made])
+            work = with_fields(work, running=Running(), made=[*work.kept.made])
         return Desk(work)
 
     def cleared(self) -> None:

@@ -17,14 +17,13 @@ import streamlit as st
 from streamlit import runtime
 
 from kanon.errors import KanonError
-from kanon.studio.report.state import ReportView
 from kanon.studio.session.pinned import carried
 from kanon.studio.session.samples import FIRST
 from kanon.studio.session.server import desks, owner, seat
 from kanon.studio.session.session_store import Desk, new_token
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, begun_since, with_fields
+from kanon.studio.session.work import Work, begun_since, for_another_table, value_of, with_fields
 
 __all__ = [
     "attempt",
@@ -43,6 +42,7 @@ __all__ = [
     "seeded",
     "settle",
     "settled",
+    "silent",
     "take",
     "token",
     "typed",
@@ -75,15 +75,12 @@ def put(new: Work, carry: bool = True) -> None:
         Whether what belongs to the user and not to the table comes along to a new table.
     """
     old = st.session_state.get(_WORK)
-    if old is not None and old.job is not None and old.job is not new.running.job:
-        old.job.cancel()
+    if old is not None and old.running.job not in (None, new.running.job):
+        old.running.job.cancel()
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
         if carry:  # metrics, the board, answers, what was kept and what was typed
-            same = {name: getattr(old, name) for name in ("composed", "layout", "place", "tour")}
-            if new.view(ReportView) is not old.report:  # else it is the same table, read again
-                same["report"] = old.report.for_another_table()
-            new = carried(old, with_fields(new, view=old.lessons.of_the_user, **same))
+            new = carried(old, for_another_table(old, new))
     st.session_state[_WORK] = new
     lay_down()
 
@@ -98,15 +95,21 @@ def entered() -> bool:
     return _ENTERED in st.session_state
 
 
-def change(**fields: Any) -> None:
+def change(view: object = None, **fields: Any) -> None:
     """Change some fields; whatever was said before is no longer shown.
 
     A control whose options have changed tells its value once more: that changes nothing.
     """
     now = work()
-    if all(getattr(now, name) == value for name, value in fields.items()):
+    same = view is None or now.view(type(view)) == view
+    if same and all(value_of(now, name) == value for name, value in fields.items()):
         return
-    put(with_fields(work(), **{"problem": None, "notice": None, "problem_at": "", **fields}))
+    put(with_fields(silent(), view, **fields))
+
+
+def silent() -> Work:
+    """What this session works on, without what was said last."""
+    return with_fields(work(), problem=None, notice=None, problem_at="")
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:

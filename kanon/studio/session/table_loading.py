@@ -12,9 +12,11 @@ from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
-from kanon.studio.data.singling_out_state import SinglingView
+from kanon.studio.session.findings import Findings
+from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.work import Work, with_choices, with_fields
+from kanon.studio.session.table_state import TableState
+from kanon.studio.session.work import Running, Work, views_read_again, with_fields
 
 __all__ = [
     "adult_work",
@@ -110,17 +112,9 @@ def read_again(work: Work, again: Work) -> Work:
                 for column, role in again.table.roles.items()
             },
             reasons=again.table.reasons,
-            job=None,
-            request=None,
-            result=None,
-            comparison=None,
-            searched=None,
-            advised=None,
-            greatest=None,
-            reported=None,
-            what_if=None,
-            # Its columns may not be there any more.
-            view=replace(work.view(SinglingView), found=None, about="", before={}),
+            running=Running(),
+            findings=Findings(),
+            views=views_read_again(work.views),
             # Else what was handed out is of other values.
             handed=work.kept.handed if again.table.digest == work.table.digest else (),
             made=work.kept.made if again.table.digest == work.table.digest else [],
@@ -168,8 +162,7 @@ def _work(
     without = file.fingerprint if isinstance(file, OpenedTable) else title
     fingerprint = hashlib.sha256(content if content is not None else without.encode())
     fingerprint.update(repr(file.settings).encode())
-    return Work(
-        version=version,
+    table = TableState(
         title=title,
         origin=origin,
         file=file,
@@ -177,5 +170,5 @@ def _work(
         digest=fingerprint.hexdigest(),
         roles={column: suggestion.role for column, suggestion in suggestions.items()},
         reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
-        choices={},
     )
+    return Work(version, table)

@@ -14,10 +14,11 @@ from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, metric_called, usable_metrics, usable_strategies
+from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.widgets.algorithm_options import about_k
 

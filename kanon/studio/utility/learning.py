@@ -25,18 +25,12 @@ from kanon.plan import Plan
 from kanon.run import Prepared, prepare, short_title
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
+from kanon.studio.session.offered import metric_called
 from kanon.studio.session.request import Request
+from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of, without_lost
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import (
-    Work,
-    fingerprint_of,
-    metric_called,
-    plan_of,
-    settings_of,
-    with_fields,
-    without_lost,
-)
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.state import LearningView, UtilityView
 
 __all__ = [

@@ -18,8 +18,9 @@ from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import sensitive_choice
 from kanon.studio.utility.representation import (
     disclosure_sentence,

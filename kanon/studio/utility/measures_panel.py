@@ -20,8 +20,9 @@ from kanon.measures.distribution_change import Distribution
 from kanon.report.lost import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.text import percent
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
     Changed,

@@ -31,8 +31,9 @@ from kanon.run import Prepared, short_title
 from kanon.studio.jobs.partial_results import learn_releases, study_request
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.request import Request
+from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of, with_fields
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
 from kanon.studio.utility.state import UtilityView
 

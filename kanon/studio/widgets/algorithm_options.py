@@ -14,8 +14,10 @@ from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.run import algorithm_named, uses
 from kanon.studio.session import state
+from kanon.studio.session.offered import with_option
+from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, node_used, with_option
+from kanon.studio.session.work import Work
 
 __all__ = ["about", "about_k", "details", "own_choices", "suppression_field"]
 

@@ -20,9 +20,9 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, algorithm_named, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
+from kanon.studio.session.findings import Result
 from kanon.studio.session.requirements import others_of, short
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result
 from kanon.studio.widgets.algorithm_options import about_k
 
 __all__ = [

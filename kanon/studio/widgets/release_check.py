@@ -9,7 +9,7 @@ from kanon.errors import ReleaseError
 from kanon.release.check import require
 from kanon.run import Run
 from kanon.studio.session import state
-from kanon.studio.session.work import Result
+from kanon.studio.session.findings import Result
 
 __all__ = ["Checked", "checked"]
 

@@ -10,8 +10,9 @@ from kanon.base.language import say, say_counted, say_of
 from kanon.release.remarks import KINDS, Remark, by_kind, table_remarks
 from kanon.run import Run
 from kanon.studio.session import state
+from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work
+from kanon.studio.session.work import Work
 
 __all__ = ["remarked_release", "remarked_table"]
 

@@ -17,9 +17,11 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.session import state
 from kanon.studio.session.earlier_releases import Handed
+from kanon.studio.session.findings import Result
+from kanon.studio.session.offered import k_grid
 from kanon.studio.session.requirements import in_file_name, others_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Result, Work, k_grid
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.outdated import fade
 

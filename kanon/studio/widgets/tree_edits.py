@@ -27,15 +27,9 @@ from kanon.hierarchy.tables import (
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.session.choices import Choice, drawn
-from kanon.studio.session.work import (
-    Work,
-    counted_records,
-    metric_called,
-    redone,
-    undone,
-    with_choice,
-    with_fields,
-)
+from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
+from kanon.studio.session.offered import counted_records, metric_called
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = [
     "DRAWN",

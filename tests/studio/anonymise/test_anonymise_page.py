@@ -6,7 +6,6 @@ import io
 import json
 import math
 import re
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -30,8 +29,9 @@ from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.metrics.composed_metrics import with_composed
 from kanon.studio.session.requirements import KINDS
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.how import how_algorithm
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.studio.widgets.result import name_in_files
@@ -67,8 +67,8 @@ ALGORITHMS = parts_of(kanon.algorithms)
 # --- what a user does and sees --------------------------------------------------------------
 def add(at, name):
     """Require a model beside k; returns it."""
-    choose(at, f"model-add-{work(at).version}-{len(work(at).models)}", name)
-    return work(at).models[-1]
+    choose(at, f"model-add-{work(at).version}-{len(work(at).settings.models)}", name)
+    return work(at).settings.models[-1]
 
 
 def set_part(at, model, part, value):
@@ -84,12 +84,12 @@ def frame_strategy(at):
 
 
 def frame_sensitive(at):
-    place = list(work(at).roles).index(work(at).focus)
+    place = list(work(at).table.roles).index(work(at).focus)
     return f"frame-sensitive-{work(at).version}-{place}"
 
 
 def tie_seed(at):
-    return at.number_input(key=f"run-ties-{work(at).version}-{work(at).tie_seed}")
+    return at.number_input(key=f"run-ties-{work(at).version}-{work(at).settings.tie_seed}")
 
 
 def keys(at):
@@ -112,17 +112,17 @@ def popovers(at):
 
 def released(at):
     """The release that the page offers."""
-    found = work(at).result
-    return found.release(found.k_for(work(at).k)).released()
+    found = work(at).findings.result
+    return found.release(found.k_for(work(at).settings.k)).released()
 
 
 def classes_of(at, table):
-    return table.groupby(work(at).quasi_identifiers, observed=True)
+    return table.groupby(work(at).table.quasi_identifiers, observed=True)
 
 
 def shares_in(at, table, column):
     """The mix of a sensitive column in each class, a row each."""
-    by = [*work(at).quasi_identifiers, column]
+    by = [*work(at).table.quasi_identifiers, column]
     counted = table.groupby(by, observed=True).size().unstack(fill_value=0)
     return counted.div(counted.sum(axis=1), axis=0)
 
@@ -250,17 +250,17 @@ def test_models_are_added_changed_and_removed(start):
     assert "Also require: entropy l ≥ 2" in popovers(at)
     assert any(one.startswith("l: at most ") for one in captions(at))
     set_part(at, model, "l", 1.5)
-    (model,) = work(at).models
+    (model,) = work(at).settings.models
     assert model.l == 1.5
     other = add(at, T)
     assert other == TCloseness(0.4, "disease", "variational")
     set_part(at, other, "distance", "norm1")
-    assert work(at).models == (model, TCloseness(0.8, "disease", "norm1"))
+    assert work(at).settings.models == (model, TCloseness(0.8, "disease", "norm1"))
     assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
     assert line(at).endswith("k and 2 more models")
     at.button(key=key_of_model(work(at), model, "remove")).click()
     go(at)
-    assert work(at).models == (TCloseness(0.8, "disease", "norm1"),)
+    assert work(at).settings.models == (TCloseness(0.8, "disease", "norm1"),)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -271,7 +271,7 @@ def test_every_model_can_be_required_and_holds(start, name):
     assert not problems(at) and not warnings(at)
     assert "disease (reached " in checked(at)
     assert "Nothing is required" not in checked(at)
-    assert work(at).result.prepared.plan.models[-1] == model
+    assert work(at).findings.result.prepared.plan.models[-1] == model
 
 
 def test_an_impossible_request_is_refused_at_once_and_stays(start):
@@ -286,10 +286,10 @@ def test_an_impossible_request_is_refused_at_once_and_stays(start):
     assert problems(at) == [refusal]
     press(at, "Anonymise")
     assert problems(at) == [refusal, refusal] and not work(at).busy
-    assert numbers(at) == before and work(at).models[0].l == 9
+    assert numbers(at) == before and work(at).settings.models[0].l == 9
     go(at, DATA)
     go(at, ANONYMISE)
-    (model,) = work(at).models
+    (model,) = work(at).settings.models
     assert at.number_input(key=key_of_model(work(at), model, "l")).value == 9
     set_part(at, model, "l", 2.0)
     assert not problems(at)
@@ -317,7 +317,7 @@ def test_a_model_about_each_sensitive_column(start):
     }
     third = add(at, T)
     set_part(at, third, "column", "disease")
-    assert work(at).models[-1].column == "disease"
+    assert work(at).settings.models[-1].column == "disease"
     set_part(at, first, "l", 1.2)
     anonymised(at)
     assert not problems(at), "all hold together"
@@ -343,7 +343,7 @@ def test_the_slider_shows_no_k_that_was_not_computed(start):
     at = start(sample="census")
     add(at, ENTROPY)
     anonymised(at)
-    result = work(at).result
+    result = work(at).findings.result
     if result.known is None:
         ks = [2, 3, 500]
     else:
@@ -364,7 +364,7 @@ def test_the_slider_shows_no_k_that_was_not_computed(start):
         go(at)
         assert OUTDATED in warnings(at)[0]
         anonymised(at)
-        assert not warnings(at) and lacking in work(at).result.known
+        assert not warnings(at) and lacking in work(at).findings.result.known
 
 
 # --- what is typed and cannot be used -------------------------------------------------------
@@ -379,16 +379,16 @@ def test_what_cannot_be_used_is_said_beside_the_field_and_stays(start, typed, sa
     set_part(at, model, "l", typed)
     (problem,) = problems(at)
     assert problem.startswith(f"{said} is not used") and problem.endswith("l = 2 still holds.")
-    assert work(at).models == (model,) and field(at, model, "l").value == typed
+    assert work(at).settings.models == (model,) and field(at, model, "l").value == typed
     assert icons(at)["Also require: entropy l ≥ 2"] == ":material/error:", "while it is closed"
     go(at, DATA)
     go(at, ANONYMISE)
     assert field(at, model, "l").value == typed and problems(at) == [problem], "it survives"
     anonymised(at)
-    assert work(at).result.prepared.plan.models[-1] == model
+    assert work(at).findings.result.prepared.plan.models[-1] == model
     set_part(at, model, "l", 1.5)
     assert not problems(at) and not icons(at)["Also require: entropy l ≥ 1.5"]
-    set_part(at, work(at).models[0], "l", 2.0)
+    set_part(at, work(at).settings.models[0], "l", 2.0)
     assert not problems(at) and field(at, model, "l").value == 2, "nothing of it comes back"
 
 
@@ -404,7 +404,7 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     model = add(at, "recursive-cl-diversity")
     set_part(at, model, "l", 1)
     set_part(at, model, "c", 4.0)
-    (changed,) = work(at).models
+    (changed,) = work(at).settings.models
     assert (changed.c, changed.l) == (4.0, 2)
     assert field(at, changed, "l").value == 1
     assert [one.startswith("1 is not used, as l has to be") for one in problems(at)] == [True]
@@ -421,9 +421,11 @@ def test_t_is_bounded_by_its_distance(start):
         "1.5 is not used, as t has to be a number of at least 0 and at most 1: t = 0.4 still holds."
     ]
     set_part(at, model, "distance", "norm1")
-    assert not problems(at) and work(at).models[0].t == 0.8, "it was typed for the other scale"
-    set_part(at, work(at).models[0], "t", 1.5)
-    assert not problems(at) and work(at).models[0].t == 1.5
+    assert not problems(at) and work(at).settings.models[0].t == 0.8, (
+        "it was typed for the other scale"
+    )
+    set_part(at, work(at).settings.models[0], "t", 1.5)
+    assert not problems(at) and work(at).settings.models[0].t == 1.5
 
 
 def test_the_models_to_add_say_what_they_ask_for(start):
@@ -437,7 +439,7 @@ def test_no_page_calls_a_distance_by_its_name_in_plans(start):
     at = start(sample="hospital")
     set_part(at, add(at, T), "distance", "norm1")
     anonymised(at)
-    (model,) = work(at).models
+    (model,) = work(at).settings.models
     reached = re.search(r"reached ([\d.]+), a total variation of ([\d.]+)\)", checked(at))
     t = numbers(at)["Worst t, disease"]
     assert t == f"{reached[2]} of 1", "the same number in the same unit"
@@ -461,7 +463,7 @@ def test_a_larger_k_that_costs_less_is_offered(start):
     (said,) = [one.value for one in at.info if "costs less" in one.value]
     assert said.startswith("k = 10 costs less here") and "valid answer for k = 3 too" in said
     press(at, "Show k = 10")
-    assert work(at).k == 10 and work(at).job is None, "it is there already"
+    assert work(at).settings.k == 10 and work(at).running.job is None, "it is there already"
     assert number(numbers(at)["Alteration"]) < before
     assert not [one for one in at.info if "costs less" in one.value]
     groups = classes_of(at, released(at))
@@ -514,16 +516,16 @@ def test_what_is_hardly_cheaper_is_not_offered():
     ],
 )
 def test_a_download_is_named_by_what_it_is(changes, name):
-    work = replace(sample_work("hospital"), k=3, **changes)
-    prepared = prepare(plan_of(work), work.table)
+    work = with_fields(sample_work("hospital"), k=3, **changes)
+    prepared = prepare(plan_of(work), work.table.records)
     found = name_in_files(Run(prepared, None, 0.0))
     assert found == name and re.fullmatch(r"[a-z0-9.-]+", found)
 
 
 def test_a_metric_of_ones_own_makes_no_unsafe_name():
     work = with_composed(sample_work("hospital"), "../Ärger & <b>", "levels", "none")
-    work = replace(work, metric="../Ärger & <b>")
-    found = name_in_files(Run(prepare(plan_of(work), work.table), None, 0.0))
+    work = with_fields(work, metric="../Ärger & <b>")
+    found = name_in_files(Run(prepare(plan_of(work), work.table.records), None, 0.0))
     assert re.fullmatch(r"[A-Za-z0-9.-]+", found) and ".." not in found
 
 
@@ -533,7 +535,7 @@ ROLE = re.compile(r":\w+:`|``|\.\. \[|>>>|_k\b|\bNone\b")
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("models", [(), (EntropyLDiversity(2.0, "disease"),)])
 def test_an_algorithm_explains_itself_in_prose(name, models):
-    work = replace(sample_work("hospital"), algorithm=name, models=models)
+    work = with_fields(sample_work("hospital"), algorithm=name, models=models)
     text = how_algorithm(plan_of(work))
     assert not ROLE.search(text) and ("Also required" in text) == bool(models)
     assert "not looked at" not in text, "models in force are not denied"
@@ -567,7 +569,7 @@ def test_a_tie_seed_is_part_of_the_settings(start):
     assert any("tie seed 7" in one for one in texts(at))
     tie_seed(at).set_value(None)
     go(at)
-    assert work(at).tie_seed is None and OUTDATED in warnings(at)[0]
+    assert work(at).settings.tie_seed is None and OUTDATED in warnings(at)[0]
 
 
 # --- the whole --------------------------------------------------------------------------------
@@ -593,11 +595,11 @@ def test_the_plan_repeats_what_the_page_shows(start, tmp_path, sample, strategy,
     add(at, T)
     anonymised(at)
     assert not problems(at) and not warnings(at)
-    text = work(at).result.release(work(at).k).prepared.plan.to_json()
+    text = work(at).findings.result.release(work(at).settings.k).prepared.plan.to_json()
     plan = Plan.from_json(text)
     assert plan.algorithm.strategy == strategy and len(plan.privacy) == 3
     (tmp_path / "plan.json").write_text(text, "utf-8")
-    (tmp_path / "table.csv").write_bytes(work(at).content)
+    (tmp_path / "table.csv").write_bytes(work(at).table.content)
     given = [str(tmp_path / name) for name in ("plan.json", "table.csv", "released.csv")]
     assert main(["run", given[0], "--table", given[1], "--out", given[2]]) == 0
     page = released(at).to_csv(index=False).encode()
@@ -612,7 +614,7 @@ def test_another_table_starts_afresh(start):
     choose(at, "run-strategy", "s3")
     add(at, ENTROPY)
     choose(at, "frame-sample", "voters")
-    assert work(at).models == () and work(at).strategy == "s1"
+    assert work(at).settings.models == () and work(at).settings.strategy == "s1"
     assert "Also require: nothing" in popovers(at) and "sensitive: party" in line(at)
 
 
@@ -630,7 +632,7 @@ def test_the_classes_are_merged_in_parts_where_that_is_chosen(start):
     choose(at, "run-gaa-parts", "2")
     assert OUTDATED in warnings(at)[0] and "Details: 2 parts" in popovers(at)
     anonymised(at)
-    assert work(at).result.solution.path.parted.parts == 2
+    assert work(at).findings.result.solution.path.parted.parts == 2
     assert any("the classes were merged in 2 parts" in one for one in texts(at))
     choose(at, "run-gaa-parts", "auto")
     assert "Details" in popovers(at)

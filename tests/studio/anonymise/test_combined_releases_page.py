@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import streamlit as st
 
@@ -15,6 +13,7 @@ from kanon.studio.session.earlier_releases import Handed
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.session_store import Desk
 from kanon.studio.session.table_loading import read_again, sample_work
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -60,7 +59,7 @@ def download(files):
 
 
 def at_k(at, k):
-    at.number_input(key=f"frame-k-{work(at).k}").set_value(k)
+    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(k)
     return go(at)
 
 
@@ -84,10 +83,10 @@ def test_nothing_is_said_before_a_second_release(hospital, download):
     at = hospital
     assert told(at) == ""
     download(at)
-    assert told(at) == "" and [each.title for each in work(at).handed] == ["k2-gaa-nllm"]
+    assert told(at) == "" and [each.title for each in work(at).kept.handed] == ["k2-gaa-nllm"]
     assert problems(at) == []
     download(at)
-    assert len(work(at).handed) == 1, "the same release again"
+    assert len(work(at).kept.handed) == 1, "the same release again"
 
 
 def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download):
@@ -96,7 +95,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download)
         "You have released this table once in this session. One who holds that release and this "
         "one can put them together:"
     )
-    result = work(at).result
+    result = work(at).findings.result
     releases = [Release.of(result.release(k)) for k in (2, 5)]
     found = combine(releases)
     (disease,) = found.learnt
@@ -128,7 +127,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
 def test_a_release_that_nobody_got_can_be_left_out(hospital, download):
     at = at_k(download(hospital), 5)
     (box,) = boxes(at)
-    quasi = ", ".join(work(at).quasi_identifiers)
+    quasi = ", ".join(work(at).table.quasi_identifiers)
     assert box.label.replace("\\", "") == f"k2-gaa-nllm (1), of {quasi}" and box.value
     box.uncheck()
     go(at)
@@ -159,7 +158,7 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     give_role(at, "zip", "quasi-identifier")
     go(at, ANONYMISE)
     at = download(anonymised(at))
-    assert work(at).handed[1].release.plan.roles.quasi_identifiers == ("zip", "sex")
+    assert work(at).kept.handed[1].release.plan.roles.quasi_identifiers == ("zip", "sex")
     assert problems(at) == []
 
 
@@ -177,16 +176,16 @@ def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch, down
 
 def test_another_table_forgets_what_was_handed_out(hospital, download):
     at = download(hospital)
-    assert work(at).handed
+    assert work(at).kept.handed
     go(at, DATA)
     with_people(at)
-    assert work(at).handed == () and work(at).together is None
+    assert work(at).kept.handed == () and work(at).findings.together is None
 
 
 def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     now = work(download(hospital))
     same = sample_work("hospital", version=0)
-    other = replace(same, digest="of the file as it is read with other settings")
+    other = with_fields(same, digest="of the file as it is read with other settings")
     assert len(read_again(now, same).handed) == 1
     assert read_again(now, other).handed == ()
 
@@ -195,18 +194,20 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
     """Nothing was drawn between the press of the button and the project."""
     at = hospital
     now = work(at)
-    now.made.append(Handed.of(now.result.settings, "k2-gaa-nllm", now.result.release(2)))
+    now.kept.made.append(
+        Handed.of(now.findings.result.settings, "k2-gaa-nllm", now.findings.result.release(2))
+    )
     opened = opened_project(now, saved_project(now).encode())
-    assert [one.title for one in opened.made] == ["k2-gaa-nllm"]
-    other = replace(sample_work("hospital", version=0), digest="of other values")
+    assert [one.title for one in opened.kept.made] == ["k2-gaa-nllm"]
+    other = with_fields(sample_work("hospital", version=0), digest="of other values")
     assert read_again(now, other).made == []
     copy = Desk(now).copied().work
-    assert copy.made == now.made and copy.made is not now.made, "another session's list"
+    assert copy.made == now.kept.made and copy.made is not now.kept.made, "another session's list"
 
 
 def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
     at = download(hospital)
-    (one,) = work(at).handed
+    (one,) = work(at).kept.handed
     kept = one.release.recoding
     assert {type(value).__name__ for value in vars(one.release).values()} == {
         "Plan",

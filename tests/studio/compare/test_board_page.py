@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from kanon.experiments.comparison import CRITERIA, PAPER_K
 from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from support.dashboard import COMPARE, DATA, go, press, problems, settled, work
 
 
@@ -60,10 +60,10 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board):
 
 def test_what_a_panel_no_longer_offers_changes_nothing(board, monkeypatch):
     monkeypatch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
-    before = work(board).layout
+    before = work(board).compare.layout
     kind_of(board, 1).set_value("Alteration as LLM counts")
     go(board)
-    assert work(board).layout == before and not problems(board)
+    assert work(board).compare.layout == before and not problems(board)
 
 
 def test_some_configurations_can_be_chosen_for_a_panel(board):
@@ -82,10 +82,13 @@ def test_some_configurations_can_be_chosen_for_a_panel(board):
 def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
     kind_of(board, 0).set_value("Cost matrix of a column")
     go(board)
-    panel = work(board).layout.panels[0]
-    assert panel.column in work(board).quasi_identifiers and panel.metric == "nllm"
-    assert titles(board)[0] == f"{panel.column}: cost as NLLM counts"
-    other = work(board).quasi_identifiers[-1]
+    panel = work(board).compare.layout.panels[0]
+    assert (
+        panel.shared.column in work(board).table.quasi_identifiers
+        and panel.settings.metric == "nllm"
+    )
+    assert titles(board)[0] == f"{panel.shared.column}: cost as NLLM counts"
+    other = work(board).table.quasi_identifiers[-1]
     board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
     go(board)
     board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
@@ -99,7 +102,7 @@ def test_the_number_of_panels_and_the_presets(board):
         board.button_group(key=key).set_value(number)
         assert len(told(go(board))["panels"]) == number
     press(board, "l and t")
-    assert work(board).layout == PRESETS["l and t"]
+    assert work(board).compare.layout == PRESETS["l and t"]
     assert len(told(board)["panels"]) == 2
 
 
@@ -111,13 +114,13 @@ def test_the_layout_survives_a_change_of_page_and_of_table(board):
     go(board, DATA)
     board.selectbox(key="frame-sample").set_value("census")
     go(board)
-    assert work(board).origin == "census" and work(board).layout == layout
+    assert work(board).table.origin == "census" and work(board).compare.layout == layout
 
 
 def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     layout = Layout((Panel("curve", "min_k", lines=("ncp",)), Panel("classes")))
     upload(board, layout.to_json().encode())
-    assert work(board).layout == layout and len(told(board)["panels"]) == 2
+    assert work(board).compare.layout == layout and len(told(board)["panels"]) == 2
     assert not problems(board)
     for content, said in (
         (b'{"version": 1, "panels": [], "k": 3}', "Layout key k: there is no such key"),
@@ -126,7 +129,7 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     ):
         upload(board, content)
         assert [said in one for one in problems(board)] == [True, True], "above and beside the file"
-        assert work(board).layout == layout and len(told(board)["panels"]) == 2
+        assert work(board).compare.layout == layout and len(told(board)["panels"]) == 2
 
 
 def test_a_layout_of_another_table_says_what_is_missing(board):
@@ -139,10 +142,14 @@ def test_a_layout_of_another_table_says_what_is_missing(board):
 
 def test_a_file_is_read_as_it_was_saved():
     layout = Layout((Panel("scatter", "l_percent"), Panel("curve", "min_k", lines=("é · s3",))))
-    before = replace(sample_work("hospital"), problem="old")
+    before = with_fields(sample_work("hospital"), problem="old")
     for start in (b"", b"\xef\xbb\xbf"):
         after = with_layout_file(before, start + layout.to_json().encode())
-        assert after.layout == layout and after.problem is None and after.notice
+        assert (
+            after.compare.layout == layout
+            and after.message.problem is None
+            and after.message.notice
+        )
 
 
 def test_every_panel_has_its_data(board):
@@ -161,7 +168,7 @@ def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
     go(board)
     board.selectbox(key="board-larger-1").set_value("min_k")
     go(board)
-    assert work(board).larger == ("alteration_llm", "min_k")
+    assert work(board).compare.larger == ("alteration_llm", "min_k")
     _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
     assert "Alteration as LLM counts" in multiples["layout"]["title"]["text"]
     assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
@@ -173,7 +180,7 @@ def test_what_takes_longer_is_measured_when_it_is_picked(board):
     at = board
 
     def measured_at():
-        lines = work(at).comparison.comparison.lines
+        lines = work(at).findings.comparison.comparison.lines
         return [run.measured_at for line in lines for run in line.runs.values()]
 
     assert measured_at() == [()] * 3, "nobody asked"
@@ -181,12 +188,12 @@ def test_what_takes_longer_is_measured_when_it_is_picked(board):
     assert measured_at() == [()] * 3 and not work(go(at)).busy, "that is known already"
     kind_of(at, 1).set_value("Query error")
     at = settled(go(at))
-    n = work(at).comparison.comparison.n_records
-    expected = sorted({*(k for k in PAPER_K if k < n), work(at).k, n})
+    n = work(at).findings.comparison.comparison.n_records
+    expected = sorted({*(k for k in PAPER_K if k < n), work(at).settings.k, n})
     assert not problems(at) and measured_at() == [tuple(expected)] * 3
     assert titles(at)[1] == "Query error", "the board was drawn anew"
     assert told(at)["columns"][1]["shown"][0][-1] != "–"
-    found = work(at).comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
+    found = work(at).findings.comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
     assert len({*found}) == 1 and found[0] > 0, "one class, whatever guided"
     kind_of(at, 2).set_value("Classification metric (CM)")
     assert not work(go(at)).busy, "all of them were measured together"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +10,9 @@ from kanon.experiments.comparison import CRITERIA, PAPER_K
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
 from kanon.studio.session.pinned import export
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
 from support.dashboard import (
     ANONYMISE,
@@ -81,7 +81,9 @@ def lines(at):
 def test_compare_shows_every_metric_at_every_k(start):
     at = go(start(sample="census"), COMPARE)
     assert title(at) == "Which choice is better here?"
-    assert NOTHING_COMPARED in at.info[0].value and not at.table and not at.get("plotly_chart")
+    assert (
+        NOTHING_COMPARED in at.info[0].value and not at.table.records and not at.get("plotly_chart")
+    )
     assert "7 runs, all new" in at.info[0].value
     compared(at)
     assert not at.info and not warnings(at) and not problems(at)
@@ -89,12 +91,12 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert (told["ks"][0], told["ks"][-1], told["k"]) == (2, 30_000, 5)
     assert set(PAPER_K) <= set(told["ks"])
-    areas, groups = at.table
+    areas, groups = at.table.records
     assert areas.value.index[0] == "Mean alteration ↓" and len(areas.value.columns) == 7
     assert {"counts: levels", "multiplier: w2", "normalised: no"} <= {
         name.replace("\\", "") for name in groups.value.index
     }
-    alone = run(plan_of(sample_work("census")), sample_work("census").table).measures
+    alone = run(plan_of(sample_work("census")), sample_work("census").table.records).measures
     (table,) = see(at, "alterations").table
     column = cells(table)["NLLM"].tolist()
     assert column == [float(f"{alone['alteration'][name]:.1f}") for name in PUBLISHED]
@@ -112,7 +114,9 @@ def test_entropy_can_be_compared_beside_the_seven(start):
     assert lines(at) == ["NCP", "Entropy"] and not problems(at) and not warnings(at)
     (table,) = see(at, "alterations").table
     found = cells(table)
-    alone = run(plan_of(replace(sample_work("hospital"), metric="entropy")), work(at).table)
+    alone = run(
+        plan_of(with_fields(sample_work("hospital"), metric="entropy")), work(at).table.records
+    )
     percent = alone.measures["alteration"]["entropy"]
     assert found.loc["Entropy", "Entropy"] == float(f"{percent:.1f}")
     assert found.loc["Entropy", "NCP"] >= 0 and found.loc["NCP", "Entropy"] > 0
@@ -139,56 +143,59 @@ def test_fewer_metrics_need_no_new_run_and_more_do(start):
     assert not warnings(at)
     pick(at, "ncp", "total", "llm")
     assert lines(at) == ["NCP", "Total", "LLM"] and not warnings(at), "each was run before"
-    assert work(at).job is None
+    assert work(at).running.job is None
     pick(at)
     assert button(at, "Compare").disabled and "at least one metric" in at.info[0].value
-    assert not at.table
+    assert not at.table.records
 
 
 def test_ties_show_as_bands_and_as_undecided(start):
     at = see(compared(start()), "alterations")
-    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
+    assert all("≈" not in cell for cell in at.table.records[0].value.to_numpy().ravel())
     at.toggle(key="compare-bands").set_value(True)
     settled(go(at))
     assert not warnings(at) and not problems(at)
-    found = work(at).comparison.comparison
+    found = work(at).findings.comparison.comparison
     assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
-    marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
-    k = found.nearest(work(at).k)
+    marked = [cell for cell in at.table.records[0].value.to_numpy().ravel() if "≈" in cell]
+    k = found.nearest(work(at).settings.k)
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
     assert any("undecided" in one for one in captions(at))
-    job = work(at).job
+    job = work(at).running.job
     at.toggle(key="compare-bands").set_value(False)
     go(at)
-    assert work(at).job is job, "hiding what is known needs no run"
-    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
+    assert work(at).running.job is job, "hiding what is known needs no run"
+    assert all("≈" not in cell for cell in at.table.records[0].value.to_numpy().ravel())
 
 
 def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     at = see(compared(start()), "alterations")
-    exact = at.table[0].value
+    exact = at.table.records[0].value
     at.toggle(key="compare-rounded").set_value(True)
     rounded = go(at).table[0].value
-    found = work(at).comparison.comparison
-    expected = found.alterations(found.nearest(work(at).k), digits=0).ranks
+    found = work(at).findings.comparison.comparison
+    expected = found.alterations(found.nearest(work(at).settings.k), digits=0).ranks
     assert rounded.drop(index=MEAN_RANK).map(lambda c: int(c.split("(")[1][:-1])).to_numpy(
     ).tolist() == expected.to_numpy().tolist()  # fmt: skip
     whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
-    assert np.abs(cells(at.table[0]).to_numpy() - whole.to_numpy()).max() <= 0.56
-    assert (cells(at.table[0]) % 1 == 0).all(axis=None)
+    assert np.abs(cells(at.table.records[0]).to_numpy() - whole.to_numpy()).max() <= 0.56
+    assert (cells(at.table.records[0]) % 1 == 0).all(axis=None)
 
 
 def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
     at = compared(start())
-    areas = at.table[0].value
+    areas = at.table.records[0].value
     at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
     go(at)
     (problem,) = problems(at)
     assert "k = 2 000" in problem and "10 records" in problem
-    assert at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000 and not at.table
+    assert (
+        at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000
+        and not at.table.records
+    )
     at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
     go(at)
-    assert not problems(at) and at.table[0].value.equals(areas)
+    assert not problems(at) and at.table.records[0].value.equals(areas)
     at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
     assert "empty" in problems(go(at))[0]
     at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
@@ -234,7 +241,7 @@ def test_cancel_keeps_the_old_comparison(start):
 def test_another_table_has_no_comparison(start):
     at = compared(start())
     choose(at, "frame-sample", "animals-m23")
-    assert NOTHING_COMPARED in at.info[0].value and not at.table
+    assert NOTHING_COMPARED in at.info[0].value and not at.table.records
 
 
 def test_drawn_weights_are_compared_too(start):
@@ -242,14 +249,16 @@ def test_drawn_weights_are_compared_too(start):
     pick(at, "custom", "ncp")
     compared(at)
     assert lines(at) == ["NCP", "Custom"]
-    assert set(at.table[1].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
+    assert set(at.table.records[1].value["Metrics"]) == {"1"}, (
+        "drawn weights have no characteristics"
+    )
     see(at, "alterations")
-    assert "Custom ↓" in at.table[0].value.index and not problems(at)
+    assert "Custom ↓" in at.table.records[0].value.index and not problems(at)
 
 
 def test_a_metric_that_no_longer_fits_is_not_compared(start):
     at = pick(go(start(sample="animals-m23"), COMPARE), "custom", "ncp")
-    column = work(at).quasi_identifiers[0]
+    column = work(at).table.quasi_identifiers[0]
     build(go(at, DATA), column, "suppression")
     compared(at)
     assert not problems(at) and not warnings(at)
@@ -264,14 +273,14 @@ def test_cancelled_bands_leave_the_comparison_as_it_was(start):
         press(at, "Cancel")
         settled(at)
     assert at.info[0].value.replace("\\", "") == CANCELLED and not warnings(at)
-    assert not at.toggle(key="compare-bands").value and len(at.table) == 2
+    assert not at.toggle(key="compare-bands").value and len(at.table.records) == 2
 
 
 def test_no_interval_is_proposed_that_was_not_computed(start):
     at = start()
     choose(at, "run-algorithm", "gaa-small")
     compared(at)
-    assert not problems(at) and len(at.table) == 2
+    assert not problems(at) and len(at.table.records) == 2
     at = with_people(start(DATA), PEOPLE.head(2))
     compared(at)
     assert not problems(at) and any("two k at least" in one.value for one in at.info)
@@ -299,7 +308,9 @@ def test_a_comparison_leaves_the_result_of_a_run_as_it_is(start):
 
 def test_what_cannot_be_compared_is_said(start):
     at = start(DATA)
-    for column in [name for name, role in work(at).roles.items() if role == "quasi-identifier"]:
+    for column in [
+        name for name, role in work(at).table.roles.items() if role == "quasi-identifier"
+    ]:
         give_role(at, column, "insensitive")
     go(at, COMPARE)
     assert "No column is a quasi-identifier" in at.info[0].value.replace("\\", "")
@@ -317,15 +328,15 @@ def test_one_click_compares_the_strategies(start):
     at = go(start(sample="census"), COMPARE)
     settled(press(at, "S1–S7, NLLM"))
     assert lines(at) == [f"S{number}" for number in range(1, 8)] and not problems(at)
-    (areas,) = at.table
+    (areas,) = at.table.records
     assert list(areas.value.columns) == lines(at)
-    assert work(at).interval == (3, 15_000) and work(at).counted_k == "thirteen"
-    assert len(work(at).runs) == 7
+    assert work(at).compare.interval == (3, 15_000) and work(at).compare.counted_k == "thirteen"
+    assert len(work(at).findings.runs) == 7
     settled(press(at, "Seven metrics"))
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
-    assert len(work(at).runs) == 13, "S1 with NLLM was there"
+    assert len(work(at).findings.runs) == 13, "S1 with NLLM was there"
     press(at, "S1–S7, NLLM")
-    assert lines(at)[1] == "S2" and work(at).job is None, "all of them were made before"
+    assert lines(at)[1] == "S2" and work(at).running.job is None, "all of them were made before"
 
 
 def test_a_preset_has_as_many_lines_as_its_name_says(start):
@@ -333,10 +344,10 @@ def test_a_preset_has_as_many_lines_as_its_name_says(start):
     strategies(at, "s1", "s3")
     at.button_group(key="compare-scopes").set_value(["table", "class"])
     settled(press(go(at), "S1–S7, NLLM"))
-    assert len(lines(at)) == 7 and work(at).scopes == ("table",)
+    assert len(lines(at)) == 7 and work(at).compare.scopes == ("table",)
     at.button_group(key="compare-scopes").set_value(["class"])
     settled(press(go(at), "S1–S7, Total"))
-    assert len(lines(at)) == 7 and work(at).scopes == ("class",), "the one that was chosen"
+    assert len(lines(at)) == 7 and work(at).compare.scopes == ("class",), "the one that was chosen"
 
 
 def test_the_old_picture_stays_while_a_new_one_is_made(start):
@@ -357,7 +368,7 @@ def test_how_many_runs_ties_need_stands_beside_them(start):
 def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "before")
-    column = work(at).quasi_identifiers[0]
+    column = work(at).table.quasi_identifiers[0]
     give_role(go(at, DATA), column, "insensitive")
     compared(at)
     assert lines(at) == ["NCP"]
@@ -389,7 +400,7 @@ def test_an_algorithm_without_strategies_says_so(start):
 def test_many_lines_stand_in_rows(start):
     at = strategies(pick(go(start(), COMPARE), "ncp", "llm"), "s1", "s2", "s3", "s4", "t")
     compared(at)
-    table = at.table[0].value
+    table = at.table.records[0].value
     assert set(MEANS[1:]) <= set(table.columns) and len(table) == 9
     assert [name.replace("\u00a0", " ").replace("\\", "") for name in table.index] == lines(at)
 
@@ -403,10 +414,10 @@ def test_two_lines_as_a_difference(start):
     first, second = at.selectbox(key="compare-pair-0"), at.selectbox(key="compare-pair-1")
     assert (first.value, second.value) == ("distortion", "wnllm")
     choose(at, "compare-pair-0", "wnllm")
-    assert work(at).pair == ("wnllm", "distortion"), "a line has no difference from itself"
+    assert work(at).compare.pair == ("wnllm", "distortion"), "a line has no difference from itself"
     choose(at, "compare-pair-0", "ncp")
     choose(at, "compare-pair-1", "llm")
-    assert work(at).pair == ("ncp", "llm") and not problems(at)
+    assert work(at).compare.pair == ("ncp", "llm") and not problems(at)
     see(pick(at, "ncp"), "difference")
     assert any("needs two lines" in one.value for one in at.info)
 
@@ -450,7 +461,7 @@ def test_a_line_is_kept_under_a_name(start):
 def test_what_is_kept_survives_an_edit_and_is_measured_by_one_yardstick(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "before")
-    column = work(at).quasi_identifiers[0]
+    column = work(at).table.quasi_identifiers[0]
     build(go(at, DATA), column, "suppression")
     compared(at)
     assert lines(at) == ["NCP", "★ before"] and not problems(at)
@@ -466,7 +477,7 @@ def test_what_is_kept_survives_an_edit_and_is_measured_by_one_yardstick(start):
 def test_a_plan_is_exported_and_imported(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "one")
-    plan = export(work(at).pinned[0]).encode()
+    plan = export(work(at).kept.pinned[0]).encode()
     key = f"kept-import-{work(at).version}"
     at.file_uploader(key=key).set_value(("again.json", plan, "application/json"))
     go(at)
@@ -476,4 +487,6 @@ def test_a_plan_is_exported_and_imported(start):
     assert "not valid JSON" in problems(at)[0]
     assert lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
     choose(at, "frame-sample", "census")
-    assert "does not fit" in at.info[0].value and not any(each.fits for each in work(at).pinned)
+    assert "does not fit" in at.info[0].value and not any(
+        each.fits for each in work(at).kept.pinned
+    )

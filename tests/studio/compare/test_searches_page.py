@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -19,6 +18,7 @@ from kanon.studio.compare.searches import (
     plan_of_searches,
     settings_of_searches,
 )
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     CANCELLED,
     COMPARE,
@@ -71,13 +71,13 @@ def texts(at):
 def test_the_searches_are_run_and_shown_without_any_comparison(start):
     at = searches(start(sample="census"))
     assert NOT_RUN in infos(at)[-1] and not charts(at) and not problems(at)
-    trees = list(work(at).trees.values())
+    trees = list(work(at).table.trees.values())
     (said,) = [one for one in captions(at) if one.startswith("The lattice of 6")]
     sizes = lattice_sizes(trees)
     assert thin(sizes["lattice_nodes"]) in said and thin(sizes["largest_height"]) in said
     assert f"Improved greedy {most_evaluated('improved-greedy', trees)}" in said
     measured(at)
-    found = work(at).searched.searches
+    found = work(at).findings.searched.searches
     assert not problems(at) and not warnings(at) and len(infos(at)) == 1  # nothing compared yet
     assert charts(at)[0] == finding(found) and "with 6 quasi-identifiers" in charts(at)[1]
     for sentence in claims_said(found):
@@ -95,8 +95,8 @@ def test_the_numbers_are_those_of_the_searches(start):
     """Of the page's own settings: metric, weights of columns, suppression, Samarati's choices."""
     at = searches(start())
     measured(at)
-    from_page = work(at).searched.searches
-    task = prepare(plan_of_searches(work(at)), work(at).table).task()
+    from_page = work(at).findings.searched.searches
+    task = prepare(plan_of_searches(work(at)), work(at).table.records).task()
     for k in from_page.ks:
         row = from_page.over_k.query("k == @k and algorithm == 'samarati'").iloc[0]
         release = samarati.anonymise(task.for_k(k))
@@ -109,24 +109,24 @@ def test_the_numbers_are_those_of_the_searches(start):
 
 def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     at = measured(searches(start()))
-    first = work(at).searched
+    first = work(at).findings.searched
     assert not warnings(at)
-    at.number_input(key=f"frame-k-{work(at).k}").set_value(4)
+    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(4)
     assert not warnings(go(at)), "they run over k"
     at.selectbox(key=frame_metric(at)).set_value("total")
     go(at)
-    assert OUTDATED in warnings(at)[0] and work(at).searched is first and charts(at)
+    assert OUTDATED in warnings(at)[0] and work(at).findings.searched is first and charts(at)
     assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
     measured(at)
-    assert not warnings(at) and work(at).searched is not first
-    assert work(at).searched.searches.metric.name == "total"
+    assert not warnings(at) and work(at).findings.searched is not first
+    assert work(at).findings.searched.searches.metric.name == "total"
 
 
 def test_suppression_is_the_same_for_all_three(start):
     at = searches(start())
-    at.session_state[WORK] = replace(work(at), suppression=0.2)
+    at.session_state[WORK] = with_fields(work(at), suppression=0.2)
     measured(go(at))
-    found = work(at).searched.searches
+    found = work(at).findings.searched.searches
     assert found.limit == 2 and found.over_k["suppressed"].max() <= 2
     assert any("up to 2 records" in one for one in captions(at))
     assert found.over_k["suppressed"].max() > 0
@@ -137,24 +137,26 @@ def test_the_searches_stand_beside_a_comparison(start):
     assert at.table and at.button_group(key="compare-table").value == "areas"
     at.button_group(key="compare-table").set_value("searches")
     measured(go(at))
-    assert finding(work(at).searched.searches) in charts(at)
-    assert work(at).comparison is not None and not warnings(at)
+    assert finding(work(at).findings.searched.searches) in charts(at)
+    assert work(at).findings.comparison is not None and not warnings(at)
     at.button_group(key="compare-table").set_value("places")
     go(at)
-    assert finding(work(at).searched.searches) not in charts(at) and at.table
+    assert finding(work(at).findings.searched.searches) not in charts(at) and at.table
     at.button_group(key="compare-table").set_value("searches")
-    assert finding(work(at).searched.searches) in charts(go(at)), "kept"
+    assert finding(work(at).findings.searched.searches) in charts(go(at)), "kept"
 
 
 def test_the_searches_can_be_cancelled(start):
     at = measured(searches(start()))
-    before = work(at).searched
+    before = work(at).findings.searched
     with held_worker():
         press(at, "Run the three searches")
-        assert button(at, "Run the three searches").disabled and work(at).doing == "searches"
+        assert (
+            button(at, "Run the three searches").disabled and work(at).running.doing == "searches"
+        )
         assert charts(at), "the old result stays"
         press(at, "Cancel the searches")
-        assert CANCELLED in infos(at)[0] and work(at).searched is before
+        assert CANCELLED in infos(at)[0] and work(at).findings.searched is before
     assert not button(settled(at), "Run the three searches").disabled
 
 
@@ -164,10 +166,10 @@ def people(at, n_records, columns=("age", "zip", "sex")):
     with_people(go(at, DATA), PEOPLE.head(n_records))
     for column in PEOPLE.columns:
         wanted = "quasi-identifier" if column in columns else "insensitive"
-        if work(at).roles[column].value != wanted:
-            give_role(at, column, type(work(at).roles[column])(wanted))
+        if work(at).table.roles[column].value != wanted:
+            give_role(at, column, type(work(at).table.roles[column])(wanted))
     for column in columns:
-        if work(at).choices[column].plan is None:
+        if work(at).table.choices[column].plan is None:
             build(at, column, "suppression")
     return searches(at)
 
@@ -200,8 +202,8 @@ def test_a_lattice_too_large_is_refused_before_a_run(start, monkeypatch):
 
 def test_without_a_usable_hierarchy_the_way_to_mend_it_is_shown(start):
     at = go(start(), DATA)
-    for column in list(work(at).quasi_identifiers):
-        give_role(at, column, type(work(at).roles[column])("insensitive"))
+    for column in list(work(at).table.quasi_identifiers):
+        give_role(at, column, type(work(at).table.roles[column])("insensitive"))
     searches(at)
     assert "No column is a quasi-identifier yet" in infos(at)[-1]
 
@@ -213,14 +215,14 @@ def test_names_from_a_table_are_text_and_nothing_else(start):
     with_people(go(at, DATA), table)
     for column in table.columns:
         wanted = "insensitive" if column in ("name", "disease") else "quasi-identifier"
-        give_role(at, column, type(work(at).roles[column])(wanted))
+        give_role(at, column, type(work(at).table.roles[column])(wanted))
     for column in ("age", "![x](http://a.b)", "sex"):
-        if work(at).choices[column].plan is None:
+        if work(at).table.choices[column].plan is None:
             build(at, column, "suppression")
     measured(searches(at))
     (table,) = at.table
     assert "![x](" not in table.value["Which"].iloc[0]
-    figure = over_k_chart(work(at).searched.searches).to_json()
+    figure = over_k_chart(work(at).findings.searched.searches).to_json()
     assert "http://a.b" not in figure
 
 
@@ -228,16 +230,16 @@ def test_the_fingerprint_knows_what_matters(start):
     now = work(start())
     same = settings_of_searches(now)
     for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"bands": True}):
-        assert settings_of_searches(replace(now, **change)) == same, change
+        assert settings_of_searches(with_fields(now, **change)) == same, change
     options = {"samarati": {"loss": "precision"}}
     for change in (
         {"metric": "ncp"},
         {"suppression": 0.1},
         {"options": options},
-        {"attribute_weights": {now.quasi_identifiers[0]: 2.0}},
+        {"attribute_weights": {now.table.quasi_identifiers[0]: 2.0}},
         {"version": now.version + 1},
     ):
-        assert settings_of_searches(replace(now, **change)) != same, change
+        assert settings_of_searches(with_fields(now, **change)) != same, change
 
 
 def test_how_it_is_computed_names_metric_and_columns(start):

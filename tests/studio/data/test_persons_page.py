@@ -14,8 +14,9 @@ from kanon.schema import Role
 from kanon.studio.session.configurations import incomparable
 from kanon.studio.session.pinned import imported
 from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import plan_of
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     COMPARE,
     DATA,
@@ -139,26 +140,26 @@ def known():
 def test_plans_and_projects_hold_the_person():
     assert json.loads(plan_of(known()).to_json())["person"] == "patient"
     opened = opened_project(replace(known(), person=None), saved_project(known()).encode())
-    assert opened.person == "patient" and plan_of(opened) == plan_of(known())
+    assert opened.table.person == "patient" and plan_of(opened) == plan_of(known())
     without = uploaded_work(as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
     gone = opened_project(without, saved_project(known()).encode())
-    assert (gone.person, gone.person_known) == ("patient", None)
+    assert (gone.table.person, gone.table.person_known) == ("patient", None)
 
 
 def test_a_line_in_persons_is_not_compared_with_one_in_records():
     work = known()
-    kept = imported(replace(work, person=None), plan_of(work).to_json().encode(), "mine")
+    kept = imported(with_fields(work, person=None), plan_of(work).to_json().encode(), "mine")
     (pinned,) = kept.pinned
     assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
     assert incomparable(replace(kept, person="patient"), pinned) == ""
-    assert work.roles["patient"] is Role.IDENTIFIER
+    assert work.table.roles["patient"] is Role.IDENTIFIER
 
 
 @pytest.mark.nightly  # a run of every line
 def test_the_comparison_runs_up_to_the_number_of_persons(visits):
     at = visits
-    at.session_state[WORK] = replace(work(at), person="patient", k=2)
+    at.session_state[WORK] = with_fields(work(at), person="patient", k=2)
     go(at, COMPARE)
     settled(press(at, "Compare"))
     assert problems(at) == []
-    assert max(work(at).comparison.comparison.ks) <= 6
+    assert max(work(at).findings.comparison.comparison.ks) <= 6

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pandas as pd
 
 from kanon.schema import Role
+from kanon.studio.data.singling_out_state import SinglingView
 from kanon.studio.session.table_loading import reread
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -63,7 +65,7 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     (said,) = warnings(at)
     assert "in one of these sets: number, sector, cohort." in said.replace("\\", "")
     make(at, 0)
-    assert work(at).roles["number"] is Role.IDENTIFIER
+    assert work(at).table.roles["number"] is Role.IDENTIFIER
     assert any(
         "Settings have changed since this was made; press Look for them" in one
         for one in warnings(at)
@@ -76,12 +78,15 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     assert (row["columns"], row["number of columns"], row["records"]) == ("sector + cohort", 2, 24)
     before = work(at)
     make(at, 0)
-    assert work(at).quasi_identifiers == ["sector", "cohort"]
-    assert work(at).reasons["sector"].startswith("Set by you.")
-    assert work(at).choices["sector"].plan is not None, "with a first hierarchy"
+    assert work(at).table.quasi_identifiers == ["sector", "cohort"]
+    assert work(at).table.reasons["sector"].startswith("Set by you.")
+    assert work(at).table.choices["sector"].plan is not None, "with a first hierarchy"
     assert "All are quasi-identifiers." in captions(at) and not warnings(at)
     press(at, "Undo: the roles as they were")
-    assert (work(at).roles, work(at).reasons) == (before.roles, before.reasons)
+    assert (work(at).table.roles, work(at).table.reasons) == (
+        before.table.roles,
+        before.table.reasons,
+    )
     make(at, 0)
     give_role(at, "sector", "insensitive")
     assert not [one for one in at.button if one.label.startswith("Undo: the roles")], "by hand"
@@ -105,22 +110,22 @@ def test_the_search_can_be_cancelled(start):
     at = opened(start)
     with held_worker():
         press(at, "Look for them")
-        assert work(at).doing == "singling"
+        assert work(at).running.doing == "singling"
         at.button(key="singling-cancel").click()
         settled(go(at))
-    assert work(at).singling.found is None and work(at).doing == ""
-    assert work(at).notice == "The run was cancelled; nothing was changed."
+    assert work(at).view(SinglingView).found is None and work(at).running.doing == ""
+    assert work(at).message.notice == "The run was cancelled; nothing was changed."
 
 
 def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
     at = looked(upload(start(DATA), "two.csv", f"a,b;c\n{rows}".encode()))
     now = work(at)
-    found = now.singling.found
-    other = {",": ";", ";": ","}[now.file.settings.separator]
-    again = reread(replace(now, asked=replace(now.asked, separator=other)))
-    assert not set(found.columns) & set(again.roles), "no column is left"
+    found = now.view(SinglingView).found
+    other = {",": ";", ";": ","}[now.table.file.settings.separator]
+    again = reread(with_fields(now, asked=replace(now.table.asked, separator=other)))
+    assert not set(found.columns) & set(again.table.roles), "no column is left"
     at.session_state[WORK] = again
     go(at, DATA)
-    assert work(at).singling.found is None
-    assert looked(at) and set(work(at).singling.found.columns) <= set(again.roles)
+    assert work(at).view(SinglingView).found is None
+    assert looked(at) and set(work(at).view(SinglingView).found.columns) <= set(again.table.roles)

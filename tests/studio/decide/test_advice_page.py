@@ -18,7 +18,9 @@ from kanon.experiments.sweep import Configuration
 from kanon.release.context import Context, Own, with_own
 from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
 from kanon.studio.decide.settings_undo import as_before
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.progress import under_way
 from support.dashboard import (
     DATA,
@@ -42,8 +44,8 @@ RUN, AGAIN, USE = "Try every way", "Run 2 proposals again", "Use these settings"
 @pytest.fixture(scope="module")
 def found():
     """Every way on the hospital sample, tried once; no proposal was run again."""
-    asked = asked_of(replace(sample_work("hospital"), k=3))
-    given = asked.runs, asked.wanted, asked.tried, asked.ks
+    asked = asked_of(with_fields(sample_work("hospital"), k=3))
+    given = asked.findings.runs, asked.wanted, asked.tried, asked.ks
     return try_ways(no_progress, *given, workers=2, steady=False)
 
 
@@ -53,9 +55,13 @@ def opened(start, found):
 
     def open_with(known=True, **view):
         at = start(DATA)
-        now = replace(work(at), k=3)
-        deciding = replace(now.deciding, part="settings", context=Context(release="internal"))
-        now = replace(now, deciding=replace(deciding, advice=replace(deciding.advice, **view)))
+        now = with_fields(work(at), k=3)
+        deciding = replace(
+            now.view(DecideView), part="settings", context=Context(release="internal")
+        )
+        now = with_fields(
+            now, deciding=with_fields(deciding, advice=replace(deciding.advice, **view))
+        )
         if known:
             asked = asked_of(now)
             now = with_ways(asked.settings, asked.ks, now, found)
@@ -112,7 +118,7 @@ def test_other_weights_rank_anew_without_a_run(opened):
     before = cards(at)
     assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     weight(at, "utility", 0)
-    assert work(at).job is None and cards(at) != before
+    assert work(at).running.job is None and cards(at) != before
     (table,) = at.dataframe
     assert [*table.value.columns] == [
         "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
@@ -123,7 +129,7 @@ def test_other_weights_rank_anew_without_a_run(opened):
 def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
     at = opened()
     settled(press(at, f"Run {len(cards(at))} proposals again"))
-    assert len(work(at).advised.again) == len(cards(at))
+    assert len(work(at).findings.advised.again) == len(cards(at))
     first = cards(at)
     weight(at, "utility", 0)
     assert [one for one in at.button if "again" in one.label]
@@ -141,7 +147,7 @@ def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
     assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
     assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
     press(at, RUN)
-    assert work(at).job is None and problems(at)[0].startswith("All weights are 0")
+    assert work(at).running.job is None and problems(at)[0].startswith("All weights are 0")
     for name in ("l", "t"):
         at.slider(key=f"advice-weight-{name}").set_value(5)
     weight(at, "utility", 10)
@@ -156,21 +162,29 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     uses(at)[0].click()
     go(at)
     new = work(at)
-    assert (new.algorithm, new.strategy, new.k) == ("gaa", way.strategy, 3)
-    assert way.strategy in ("l", "t") or new.metric == way.metric
-    assert button(at, "In use").disabled and new.advised is old.advised
-    assert new.notice.startswith("The settings were taken")
+    assert (new.settings.algorithm, new.settings.strategy, new.settings.k) == (
+        "gaa",
+        way.strategy,
+        3,
+    )
+    assert way.strategy in ("l", "t") or new.settings.metric == way.metric
+    assert button(at, "In use").disabled and new.findings.advised is old.findings.advised
+    assert new.message.notice.startswith("The settings were taken")
     press(at, "Back to the settings before")
     now = work(at)
-    assert (now.metric, now.strategy, now.scope) == (old.metric, old.strategy, old.scope)
+    assert (now.settings.metric, now.settings.strategy, now.settings.scope) == (
+        old.settings.metric,
+        old.settings.strategy,
+        old.settings.scope,
+    )
 
 
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
-    deciding = work(at).deciding
+    deciding = work(at).view(DecideView)
     context = with_own(deciding.context, "l", Own(wanted=4.5))
-    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=context))
+    at.session_state[WORK] = with_fields(work(at), deciding=with_fields(deciding, context=context))
     go(at)
     assert limits_said(work(at)) == "l ≥ 4.5"
     said = [text for text in texts(at) if "l of at least 4.5" in text]
@@ -179,9 +193,9 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert require not in captions(at), "the roots have it"
     asked = with_own(context, "t", Own(wanted=0))
     asked = with_own(asked, "l", Own(wanted=50))
-    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=asked))
+    at.session_state[WORK] = with_fields(work(at), deciding=with_fields(deciding, context=asked))
     assert require in captions(go(at))
-    at.session_state[WORK] = replace(work(at), deciding=replace(deciding, context=context))
+    at.session_state[WORK] = with_fields(work(at), deciding=with_fields(deciding, context=context))
     go(at)
     at.checkbox(key="advice-limited").uncheck()
     assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]
@@ -192,7 +206,7 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at.number_input(key=f"advice-low-{work(at).version}").set_value(2)
     at.number_input(key=f"advice-high-{work(at).version}").set_value(6)
     assert cards(go(at)) and not warnings(at)
-    at.session_state[WORK] = replace(work(at), tie_seed=4)
+    at.session_state[WORK] = with_fields(work(at), tie_seed=4)
     go(at)
     assert warned(at) == [
         "Settings have changed since this was made; press Try every way to renew it."
@@ -211,11 +225,11 @@ def test_a_cancelled_run_changes_nothing(opened):
     before = cards(at)
     with held_worker():
         press(at, RUN)
-        job = work(at).job
+        job = work(at).running.job
         press(at, "Cancel")
         assert job.wait(20)
     go(at)
-    assert work(at).job is None and cards(at) == before
+    assert work(at).running.job is None and cards(at) == before
 
 
 @pytest.mark.nightly
@@ -229,13 +243,17 @@ def test_without_a_sensitive_column_there_is_one_slider(opened):
 
 
 def test_what_counts_no_cost_leaves_the_metric(found):
-    work = replace(sample_work("hospital"), metric="total", k=3)
+    work = with_fields(sample_work("hospital"), metric="total", k=3)
     assert with_proposal(work, Configuration("distortion", "l")).metric == "total"
     taken = with_proposal(work, Configuration("ncp", "s3", scope="class"))
-    assert (taken.metric, taken.strategy, taken.scope) == ("ncp", "s3", "class")
+    assert (taken.settings.metric, taken.settings.strategy, taken.settings.scope) == (
+        "ncp",
+        "s3",
+        "class",
+    )
     back = as_before(taken, "settings")
     assert back.metric == "total" and as_before(work, "settings") is work
-    assert taken.sensitive == "disease" and back.sensitive is None
+    assert taken.settings.sensitive == "disease" and back.sensitive is None
 
 
 def test_tables_that_cannot_meet_the_models_are_counted_apart(found):

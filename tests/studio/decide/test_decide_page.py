@@ -16,7 +16,8 @@ from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.release.context import Context, Own, with_own
 from kanon.studio.decide.decision import with_context
-from kanon.studio.privacy.attacker import with_population, without_population
+from kanon.studio.decide.state import DecideView
+from kanon.studio.privacy.attacker import Looking, with_population, without_population
 from kanon.studio.report.report_request import (
     context_of_report,
     make_report,
@@ -24,8 +25,10 @@ from kanon.studio.report.report_request import (
     people_of_report,
     plan_of_report,
 )
+from kanon.studio.report.state import ReportView
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     OUTDATED,
     WORK,
@@ -55,7 +58,7 @@ def texts(at):
 
 
 def context(at):
-    return work(at).deciding.context
+    return work(at).purpose.context
 
 
 def field_of(at, name):
@@ -99,13 +102,13 @@ def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
 
 
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
-    rows = work(hospital).table.frame[work(hospital).quasi_identifiers]
+    rows = work(hospital).table.records.frame[work(hospital).table.quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
-    seen = with_population(work(hospital).looking, people, "people.csv")
+    seen = with_population(work(hospital).view(Looking), people, "people.csv")
     asked = replace(
-        work(hospital).deciding, context=Context(release="research", attacker="journalist")
+        work(hospital).view(DecideView), context=Context(release="research", attacker="journalist")
     )
-    hospital.session_state[WORK] = replace(work(hospital), looking=seen, deciding=asked)
+    hospital.session_state[WORK] = with_fields(work(hospital), looking=seen, deciding=asked)
     go(hospital)
     assert "✓ the person who is easiest to find is found once in 10 tries" in texts(hospital)
     assert "nor was a population" not in texts(hospital)
@@ -164,15 +167,17 @@ def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
     go(hospital)
     press(hospital, "Use as models")
     now = work(hospital)
-    assert now.k == 5
-    assert [model.sentence for model in now.models] == [
+    assert now.settings.k == 5
+    assert [model.sentence for model in now.settings.models] == [
         "Entropy l-diversity with l = 2 for 'disease'",
         "t-closeness with t = 0.4 (total variation) for 'disease'",
     ]
     assert any(one.startswith(OUTDATED) for one in warnings(hospital))
     want(hospital, "l", 1.5)
     press(hospital, "Use as models")
-    assert [model.symbol for model in work(hospital).models] == ["l", "t"], "in place of the old"
+    assert [model.symbol for model in work(hospital).settings.models] == ["l", "t"], (
+        "in place of the old"
+    )
     settled(press(hospital, "Anonymise"))
     assert "✓ at least" in texts(hospital) and not problems(hospital)
 
@@ -191,7 +196,7 @@ def test_a_context_is_saved_and_loaded(hospital, downloads):
 
 
 def load(at, content):
-    key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
+    key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
     at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
     return go(at)
 
@@ -214,19 +219,29 @@ def test_the_purpose_is_not_carried_to_another_table(hospital):
 def test_a_report_is_outdated_under_another_population_but_not_under_the_same_file(start):
     at = start()
     begun = work(at)
-    rows = begun.table.frame[begun.quasi_identifiers]
+    rows = begun.table.records.frame[begun.table.quasi_identifiers]
     files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
 
     def beside(content, work):
-        return replace(work, looking=with_population(work.looking, content, "people.csv"))
+        return with_fields(work, looking=with_population(work.view(Looking), content, "people.csv"))
 
     asked = with_context(begun, Context(release="research", attacker="journalist"))
-    asked = beside(files[0], replace(asked, report=replace(asked.report, in_context=True)))
+    asked = beside(
+        files[0], with_fields(asked, report=replace(asked.view(ReportView), in_context=True))
+    )
     purpose, people = context_of_report(asked)
     plan = plan_of_report(asked).model_dump(mode="json")
-    given = (plan, asked.table, "hospital.csv", None, date(2026, 1, 31), purpose.content, people)
+    given = (
+        plan,
+        asked.table.records,
+        "hospital.csv",
+        None,
+        date(2026, 1, 31),
+        purpose.content,
+        people,
+    )
     report = make_report(no_progress, *given)
-    made = replace(asked, reported=report, reported_people=people_of_report(asked))
+    made = with_fields(asked, reported=report, reported_people=people_of_report(asked))
     assert report.decision.reached.population and not outdated_report(made)
     assert not outdated_report(beside(files[0], made)), "loaded once more"
     assert outdated_report(beside(files[1], made))
@@ -248,13 +263,16 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     go(at, "pages/report.py")
     at.checkbox(key="report-in-context").set_value(True)
     at = settled(press(go(at), "Make the report"))
-    decided = work(at).reported.decision
+    decided = work(at).findings.reported.decision
     assert decided.context == context(at) and decided.sentence in texts(at)
     (name, make), (page, made) = downloads["report-context"], downloads["report-html"]
     assert make() == context(at).to_json()
-    for file, content in ((name, make()), (downloads["report-plan"][0], work(at).reported.plan)):
+    for file, content in (
+        (name, make()),
+        (downloads["report-plan"][0], work(at).findings.reported.plan),
+    ):
         (tmp_path / file).write_text(content, "utf-8")
-    (tmp_path / "hospital.csv").write_bytes(work(at).content)
+    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
     monkeypatch.chdir(tmp_path)
     given = shlex.split(at.code[0].value)[3:]
     assert main(given) == 0
@@ -273,7 +291,7 @@ def test_a_project_brings_the_purpose_back():
     before = with_context(sample_work("hospital"), asked)
     saved = saved_project(before)
     after = opened_project(sample_work("hospital"), saved.encode())
-    assert after.deciding.context == asked
+    assert after.purpose.context == asked
     older = json.loads(saved)
     del older["context"]
     assert opened_project(before, json.dumps(older).encode()).deciding.context == asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -13,7 +12,8 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import model_given, plan_of_reverse, settings_of_reverse
 from kanon.studio.session.requirements import whole_table
-from kanon.studio.session.work import plan_of
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     CANCELLED,
     DATA,
@@ -66,7 +66,7 @@ def test_the_greatest_k_is_found_with_what_is_given(turned):
     assert any("Nothing was looked for yet" in one.value for one in at.info)
     found(at)
     assert not problems(at) and not warnings(at)
-    greatest = work(at).greatest
+    greatest = work(at).findings.greatest
     assert greatest.model == model(at) and greatest.model.l == 2
     assert set(greatest.found.ways["way"]) == set(WAYS)
     (metric,) = at.metric
@@ -78,10 +78,10 @@ def test_the_greatest_k_is_found_with_what_is_given(turned):
 
 def test_another_alteration_is_looked_up_and_not_computed_again(turned):
     at = found(turned)
-    before = work(at).greatest
+    before = work(at).findings.greatest
     at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
     go(at)
-    assert work(at).greatest is before and at.metric[0].value == "10"
+    assert work(at).findings.greatest is before and at.metric[0].value == "10"
     assert "costs 100.0 % and has 1 class" in texts(at)
 
 
@@ -91,7 +91,7 @@ def test_another_model_makes_it_outdated_until_it_is_found_again(turned):
     assert isinstance(model(at), TCloseness)
     assert OUTDATED in warnings(at)[0] and charts(at), "the old picture stays"
     found(at)
-    assert not warnings(at) and isinstance(work(at).greatest.model, TCloseness)
+    assert not warnings(at) and isinstance(work(at).findings.greatest.model, TCloseness)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_it_can_be_cancelled(turned):
     at = turned
     with held_worker():
         press(at, FIND)
-        assert button(at, FIND).disabled and work(at).doing == "reverse"
+        assert button(at, FIND).disabled and work(at).running.doing == "reverse"
         press(at, "Cancel")
-        assert work(at).notice == CANCELLED and work(at).greatest is None
+        assert work(at).message.notice == CANCELLED and work(at).findings.greatest is None
     assert not button(settled(at), FIND).disabled
 
 
@@ -132,11 +132,11 @@ def test_what_was_found_is_required_of_the_next_release(turned):
     at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
     press(go(at), "Use this k and model")
     now = work(at)
-    assert now.k == 10 and now.models == (now.greatest.model,)
-    assert (now.algorithm, now.strategy) == ("gaa", "s1")
-    assert "The alteration can be another one" in now.notice
+    assert now.settings.k == 10 and now.settings.models == (now.findings.greatest.model,)
+    assert (now.settings.algorithm, now.settings.strategy) == ("gaa", "s1")
+    assert "The alteration can be another one" in now.message.notice
     press(at, "Back to the settings before")
-    assert not work(at).models and work(at).greatest is now.greatest
+    assert not work(at).settings.models and work(at).findings.greatest is now.findings.greatest
 
 
 def test_without_a_sensitive_column_there_is_nothing_to_be_mixed(turned):
@@ -153,16 +153,16 @@ def test_the_fingerprint_knows_what_matters(start):
     given = DistinctLDiversity(2, "disease")
     same = settings_of_reverse(now, given)
     for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"models": (given,)}):
-        assert settings_of_reverse(replace(now, **change), given) == same, change
+        assert settings_of_reverse(with_fields(now, **change), given) == same, change
     for change in ({"metric": "total"}, {"tie_seed": 3}, {"cost": "representatives"}):
-        assert settings_of_reverse(replace(now, **change), given) != same, change
+        assert settings_of_reverse(with_fields(now, **change), given) != same, change
     assert settings_of_reverse(now, DistinctLDiversity(3, "disease")) != same
 
 
 def test_the_picture_says_what_was_found(start):
     now = work(start())
     given = DistinctLDiversity(2, "disease")
-    greatest = reverse(plan_of_reverse(now, given), now.table)
+    greatest = reverse(plan_of_reverse(now, given), now.table.records)
     first = greatest.curve.iloc[0]
     below = first["alteration"] - 0.1
     assert "is not reached below" in reverse_finding(greatest, "distinct l ≥ 2", below)

@@ -16,9 +16,11 @@ from kanon.studio.decide.advice import with_proposal
 from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
 from kanon.studio.decide.settings_undo import as_before, can_go_back
+from kanon.studio.decide.state import DecideView
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
+from kanon.studio.session.work import with_fields
 from studio.data.test_persons_page import VISITS, known
 from support.dashboard import (
     DATA,
@@ -51,7 +53,9 @@ def chosen(work):
 @pytest.fixture
 def begun():
     """The hospital sample with settings of its own, for a release that needs k = 5."""
-    now = replace(sample_work("hospital"), k=3, models=MODELS, algorithm="datafly", metric="total")
+    now = with_fields(
+        sample_work("hospital"), k=3, models=MODELS, algorithm="datafly", metric="total"
+    )
     return with_context(now, Context(release="research"))
 
 
@@ -83,7 +87,7 @@ def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
 def test_two_presses_in_a_row_are_given_back_at_once(begun):
     first = with_reached(begun, MIXED, 4)
     assert chosen(as_before(with_reached(first, MIXED, 6), "reverse")) == chosen(begun)
-    between = replace(first, k=7)
+    between = with_fields(first, k=7)
     again = with_reached(between, MIXED, 6)
     assert chosen(as_before(again, "reverse")) == chosen(between), "by hand is not lost"
 
@@ -107,11 +111,11 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
 def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_hand(begun):
     given = with_sets_of(begun, ["disease"], Role.QUASI_IDENTIFIER)
     assert can_be_undone(given)
-    by_hand = replace(given, roles={**given.roles, "disease": Role.INSENSITIVE})
+    by_hand = with_fields(given, roles={**given.table.roles, "disease": Role.INSENSITIVE})
     assert not can_be_undone(by_hand), "neither what it was, nor what it became"
-    plain = replace(given, models=())
+    plain = with_fields(given, models=())
     opened = opened_project(plain, saved_project(plain).encode())
-    assert opened.roles == plain.roles and not can_be_undone(opened)
+    assert opened.table.roles == plain.roles and not can_be_undone(opened)
 
 
 # --- what no release reaches -------------------------------------------------------------------
@@ -134,7 +138,7 @@ def test_what_no_release_reaches_is_not_required(begun, name, wanted, said):
 
 def test_k_of_persons_is_at_most_their_number():
     work = with_context(known(), Context(release="research"))
-    context = with_own(work.deciding.context, "k", Own(wanted=7))
+    context = with_own(work.purpose.context, "k", Own(wanted=7))
     assert out_of_reach(work, None) is None
     found = out_of_reach(with_context(work, context), None)
     assert found == "No release reaches k = 7: the table is about 6 persons."
@@ -149,14 +153,14 @@ def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     go(at)
     before = chosen(work(at))
     press(at, USE)
-    assert work(at).k == 5 and len(work(at).models) == 2
+    assert work(at).settings.k == 5 and len(work(at).settings.models) == 2
     press(at, BACK)
     assert chosen(work(at)) == before and BACK not in [one.label for one in at.button]
 
 
 def test_too_many_persons_are_said_as_persons(start):
     at = upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
-    at.session_state[WORK] = replace(work(at), person="patient")
+    at.session_state[WORK] = with_fields(work(at), person="patient")
     go(at, DECIDE)
     lines = [one.value for one in at.markdown if "the table is about" in one.value]
     assert lines == 3 * ["No release reaches that: the table is about 6 persons."]
@@ -167,4 +171,4 @@ def test_another_table_has_no_way_back(start):
     at.button_group(key="decide-release").set_value("research")
     press(go(at), USE)
     choose(at, "frame-sample", "voters")
-    assert not work(at).deciding.taken
+    assert not work(at).view(DecideView).taken

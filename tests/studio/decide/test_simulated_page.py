@@ -18,7 +18,10 @@ from kanon.experiments.simulated.study import CRITERIA, RUNS, STRATEGIES, Found,
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.studio.decide.simulated import best_said, simulation_of, with_results
-from kanon.studio.session.work import plan_content
+from kanon.studio.decide.simulated_state import SimulatedView
+from kanon.studio.decide.state import DecideView
+from kanon.studio.session.run_plan import plan_content
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -54,8 +57,8 @@ def opened(start):
         at = with_people(start(DATA), people() if table is None else table)
         for column in ("age", "sex"):
             give_role(at, column, "quasi-identifier")
-        deciding = replace(work(at).deciding, part="study")
-        at.session_state[WORK] = replace(work(at), deciding=deciding, **fields)
+        deciding = replace(work(at).view(DecideView), part="study")
+        at.session_state[WORK] = with_fields(work(at), deciding=deciding, **fields)
         return go(at, DECIDE)
 
     return open_with
@@ -89,7 +92,7 @@ def infos(at):
 
 def loaded(at, content):
     """A study file, loaded."""
-    key = f"study-upload-{work(at).version}-{work(at).simulated.uploads}"
+    key = f"study-upload-{work(at).version}-{work(at).view(SimulatedView).uploads}"
     at.file_uploader(key=key).set_value(("study.json", content, "application/json"))
     return go(at)
 
@@ -97,23 +100,25 @@ def loaded(at, content):
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
     assert any("Nothing was found with these settings" in text for text in infos(at))
-    assert button(at, RUN) and not titles(at) and not at.table and not problems(at)
+    assert button(at, RUN) and not titles(at) and not at.table.records and not problems(at)
     before = invented(RUNS[:126])
     at = with_known(at, before)
     assert any(
         "So far 126 of 147 results are there; ranked are the 18 of 21 columns" in text
         for text in captions(at)
     )
-    (table,) = at.table
+    (table,) = at.table.records
     assert len(table.value) == 18 + 1
     settled(press(at, GO_ON.format(21)))
     found, expected = known(at), []
     plan = Plan.from_content(plan_content(work(at)))
-    run_study(no_progress, study_of(prepare(plan, work(at).table)), RUNS[126:], expected.append)
+    run_study(
+        no_progress, study_of(prepare(plan, work(at).table.records)), RUNS[126:], expected.append
+    )
     assert set(found) == {*before, *expected}, "nothing is made twice"
     means = mean_ranks(found)
     assert finding(means) in titles(at)
-    (table,) = at.table
+    (table,) = at.table.records
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
@@ -129,18 +134,18 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
 
 def test_the_table_ranks_by_what_is_chosen(opened):
     at = with_known(opened(), invented())
-    (first,) = at.table
+    (first,) = at.table.records
     at.button_group(key="study-criterion").set_value("l_percent")
     (second,) = go(at).table
     assert not first.value.equals(second.value) and second.value.index[0].endswith("↑")
     last = second.value.iloc[-1].tolist()
     assert last == [f"{x:.1f}" for x in mean_ranks(known(at))["l_percent"]]
-    assert work(at).simulated.criterion == "l_percent"
+    assert work(at).view(SimulatedView).criterion == "l_percent"
 
 
 def test_without_a_complete_column_nothing_is_ranked(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
-    assert not at.table and not titles(at) and button(at, GO_ON.format(143))
+    assert not at.table.records and not titles(at) and button(at, GO_ON.format(143))
     assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
 
 
@@ -148,30 +153,30 @@ def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[:7]))
     with held_worker():
         press(at, GO_ON.format(140))
-        job = work(at).job
+        job = work(at).running.job
         job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
         press(at, "Cancel")
         assert job.wait(20)
     go(at)
-    assert work(at).job is None and len(known(at)) == 9
+    assert work(at).running.job is None and len(known(at)) == 9
     assert button(at, GO_ON.format(138))
-    assert "What was found so far is kept." in work(at).notice
+    assert "What was found so far is kept." in work(at).message.notice
 
 
 def test_other_settings_have_a_study_of_their_own(opened):
     at = with_known(opened(), invented())
     at.selectbox(key=frame_metric(at)).set_value("total")
-    assert button(go(at), RUN) and not at.table
+    assert button(go(at), RUN) and not at.table.records
     at.button_group(key="study-scope").set_value("class")
     go(at)
-    assert work(at).simulated.scope == "class"
+    assert work(at).view(SimulatedView).scope == "class"
     at.selectbox(key=frame_metric(at)).set_value("nllm")
     assert button(go(at), RUN), "with the merged class"
     at.button_group(key="study-scope").set_value("table")
     assert go(at).table, "what was found is still there"
     give_role(go(at, DATA), "disease", "sensitive")
     assert go(at, DECIDE).table, "a sensitive column plays no part"
-    assert len(work(at).simulations) == 1
+    assert len(work(at).findings.simulations) == 1
 
 
 def test_whatever_algorithm_is_chosen_greedy_merging_is_studied(opened):
@@ -185,7 +190,10 @@ def test_a_study_file_is_loaded_and_gone_on_with(opened):
     simulation, found = simulation_of(work(at)), invented(RUNS[:8])
     loaded(at, written_study(simulation.made, found))
     assert set(known(at)) == set(found) and button(at, GO_ON.format(139))
-    assert work(at).notice == "8 results were loaded." and work(at).simulated.uploads == 1
+    assert (
+        work(at).message.notice == "8 results were loaded."
+        and work(at).view(SimulatedView).uploads == 1
+    )
     assert not problems(at)
 
 
@@ -197,10 +205,10 @@ def test_a_study_of_another_table_is_refused_and_nothing_is_lost(opened):
     loaded(at, written_study(changed, invented()))
     (said,) = problems(at)
     assert said.startswith("The study file was made with another table and another seed; a study")
-    assert work(at).simulations is before.simulations
+    assert work(at).findings.simulations is before.findings.simulations
     loaded(at, b"{")
     assert problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
-    assert work(at).simulations is before.simulations and at.table
+    assert work(at).findings.simulations is before.findings.simulations and at.table.records
 
 
 def test_three_records_are_too_few(opened):

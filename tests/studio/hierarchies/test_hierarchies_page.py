@@ -92,11 +92,11 @@ def typed(at, field, text):
 
 
 def place(at):
-    return work(at).quasi_identifiers.index(work(at).looked_at)
+    return work(at).table.quasi_identifiers.index(work(at).looked_at)
 
 
 def builder(at, name):
-    preview = work(at).previews.get(work(at).looked_at)
+    preview = work(at).table.previews.get(work(at).looked_at)
     chosen = None if preview is None else preview.builder
     return choose(at, f"build-{work(at).version}-{place(at)}-builder-{chosen}", name)
 
@@ -114,7 +114,7 @@ def test_the_page_asks_draws_and_says_that_every_value_has_a_place(page, drawn):
 
 def test_what_is_drawn_survives_a_page_change_and_can_be_undone(page, drawn):
     look_at(page, "sex")
-    before = work(page).choices["sex"].tree
+    before = work(page).table.choices["sex"].tree
     first, second, *_ = before.labels
     operate(page, drawn, "group", nodes=[first, second], name="Either")
     assert "Either" in drawn[-1][0]["labels"] and drawn[-1][0]["undo"] == 1
@@ -122,14 +122,14 @@ def test_what_is_drawn_survives_a_page_change_and_can_be_undone(page, drawn):
     go(page, HIERARCHIES)
     assert drawn[-1][0]["undo"] == 1 and work(page).looked_at == "sex"
     operate(page, drawn, "undo")
-    assert work(page).choices["sex"].tree == before and drawn[-1][0]["redo"] == 1
+    assert work(page).table.choices["sex"].tree == before and drawn[-1][0]["redo"] == 1
 
 
 def test_a_refusal_is_said_in_the_drawing_and_nothing_else_changes(page, drawn):
-    before = work(page).choices[work(page).looked_at].tree
+    before = work(page).table.choices[work(page).looked_at].tree
     operate(page, drawn, "rename", node="*", name=" ")
     assert drawn[-1][0]["bad"] and "name" in drawn[-1][0]["said"]
-    assert work(page).choices[work(page).looked_at].tree is before
+    assert work(page).table.choices[work(page).looked_at].tree is before
     assert problems(page) == []
 
 
@@ -137,13 +137,15 @@ def test_the_edited_tree_is_what_the_release_uses(page, drawn):
     look_at(page, "sex")
     operate(page, drawn, "rename", node="*", name="Anybody")
     at = anonymised(go(page, ANONYMISE))
-    names = set(work(at).result.release(10).released()["sex"])
+    names = set(work(at).findings.result.release(10).released()["sex"])
     assert names == {"Anybody"}
 
 
 def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
     at = start("pages/data.py")
-    at.button(key=f"hierarchy-{work(at).version}-{list(work(at).roles).index('zip')}-draw").click()
+    at.button(
+        key=f"hierarchy-{work(at).version}-{list(work(at).table.roles).index('zip')}-draw"
+    ).click()
     go(at)
     assert work(at).looked_at == "zip"
     go(at, HIERARCHIES)
@@ -154,7 +156,7 @@ def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
 def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     look_at(page, "sex")
     column = "sex"
-    full = work(page).choices[column].tree
+    full = work(page).table.choices[column].tree
     gone = full.labels[0]
     page.session_state["kanon-work"] = tree_edits.with_tree_drawn(
         work(page), column, remove_leaves(full, [gone])
@@ -167,25 +169,25 @@ def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     go(page, HIERARCHIES)
     press(page, "Add 1 value")
     assert "Every value has a place" in markdown(page)
-    assert work(page).choices[column].plan is not None
+    assert work(page).table.choices[column].plan is not None
 
 
 # --- builders ---------------------------------------------------------------------------------
 def test_a_builder_is_a_preview_until_it_is_used(page, drawn):
     look_at(page, "age")
-    before = work(page).choices["age"].tree
+    before = work(page).table.choices["age"].tree
     builder(page, "intervals")
     data, key, _ = drawn[-1]
     assert key == "tree-preview" and not data["editable"]
     assert "Preview, not in use yet" in markdown(page)
     typed(page, "widths", "7, 14")
-    assert work(page).choices["age"].tree is before
+    assert work(page).table.choices["age"].tree is before
     press(page, "Use it")
-    assert work(page).choices["age"].builder == "intervals"
-    assert work(page).choices["age"].typed["widths"] == "7, 14"
+    assert work(page).table.choices["age"].builder == "intervals"
+    assert work(page).table.choices["age"].typed["widths"] == "7, 14"
     assert drawn[-1][1] == "tree-editor" and drawn[-1][0]["undo"] == 1
     operate(page, drawn, "undo")
-    assert work(page).choices["age"].tree == before
+    assert work(page).table.choices["age"].tree == before
 
 
 def test_what_was_typed_for_a_builder_survives_an_error_and_a_page_change(page, drawn):
@@ -206,12 +208,12 @@ def test_what_was_typed_for_a_builder_survives_an_error_and_a_page_change(page, 
 
 def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
     look_at(page, "age")
-    before = work(page).choices["age"].tree
+    before = work(page).table.choices["age"].tree
     press(page, "Suggest one from the data")
-    assert work(page).choices["age"].tree is before and "age" in work(page).previews
-    assert any(work(page).previews["age"].notes[0] in one for one in captions(page))
+    assert work(page).table.choices["age"].tree is before and "age" in work(page).table.previews
+    assert any(work(page).table.previews["age"].notes[0] in one for one in captions(page))
     press(page, "Use it")
-    assert work(page).choices["age"].tree is not before
+    assert work(page).table.choices["age"].tree is not before
 
 
 @pytest.mark.parametrize(
@@ -227,8 +229,8 @@ def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
 def test_every_builder_can_be_previewed(page, drawn, name, column, height):
     look_at(page, column)
     builder(page, name)
-    preview = work(page).previews[column]
-    assert preview.builder == name and preview.problem is None
+    preview = work(page).table.previews[column]
+    assert preview.builder == name and preview.message.problem is None
     assert preview.tree.height == height and drawn[-1][1] == "tree-preview"
     assert drawn[-1][0]["bare"]
 
@@ -238,10 +240,10 @@ def test_every_builder_can_be_previewed(page, drawn, name, column, height):
 def test_the_tables_show_the_same_tree(page, drawn, view):
     page.button_group(key="tree-view").set_value(view)
     go(page)
-    assert work(page).view == view
+    assert work(page).shared.tree_view == view
     assert button(page, "Apply the table").disabled
     (table,) = page.get("arrow_data_frame") or page.dataframe
-    tree = work(page).choices["age"].tree
+    tree = work(page).table.choices["age"].tree
     assert len(table.value) == (tree.n_leaves if view == "levels" else tree.n_nodes - 1)
 
 
@@ -251,15 +253,17 @@ def test_pasted_lines_become_the_tree_or_say_what_is_wrong(page, drawn):
     page.text_area(key=key).set_value("F\tAny\t*\nM\tAny")
     press(page, "Take these lines")
     assert len(problems(page)) == 1 and page.text_area(key=key).value == "F\tAny\t*\nM\tAny"
-    leaves = work(page).choices["sex"].tree.labels[: work(page).choices["sex"].tree.n_leaves]
+    leaves = (
+        work(page).table.choices["sex"].tree.labels[: work(page).table.choices["sex"].tree.n_leaves]
+    )
     page.text_area(key=key).set_value("\n".join(f"{leaf}\tAny\t*" for leaf in leaves))
     press(page, "Take these lines")
-    assert problems(page) == [] and "Any" in work(page).choices["sex"].tree.labels
+    assert problems(page) == [] and "Any" in work(page).table.choices["sex"].tree.labels
 
 
 # --- files ------------------------------------------------------------------------------------
 def drop(at, *files):
-    at.file_uploader(key=f"tree-files-{work(at).version}-{work(at).uploads}").set_value(
+    at.file_uploader(key=f"tree-files-{work(at).version}-{work(at).shared.uploads}").set_value(
         [(name, content, "text/plain") for name, content in files]
     )
     return go(at)
@@ -276,7 +280,7 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
         for name in ADULT_FILES
     ]
     drop(at, *files)
-    assert [waiting.column for waiting in work(at).imports] == ADULT_FILES
+    assert [waiting.column for waiting in work(at).table.imports] == ADULT_FILES
     said = dict(zip(ADULT_FILES, meant(work(at)), strict=True))
     assert all(choice.plan is not None for choice in said.values())
     assert {name: len(choice.unused) for name, choice in said.items() if choice.unused} == {
@@ -285,7 +289,7 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
     assert any("28 leaves have no record, which is fine" in one for one in captions(at))
     assert any("1 leaf has no record, which is fine" in one for one in captions(at))
     press(at, "Use 9 hierarchies")
-    assert work(at).imports == () and work(at).choices["age"].builder == "file"
+    assert work(at).table.imports == () and work(at).table.choices["age"].builder == "file"
 
     lines = to_csv(remove_leaves(read_hierarchy(files[0][1], "a.csv").hierarchy, ["39"]))
     drop(at, ("adult_hierarchy_age.csv", lines.encode()))
@@ -297,35 +301,35 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
     look_at(at, "age")
     assert "39 (786)" in markdown(at)
     press(at, "Add 1 value")
-    assert work(at).choices["age"].plan is not None
+    assert work(at).table.choices["age"].plan is not None
 
 
 def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):
-    trees = work(page).trees
+    trees = work(page).table.trees
     content = write_bundle(trees)
     assert len(zipfile.ZipFile(io.BytesIO(content)).namelist()) == 2 * len(trees)
     operate(page, drawn, "rename", node="*", name="Changed")
     drop(page, ("hierarchies.zip", content))
     press(page, f"Use {len(trees)} hierarchies")
-    assert work(page).trees == trees
+    assert work(page).table.trees == trees
 
 
 def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     csv = b"F;*\nM;*\n"
     drop(page, ("one.csv", csv), ("two.csv", csv))
-    assert [waiting.column for waiting in work(page).imports] == [None, None]
+    assert [waiting.column for waiting in work(page).table.imports] == [None, None]
     assert button(page, "Use 0 hierarchies").disabled
     choose(page, f"import-{work(page).version}-1-1", "sex")
     press(page, "Use 1 hierarchy")
-    assert work(page).choices["sex"].typed["name"] == "two.csv"
+    assert work(page).table.choices["sex"].typed["name"] == "two.csv"
 
 
 def test_a_ragged_file_is_said_and_changes_nothing(page, drawn):
-    before = work(page).trees
+    before = work(page).table.trees
     drop(page, ("sex.csv", b"F;x;*\nM;*\n"))
     assert len(problems(page)) == 1 and "Line 2 has 2 cells" in problems(page)[0]
     press(page, "Discard")
-    assert work(page).trees == before and problems(page) == []
+    assert work(page).table.trees == before and problems(page) == []
 
 
 # --- weights ----------------------------------------------------------------------------------
@@ -334,28 +338,28 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     choose(page, f"tree-shown-{work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
     press(page, "Make them mine")
-    assert all(one.weight is not None for one in work(page).trees.values())
-    assert work(page).shown == tree_edits.DRAWN
+    assert all(one.weight is not None for one in work(page).table.trees.values())
+    assert work(page).shared.shown == tree_edits.DRAWN
     go(page, COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
     go(page, HIERARCHIES)
     press(page, "Drop mine")
-    assert work(page).trees[work(page).looked_at].weight is None
+    assert work(page).table.trees[work(page).looked_at].weight is None
 
 
 # --- what if ----------------------------------------------------------------------------------
 def test_what_if_shows_before_and_after(page, drawn):
     press(page, "Compare with these hierarchies")
     settled(page)
-    assert work(page).what_if is None and work(page).comparison is not None
-    first = work(page).comparison
+    assert work(page).findings.what_if is None and work(page).findings.comparison is not None
+    first = work(page).findings.comparison
     look_at(page, "zip")
     groups = drawn[-1][0]["labels"][drawn[-1][0]["leaves"] : -1]
     operate(page, drawn, "ungroup", nodes=list(groups))
     press(page, "Compare again: before and after")
     settled(page)
-    before, after = work(page).what_if
-    assert before is first and after is work(page).comparison
+    before, after = work(page).findings.what_if
+    assert before is first and after is work(page).findings.comparison
     assert any("different yardsticks" in one for one in captions(page))
     assert len(page.get("plotly_chart")) == 1
 
@@ -368,14 +372,14 @@ def test_without_a_quasi_identifier_the_page_says_what_to_do(start, drawn):
     upload(at, "notes.csv", as_bytes(table, "csv"))
     go(at, HIERARCHIES)
     assert any("No column is a quasi-identifier yet" in one.value for one in at.info)
-    assert work(at).quasi_identifiers == []
+    assert work(at).table.quasi_identifiers == []
 
 
 def test_a_large_tree_is_not_drawn_and_says_so(start, drawn):
     at = start("pages/data.py")
     table = pd.DataFrame({"zip": [f"{n:05d}" for n in range(10_000, 16_000)], "sex": "F"})
     upload(at, "many.csv", as_bytes(table, "csv"))
-    if "zip" not in work(at).quasi_identifiers:
+    if "zip" not in work(at).table.quasi_identifiers:
         choose(at, f"role-{work(at).version}-0", "quasi-identifier")
     drawn.clear()
     go(at, HIERARCHIES)
@@ -386,16 +390,19 @@ def test_a_large_tree_is_not_drawn_and_says_so(start, drawn):
 def test_the_sample_is_not_changed_by_drawing(page, drawn):
     look_at(page, "sex")
     operate(page, drawn, "rename", node="*", name="Other name")
-    assert sample_work("hospital").choices["sex"].tree.labels[-1] == "*"
+    assert sample_work("hospital").table.choices["sex"].tree.labels[-1] == "*"
 
 
 def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     choose(page, f"tree-shown-{work(page).version}", "ncp")
     operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
-    others = [name for name in work(page).trees if name != work(page).looked_at]
+    others = [name for name in work(page).table.trees if name != work(page).looked_at]
     assert any(others[0] in one and "none yet" in one for one in captions(page))
     press(page, "Give them those of NLLM")
-    assert work(page).trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
+    assert work(page).table.trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
     at = go(page, ANONYMISE)
     choose(at, "run-metric", "custom")
-    assert anonymised(at).exception == [] and work(at).result.prepared.plan.metric.name == "custom"
+    assert (
+        anonymised(at).exception == []
+        and work(at).findings.result.prepared.plan.metric.name == "custom"
+    )

@@ -17,6 +17,7 @@ from kanon.experiments.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.studio.lattice.sentences import step_said
+from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     Ready,
     around,
@@ -28,8 +29,9 @@ from kanon.studio.lattice.subject import (
     use_node,
     with_node,
 )
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import plan_of
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -53,19 +55,19 @@ LATTICE = "pages/lattice.py"
 
 def explored_of(session):
     """The lattice of a session, made without the page."""
-    inside = replace(session, algorithm="optimal")
-    return explore(no_progress, prepare(plan_of(inside), session.table).task())
+    inside = with_fields(session, algorithm="optimal")
+    return explore(no_progress, prepare(plan_of(inside), session.table.records).task())
 
 
 def level_key(at, column):
-    place = list(work(at).roles).index(column)
-    top = work(at).trees[column].height - 1
+    place = list(work(at).table.roles).index(column)
+    top = work(at).table.trees[column].height - 1
     return f"lattice-level-{work(at).version}-{place}-{top}"
 
 
 def levels(at):
     """What the steppers show."""
-    return tuple(at.number_input(key=level_key(at, name)).value for name in work(at).trees)
+    return tuple(at.number_input(key=level_key(at, name)).value for name in work(at).table.trees)
 
 
 def step_to(at, column, level):
@@ -102,7 +104,7 @@ def test_the_lattice_of_the_census_is_simply_there(start):
     assert number(numbers(at)["Loss"]) == pytest.approx(found.loss[place], abs=0.05)
     assert number(numbers(at)["k reached"]) == found.reached[place]
     assert number(numbers(at)["Classes"]) == found.classes[place]
-    assert work(at).job is None, "nothing had to be pressed or waited for"
+    assert work(at).running.job is None, "nothing had to be pressed or waited for"
     size = next(text for text in captions(at) if text.startswith("Nodes:"))
     assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
     assert "about 184" in size
@@ -159,7 +161,7 @@ def test_walks_are_told_step_by_step(start):
     (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
     slider.set_value(3)
     go(at)
-    assert work(at).lattice.step == 3
+    assert work(at).view(LatticeView).step == 3
     assert "Datafly, step 3: raises region (" in texts(at)
     assert "distinct values, the most) to level 1; " in texts(at)
     assert "Samarati, step 3: height 9 has a node that satisfies" in texts(at)
@@ -187,8 +189,8 @@ def test_use_this_one_leads_to_a_release_at_these_levels(start):
     for column, level in zip(explored.attributes, node, strict=True):
         step_to(at, column, level)
     settled(press(at, "Use this one"))
-    assert work(at).algorithm == "levels"
-    done = work(at).result.release(work(at).k)
+    assert work(at).settings.algorithm == "levels"
+    done = work(at).findings.result.release(work(at).settings.k)
     assert done.recoding.trace.node == node
     assert "See the release" in links(at)
     go(at, ANONYMISE)
@@ -203,8 +205,8 @@ def test_of_mingens_tied_nodes_the_chosen_one_is_its_preference(start):
     at.session_state[WORK] = with_node(work(at), explored, node)
     go(at)
     settled(press(at, "Use this one"))
-    assert work(at).algorithm == "mingen"
-    assert work(at).result.release(2).recoding.trace.node == node
+    assert work(at).settings.algorithm == "mingen"
+    assert work(at).findings.result.release(2).recoding.trace.node == node
 
 
 def test_a_node_that_does_not_satisfy_cannot_be_used(start):
@@ -224,10 +226,10 @@ def test_with_suppression_more_nodes_satisfy(start):
     assert explored.assessed.satisfying.sum() > plain.assessed.satisfying.sum()
     assert levels(at) == explored.least
     settled(press(at, "Use this one"))
-    assert work(at).algorithm == "levels"
-    assert work(at).result.release(2).recoding.trace.node == explored.least
+    assert work(at).settings.algorithm == "levels"
+    assert work(at).findings.result.release(2).recoding.trace.node == explored.least
     gone = explored.assessed.suppressed[explored.assessed.places[explored.least]]
-    assert work(at).result.release(2).recoding.suppressed_records == gone
+    assert work(at).findings.result.release(2).recoding.suppressed_records == gone
 
 
 # --- some columns -----------------------------------------------------------------------------
@@ -248,8 +250,12 @@ def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
 
 def test_new_columns_are_taken_in_at_their_original_values():
     session = sample_work("hospital")
-    session = replace(session, lattice=replace(session.lattice, columns=("age", "sex")))
-    explored = explored_of(replace(session, roles={**session.roles, "zip": session.roles["name"]}))
+    session = with_fields(
+        session, lattice=replace(session.view(LatticeView), columns=("age", "sex"))
+    )
+    explored = explored_of(
+        with_fields(session, roles={**session.table.roles, "zip": session.table.roles["name"]})
+    )
     session = with_node(session, explored, (2, 1))
     assert taken_in(session, explored).lattice.node == {"age": 2, "zip": 0, "sex": 1}
 
@@ -267,16 +273,16 @@ def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
 def test_a_larger_lattice_is_explored_by_a_worker(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
     at = start(LATTICE)
-    job = work(at).job
-    assert job is not None and work(at).doing == "lattice"
+    job = work(at).running.job
+    assert job is not None and work(at).running.doing == "lattice"
     assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
     settled(at)
     explored = explored_of(work(at))
-    assert work(at).found_lattice.explored.minimal == explored.minimal
+    assert work(at).findings.found_lattice.explored.minimal == explored.minimal
     assert levels(at) == explored.least
-    assert work(at).job is None
+    assert work(at).running.job is None
     go(at)
-    assert work(at).job is None, "it is not explored again"
+    assert work(at).running.job is None, "it is not explored again"
 
 
 def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch):
@@ -285,9 +291,9 @@ def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch
         at = start(LATTICE)
         press(at, "Cancel")
         go(at)
-    assert work(at).job is None and work(at).found_lattice is None
+    assert work(at).running.job is None and work(at).findings.found_lattice is None
     settled(press(at, "Explore this lattice"))
-    assert work(at).found_lattice is not None
+    assert work(at).findings.found_lattice is not None
 
 
 def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
@@ -312,7 +318,7 @@ def test_without_quasi_identifiers_the_way_to_choose_some_is_shown(start):
 
 def test_a_k_beyond_the_records_is_said(start):
     at = start(LATTICE)
-    at.session_state[WORK] = replace(work(at), k=11)
+    at.session_state[WORK] = with_fields(work(at), k=11)
     go(at)
     assert "11" in warnings(at)[0] and "10 records" in warnings(at)[0].replace("\\", "")
 
@@ -320,11 +326,11 @@ def test_a_k_beyond_the_records_is_said(start):
 def test_models_and_suppression_are_said_with_a_way_out(start):
     at = start(LATTICE)
     model = DistinctLDiversity(2, "disease")
-    at.session_state[WORK] = replace(work(at), models=(model,), suppression=0.2)
+    at.session_state[WORK] = with_fields(work(at), models=(model,), suppression=0.2)
     go(at)
     assert "suppressed" in warnings(at)[0]
     press(at, "Suppress nothing")
-    assert work(at).suppression == 0.0
+    assert work(at).settings.suppression == 0.0
     assert warnings(at) == [] and "k reached" in numbers(at)
 
 
@@ -369,7 +375,7 @@ def test_each_walk_begins_and_ends_in_words():
 
 
 def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
-    explored = explored_of(replace(sample_work("hospital"), k=5))
+    explored = explored_of(with_fields(sample_work("hospital"), k=5))
     walk = explored.walk("datafly")
     assert walk.steps[-1].suppressed > explored.limit == 0, "it may leave out k records"
     said = step_said(explored, walk, None)
@@ -380,8 +386,8 @@ def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
 def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_time_for(
     monkeypatch,
 ):
-    session = replace(sample_work("hospital"), algorithm="optimal")
-    prepared = prepare(plan_of(session), session.table)
+    session = with_fields(sample_work("hospital"), algorithm="optimal")
+    prepared = prepare(plan_of(session), session.table.records)
     one = Ready(prepared, prepared.task(), "", outline(prepared.task()))
 
     def counted_around():

@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.studio.learn.attacks_panel import own_case
 from kanon.studio.learn.attacks_state import AttackView
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from kanon.teaching.attacked import preset
 from kanon.teaching.attacks import ATTACKS, attack, targets
 from kanon.teaching.case import texts_of
@@ -42,8 +44,8 @@ def page(workers):
 
 def at_attack(at, **fields):
     """The page at an attack."""
-    lessons = replace(work(at).lessons, part="attacks", attack=AttackView(**fields))
-    at.session_state[WORK] = replace(work(at), lessons=lessons)
+    lessons = replace(work(at).view(LessonsView), part="attacks", attack=AttackView(**fields))
+    at.session_state[WORK] = with_fields(work(at), lessons=lessons)
     return go(at)
 
 
@@ -125,12 +127,16 @@ def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
 def test_in_large_type_one_step_is_told_at_a_time(page):
     at = at_attack(page, kind="homogeneity", step=4)
     assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
-    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=True))
+    at.session_state[WORK] = with_fields(
+        work(at), lessons=replace(work(at).view(LessonsView), large=True)
+    )
     at = go(at)
     assert [text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")] == [
         "4. What follows."
     ]
-    at.session_state[WORK] = replace(work(at), lessons=replace(work(at).lessons, large=False))
+    at.session_state[WORK] = with_fields(
+        work(at), lessons=replace(work(at).view(LessonsView), large=False)
+    )
 
 
 def test_another_person_and_other_knowledge_are_attacked(page):
@@ -167,11 +173,11 @@ def test_the_release_that_is_worked_on_is_attacked(page):
     ]
     at = go(anonymised(at), LEARN)
     case = own_case(work(at))
-    assert case.k >= work(at).k == 2 and len(case.released) == 10
+    assert case.k >= work(at).settings.k == 2 and len(case.released) == 10
     assert findings(at) == [attack("homogeneity", case).finding]
     at.number_input(key=frame_k(at)).set_value(3)
     at = go(at)
-    assert work(at).k == 3
+    assert work(at).settings.k == 3
     assert findings(at) == [attack("homogeneity", own_case(work(at))).finding]
 
 

@@ -13,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 from kanon.__main__ import main
 from kanon.studio.jobs import runner
 from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
 from kanon.teaching.handout import handout, sheets_of
 from support import dashboard
@@ -43,13 +45,15 @@ def page(session):
 
 
 def opened(at, **fields):
-    lessons = replace(work(at).lessons, part="exercises", exercises=ExercisesView(**fields))
-    at.session_state[WORK] = replace(work(at), lessons=lessons, problem=None, notice=None)
+    lessons = replace(
+        work(at).view(LessonsView), part="exercises", exercises=ExercisesView(**fields)
+    )
+    at.session_state[WORK] = with_fields(work(at), lessons=lessons, problem=None, notice=None)
     return go(at)
 
 
 def view(at):
-    return work(at).lessons.exercises
+    return work(at).view(LessonsView).exercises
 
 
 def attempt(at, exercises=SET):
@@ -215,10 +219,10 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
     assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
     assert attempt(at).answers == kept.answers
     at = dashboard.with_people(go(at, DATA))
-    assert work(at).title == "people.csv"
+    assert work(at).table.title == "people.csv"
     assert attempt(at).answers == kept.answers
     at.session_state[WORK] = replace(
-        sample_work("hospital", version=work(at).version + 1), lessons=work(at).lessons
+        sample_work("hospital", version=work(at).version + 1), lessons=work(at).view(LessonsView)
     )
     assert said(go(at, LEARN)) == [marked("count", 2)]
 
@@ -312,9 +316,9 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     assert problems(at) == [] and view(at).opened is not None
     theirs = []
     for number in range(5):
-        at.session_state[WORK] = replace(
+        at.session_state[WORK] = with_fields(
             work(at),
-            lessons=replace(work(at).lessons, exercises=replace(view(at), place=number)),
+            lessons=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number)),
         )
         at = go(at)
         if number < 4:
@@ -423,7 +427,7 @@ def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
         box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
         box.set_value([(name, content, "application/json") for name, content in FILES])
         at = go(page)
-    assert work(at).job.wait(60)
+    assert work(at).running.job.wait(60)
     collect, early = runner.collect, []
 
     def too_early():

@@ -18,7 +18,9 @@ from kanon.sources.opening import open_stored_file
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.lesson import told
 from kanon.studio.learn.player import PACE
+from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import opened_work
+from kanon.studio.session.work import with_fields
 from kanon.teaching.presets import PRESETS, preset_for
 from support.dashboard import (
     DATA,
@@ -42,7 +44,7 @@ HOSTILE = ["<script>window.harmed=1</script>", "![x](http://a.invalid/b.png)", "
 
 
 def steps(at):
-    return work(at).lessons.steps
+    return work(at).view(LessonsView).steps
 
 
 def heading(at):
@@ -204,8 +206,8 @@ def test_what_has_no_lesson_is_told_in_a_sentence(start, tmp_path):
     with_people(go(at, DATA))
     give_role(at, "disease", "quasi-identifier")
     now = work(at)
-    unfit = replace(now.choices["disease"], plan=None)
-    at.session_state[WORK] = replace(now, choices={**now.choices, "disease": unfit})
+    unfit = replace(now.table.choices["disease"], plan=None)
+    at.session_state[WORK] = with_fields(now, choices={**now.table.choices, "disease": unfit})
     go(at, LEARN)
     choose(at, "learn-table", "own")
     assert "'disease' has no usable hierarchy yet" in warnings(at)[0].replace("\\", "")
@@ -213,9 +215,11 @@ def test_what_has_no_lesson_is_told_in_a_sentence(start, tmp_path):
     path = tmp_path / "people.parquet"
     PEOPLE.to_parquet(path)
     stored = opened_work(open_stored_file(Address.parse(str(path))), 9)
-    view = replace(stored.lessons, steps=replace(stored.lessons.steps, table="own"))
+    view = replace(
+        stored.view(LessonsView), steps=replace(stored.view(LessonsView).steps, table="own")
+    )
     with pytest.raises(TableError, match="stays in its engine"):
-        told(replace(stored, lessons=view), lambda name, key, make: make())
+        told(with_fields(stored, lessons=view), lambda name, key, make: make())
 
 
 def test_text_that_would_like_to_be_more_stays_text(start):

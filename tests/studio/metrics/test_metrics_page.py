@@ -10,7 +10,8 @@ import pytest
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import PUBLISHED
 from kanon.studio.metrics import matrix
-from kanon.studio.session.work import plan_of
+from kanon.studio.metrics.state import MatrixView
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets import tree
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support.dashboard import (
@@ -92,7 +93,7 @@ def upload_tree(at, column, values, entries):
 
 
 def shown_in_order(at, drawn, column, labels):
-    place = work(at).trees[column].node_of
+    place = work(at).table.trees[column].node_of
     order = [place[label] for label in labels]
     return cells(drawn)[0][np.ix_(order, order)].tolist()
 
@@ -155,7 +156,7 @@ def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
 
 
 def test_a_cell_lights_up_its_path_and_adds_it_up(mammals, drawn):
-    labels = work(mammals).trees["race"].labels
+    labels = work(mammals).table.trees["race"].labels
     pick(mammals, 0, labels.index("Cat"))
     pick(mammals, 1, labels.index("Dog"))
     assert "Custom: Cat → Felid → Mammal: 1 + 3 = 4" in text(mammals)
@@ -183,13 +184,13 @@ def test_one_two_and_the_difference(page, drawn):
     assert apart == pytest.approx(first - second)
     page.toggle(key="costs-share").set_value(True)
     go(page)
-    assert work(page).matrix.share and not page.exception
+    assert work(page).view(MatrixView).share and not page.exception
 
 
 def test_the_formula_has_this_columns_numbers(page, drawn):
     look_at(page, "race")
     choose(page, "costs-first", "wllm")
-    held = work(page).trees["race"]
+    held = work(page).table.trees["race"]
     assert f"nl(root) = {held.n_leaves} values, h = {held.height}" in text(page)
     assert "w1 = " in text(page)
     assert "a leaf has none, nl = 0" in text(page)
@@ -209,7 +210,7 @@ def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
     assert len(cells(drawn)[0]) <= 200
     key = f"costs-focus-{work(at).version}-code"
     groups = at.selectbox(key=key).options
-    small = next(name for name in work(at).trees["code"].labels[600:] if name == "1000*")
+    small = next(name for name in work(at).table.trees["code"].labels[600:] if name == "1000*")
     assert groups[0] == "*"
     choose(at, key, small)
     assert len(cells(drawn)[0]) == 11
@@ -219,7 +220,7 @@ def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
 def compose(at, name, intermediate="levels", multiplier="w2"):
     choose(at, "compose-intermediate", intermediate)
     choose(at, "compose-multiplier", multiplier)
-    at.text_input(key=f"compose-name-{len(work(at).composed)}").set_value(name)
+    at.text_input(key=f"compose-name-{len(work(at).settings.composed)}").set_value(name)
     return press(at, "Keep it")
 
 
@@ -232,7 +233,7 @@ def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     go(page, ANONYMISE)
     choose(page, "run-metric", "mine")
     at = anonymised(page)
-    assert work(at).result.prepared.plan.metric.name == "mine"
+    assert work(at).findings.result.prepared.plan.metric.name == "mine"
     content = json.loads(plan_of(work(at)).to_json())
     assert content["metrics"] == {"mine": {"intermediate": "levels", "multiplier": "w2"}}
     go(at, COMPARE)
@@ -240,12 +241,12 @@ def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     at.button_group(key="compare-metrics").set_value([*PUBLISHED, "mine"])
     go(at)
     settled(press(at, "Compare"))
-    assert len(work(at).comparison.comparison.lines) == 8
+    assert len(work(at).findings.comparison.comparison.lines) == 8
     go(at, HIERARCHIES)
     assert "Weights: mine" in at.selectbox(key=f"tree-shown-{work(at).version}").options
     go(at, METRICS_PAGE)
     press(at, "Remove")
-    assert work(at).metric == "nllm" and work(at).comparison is None
+    assert work(at).settings.metric == "nllm" and work(at).findings.comparison is None
     go(at, ANONYMISE)
 
 
@@ -271,7 +272,7 @@ def test_a_name_that_markdown_reads_is_shown_as_it_is(page, drawn):
 
 # --- columns that count more ------------------------------------------------------------------
 def test_a_column_that_counts_more_keeps_more(page, drawn):
-    column = work(page).quasi_identifiers[0]
+    column = work(page).table.quasi_identifiers[0]
     weigh(page, "4")
     assert plan_of(work(page)).algorithm.attribute_weights == {column: 4.0}
     assert f"counts: {column} × 4" in line(page)
@@ -285,12 +286,12 @@ def test_a_weight_that_cannot_be_taken_is_said_and_stays_in_its_field(page, draw
     key = weigh(page, typed)
     assert len(problems(page)) == 1 and "from 0 to 1000" in problems(page)[0]
     assert page.text_input(key=key).value == typed
-    assert list(work(page).attribute_weights.values()) == [2.0]
+    assert list(work(page).settings.attribute_weights.values()) == [2.0]
 
 
 def weigh(at, text):
-    column = work(at).quasi_identifiers[0]
-    weight = work(at).attribute_weights.get(column, 1.0)
+    column = work(at).table.quasi_identifiers[0]
+    weight = work(at).settings.attribute_weights.get(column, 1.0)
     key = f"attribute-weight-{work(at).version}-0-{weight:g}"
     at.text_input(key=key).set_value(text)
     go(at)

@@ -15,6 +15,8 @@ from kanon.base.formatting import thin
 from kanon.measures.linkage import matching
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
+from kanon.studio.privacy.attacker import Looking
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -79,7 +81,7 @@ def classes_shown(at):
 
 
 def upload_people(at, table, name="people.csv"):
-    key = f"privacy-population-{work(at).version}-{work(at).looking.uploads}"
+    key = f"privacy-population-{work(at).version}-{work(at).view(Looking).uploads}"
     content = table if isinstance(table, bytes) else as_bytes(table, "csv")
     at.file_uploader(key=key).set_value((name, content, "text/csv"))
     return go(at)
@@ -107,7 +109,7 @@ def test_the_numbers_of_the_worked_table(animals):
 
 def test_what_an_attacker_learns_before_and_after(animals):
     at = animals
-    assert work(at).looking.known is None
+    assert work(at).view(Looking).known is None
     choose(at, fact(at, 0), "F")
     choose(at, fact(at, 1), "Lion")
     assert said(at, "**Before:**") == (
@@ -213,7 +215,7 @@ def test_what_is_remembered_of_a_person_follows_the_choice(start):
     choose(at, fact(at, 1), other)
     assert at.selectbox(key=fact(at, 1)).value == other
     press(at, "Take a random record")
-    person = work(at).looking.person
+    person = work(at).view(Looking).person
     shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
     assert shown == list(person.values())[:3]
 
@@ -223,7 +225,7 @@ def test_without_a_release_one_click_makes_it(start):
     assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
     settled(press(at, "Anonymise"))
     assert not at.info and at.get("plotly_chart")
-    assert work(at).result is not None
+    assert work(at).findings.result is not None
 
 
 def test_an_outdated_release_is_said_to_be_one(start):
@@ -238,7 +240,7 @@ def test_moving_k_needs_no_run(start):
     at = go(anonymised(start()), PRIVACY)
     before = numbers(at)
     to_k(at, 10)
-    assert work(at).k == 10 and work(at).job is None
+    assert work(at).settings.k == 10 and work(at).running.job is None
     found = numbers(at)
     assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
     most = found["Worst l, disease"].split(" of ")
@@ -271,7 +273,7 @@ def test_other_measures_as_columns_and_orders(start):
     t = classes_shown(at).value["t ↓"].to_numpy()
     assert (np.diff(t) <= 0).all()
     assert "emd" not in at.selectbox(key="privacy-by").options, "diseases have no order"
-    assert work(at).looking.extra, "what was chosen stays"
+    assert work(at).view(Looking).extra, "what was chosen stays"
 
 
 def test_only_the_worst_of_many_classes_are_listed(start):
@@ -287,7 +289,7 @@ def test_only_the_worst_of_many_classes_are_listed(start):
 
 def test_a_threshold_of_ones_own(animals):
     at = animals
-    assert work(at).looking.threshold == THRESHOLD
+    assert work(at).view(Looking).threshold == THRESHOLD
     at.select_slider(key="privacy-threshold").set_value(1 / 4)
     go(at)
     assert numbers(at)["Risk above 1/4"] == "0.0 %"
@@ -295,11 +297,11 @@ def test_a_threshold_of_ones_own(animals):
 
 def test_a_random_record_is_one_of_the_table(start):
     at = go(anonymised(start(sample="census")), PRIVACY)
-    classes = work(at).result.prepared.classes
+    classes = work(at).findings.result.prepared.classes
     seen = set()
     for _ in range(4):
         press(at, "Take a random record")
-        person = work(at).looking.person
+        person = work(at).view(Looking).person
         seen.add(tuple(person.items()))
         known = {name: person[name] for name in classes.attributes[:3]}
         assert matching(classes, known).records == 1, "one that stands out is preferred"
@@ -321,7 +323,7 @@ def test_a_population_behind_the_table(animals):
     upload_people(at, table.drop(table.index[7::4]))
     assert any("25 people. 1 of them has a value" in text for text in captions(at))
     press(at, "Forget it")
-    assert "Marketer" not in numbers(at) and work(at).looking.population is None
+    assert "Marketer" not in numbers(at) and work(at).purpose.population is None
 
 
 def test_a_population_that_does_not_fit_is_refused_in_a_sentence(animals):
@@ -344,17 +346,17 @@ def test_several_sensitive_columns(start):
     go(anonymised(at), PRIVACY)
     first = work(at).focus
     assert any(first in label for label in numbers(at))
-    other = next(name for name in work(at).sensitive_columns if name != first)
+    other = next(name for name in work(at).table.sensitive_columns if name != first)
     choose(at, "privacy-sensitive", other)
     assert any(other in label for label in numbers(at)) and work(at).focus == other
 
 
 def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
     at = start()
-    asked = replace(work(at), models=(EntropyLDiversity(2, "disease"),))
+    asked = with_fields(work(at), models=(EntropyLDiversity(2, "disease"),))
     at.session_state[WORK] = asked
     go(anonymised(at), PRIVACY)
-    known = work(at).result.solution.known
+    known = work(at).findings.result.solution.known
     assert known and at.select_slider(key="privacy-k").options == [thin(k) for k in known]
     found = numbers(at)
     assert float(found["Worst l, disease"].split(" of ")[0]) >= 2
@@ -382,8 +384,8 @@ def test_names_and_values_from_a_table_are_no_markdown(start):
     give_role(at, picture, "sensitive")
     go(anonymised(at), PRIVACY)
     shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
-    shown += [one.label for one in (*at.selectbox, *at.metric)]
-    shown += [one.proto.help for one in at.metric]
+    shown += [one.label for one in (*at.selectbox, *at.settings.metric)]
+    shown += [one.proto.help for one in at.settings.metric]
     assert any("http" in text for text in shown), "they are shown"
     assert not [text for text in shown if "](http" in text or " *sex*" in text]
 
@@ -406,11 +408,11 @@ def test_another_table_forgets_whom_one_looked_for(start):
     at = go(anonymised(start(sample="animals-m23")), PRIVACY)
     press(at, "Take a random record")
     upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
-    assert work(at).looking.population is not None
+    assert work(at).purpose.population is not None
     with_people(go(at, DATA))
-    assert not work(at).looking.person and work(at).looking.population is None
+    assert not work(at).view(Looking).person and work(at).purpose.population is None
     go(at, PRIVACY)
-    assert any(NOTHING_YET in one.value for one in at.info) or work(at).result is None
+    assert any(NOTHING_YET in one.value for one in at.info) or work(at).findings.result is None
     assert button(at, "Anonymise")
 
 
@@ -422,8 +424,8 @@ def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k)
     session = at.session_state[WORK]
     at.session_state[WORK] = replace(session, k=k, suppression=1.0)
     anonymised(go(at))
-    assert np.isnan(work(at).result.solution.curves.numbers["min_k"]).any()
+    assert np.isnan(work(at).findings.result.solution.curves.numbers["min_k"]).any()
     go(at, PRIVACY)
-    for other in work(at).result.solution.curves.numbers["k"].tolist():
+    for other in work(at).findings.result.solution.curves.numbers["k"].tolist():
         to_k(at, other)
         assert not at.exception

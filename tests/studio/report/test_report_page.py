@@ -22,9 +22,10 @@ from kanon.sources.addresses import Address
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.report.report_request import form_of, make_report, origin_of, plan_of_report
 from kanon.studio.report.state import LABELS, ReportView
+from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_role
+from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -110,7 +111,7 @@ def test_the_command_that_is_shown_makes_the_same_report(
             files[key] = content if isinstance(content, bytes) else content.encode()
             (tmp_path / name).write_bytes(files[key])
     assert sorted(files) == [f"report-{each}" for each in ("csv", "html", "json", "plan", "words")]
-    (tmp_path / "hospital.csv").write_bytes(work(at).content)
+    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
     monkeypatch.chdir(tmp_path)
     (shown,) = at.code
     python, _, module, *given = shlex.split(shown.value)
@@ -127,14 +128,14 @@ def test_the_command_that_is_shown_makes_the_same_report(
 @pytest.mark.nightly
 def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
     session = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    for column in session.roles:  # as in the papers
+    for column in session.table.roles:  # as in the papers
         session = with_role(session, column, Role.QUASI_IDENTIFIER)
     plan = plan_of_report(session)
     path, out = tmp_path / "plan.json", tmp_path / "report.html"
     path.write_text(plan.to_json(), "utf-8")
     assert main(["report", str(path), "--table", str(adult_path), "--out", str(out)]) == 0
-    content, name = plan.model_dump(mode="json"), session.file.name
-    report = make_report(no_progress, content, session.table, name, origin_of(session), DAY)
+    content, name = plan.model_dump(mode="json"), session.table.file.name
+    report = make_report(no_progress, content, session.table.records, name, origin_of(session), DAY)
     assert report.records == 30_162 and len(report.hierarchies) == 9
     page = rendered(form_of(report, Words(), public=False))
     assert same_but_for_the_day(page, out.read_bytes())
@@ -159,7 +160,7 @@ def test_a_report_says_its_verdict_and_its_guarantees(start):
     assert said.startswith("Release of hospital.csv. Counted again from the released rows alone")
     assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
     assert any("- Everybody looks like at least 1 other" in one.value for one in at.markdown)
-    (table,) = at.table
+    (table,) = at.table.records
     assert table.value["Verdict"].tolist() == ["met"]
     (inside,) = [one for one in captions(at) if one.startswith("In it: ")]
     assert "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases considered" in inside
@@ -179,26 +180,26 @@ def test_the_preview_is_there_when_it_is_asked_for(start):
 
 @pytest.mark.parametrize("change", [
     lambda at: at.number_input(key="report-k").set_value(3),
-    lambda at: at.selectbox(key=f"frame-metric-{work(at).metric}").set_value("ncp"),
+    lambda at: at.selectbox(key=f"frame-metric-{work(at).settings.metric}").set_value("ncp"),
 ])  # fmt: skip
 def test_a_report_of_other_settings_is_never_shown_as_current(start, change):
     at = made(start(REPORT))
     assert warnings(at) == []
-    first = work(at).reported
+    first = work(at).findings.reported
     change(at)
     go(at)
-    assert OLD in warnings(at) and work(at).reported is first
+    assert OLD in warnings(at) and work(at).findings.reported is first
     labels = [one.label for one in at.get("download_button")]
     assert "Report of the old settings" in labels and "Report" not in labels
     made(at)
-    assert warnings(at) == [] and work(at).reported is not first
+    assert warnings(at) == [] and work(at).findings.reported is not first
 
 
 def test_words_and_the_form_need_no_new_report(start):
     at = made(start(REPORT))
-    first = work(at).reported
+    first = work(at).findings.reported
     with_preview(choose_form(type_text(at, "title", "Ten patients"), public=True))
-    assert warnings(at) == [] and work(at).reported is first
+    assert warnings(at) == [] and work(at).findings.reported is first
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
 
@@ -210,7 +211,7 @@ def test_the_form_stays_when_it_is_clicked_once_more(start):
 
 def test_a_report_is_cancelled_and_leaves_what_was(start):
     at = made(start(REPORT))
-    first = work(at).reported
+    first = work(at).findings.reported
     with held_worker():
         press(at, "Make the report")
         assert button(at, "Make the report").disabled
@@ -218,7 +219,7 @@ def test_a_report_is_cancelled_and_leaves_what_was(start):
         go(at)
     (said,) = at.info
     assert said.value.replace("\\", "") == "The report was cancelled; nothing was changed."
-    assert work(at).reported is first and len(verdicts(at)) == 1
+    assert work(at).findings.reported is first and len(verdicts(at)) == 1
 
 
 # --- what stands in the way -------------------------------------------------------------------
@@ -226,8 +227,12 @@ def test_a_column_without_a_usable_hierarchy_is_named(start):
     at = with_people(start(DATA))
     give_role(at, "age", "quasi-identifier")
     go(at, "pages/hierarchies.py")
-    at.session_state[WORK] = replace(
-        work(at), choices={**work(at).choices, "age": replace(work(at).choices["age"], plan=None)}
+    at.session_state[WORK] = with_fields(
+        work(at),
+        choices={
+            **work(at).table.choices,
+            "age": replace(work(at).table.choices["age"], plan=None),
+        },
     )
     go(at, REPORT)
     assert "'age' has no usable hierarchy yet." in [one.replace("\\", "") for one in warnings(at)]
@@ -238,7 +243,7 @@ def test_a_column_without_a_usable_hierarchy_is_named(start):
 def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
     at = type_text(start(REPORT), "purpose", "Teaching")
     model = DistinctLDiversity(column="disease", l=9)
-    at.session_state[WORK] = replace(work(at), models=(model,))
+    at.session_state[WORK] = with_fields(work(at), models=(model,))
     made(go(at))
     (said,) = problems(at)
     assert "l = 9" in said and verdicts(at) == []
@@ -248,7 +253,9 @@ def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
 def test_a_release_of_nobody_says_so(start):
     at = start(REPORT)
     node = dict.fromkeys(("age", "zip", "sex"), 0)
-    at.session_state[WORK] = replace(work(at), algorithm="levels", node=node, suppression=1.0, k=9)
+    at.session_state[WORK] = with_fields(
+        work(at), algorithm="levels", node=node, suppression=1.0, k=9
+    )
     made(go(at))
     assert "Nothing is released: every record is suppressed" in verdicts(at)[0]
 
@@ -257,7 +264,7 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     path = tmp_path / "people.parquet"
     PEOPLE.to_parquet(path)
     at = start(REPORT)
-    stored = open_work(no_progress, Address.parse(str(path)), None, work(at).asked)
+    stored = open_work(no_progress, Address.parse(str(path)), None, work(at).table.asked)
     at.session_state[WORK] = replace(stored, version=2)
     go(at)
     assert button(at, "Make the report").disabled
@@ -303,7 +310,7 @@ def test_texts_survive_other_pages_and_a_report_too(start):
     go(at, ANONYMISE)
     go(at, REPORT)
     assert field_of(at, "recipient").value == "The registry"
-    assert work(at).report.public and len(verdicts(at)) == 1
+    assert work(at).view(ReportView).public and len(verdicts(at)) == 1
 
 
 def test_another_table_keeps_who_is_responsible_alone(start):
@@ -311,7 +318,7 @@ def test_another_table_keeps_who_is_responsible_alone(start):
     made(type_text(at, "legal_basis", "Article 6"))
     choose(at, "frame-sample", "animals-v21")
     assert field_of(at, "responsible").value == "Ana"
-    assert field_of(at, "legal_basis").value == "" and work(at).reported is None
+    assert field_of(at, "legal_basis").value == "" and work(at).findings.reported is None
 
 
 def test_the_same_table_read_again_keeps_all_texts_and_no_report(start):
@@ -321,15 +328,15 @@ def test_the_same_table_read_again_keeps_all_texts_and_no_report(start):
     go(at)
     assert work(at).version == 2
     go(at, REPORT)
-    assert field_of(at, "legal_basis").value == "Article 6" and work(at).reported is None
+    assert field_of(at, "legal_basis").value == "Article 6" and work(at).findings.reported is None
 
 
 def test_a_project_brings_texts_back():
     texts = {"title": HOSTILE, "remarks": "one\ntwo"}
-    before = replace(sample_work("hospital"), report=ReportView(texts))
+    before = with_fields(sample_work("hospital"), report=ReportView(texts))
     saved = saved_project(before)
     after = opened_project(sample_work("hospital"), saved.encode())
-    assert after.report.texts == texts and saved_project(after) == saved
+    assert after.purpose.texts == texts and saved_project(after) == saved
     older = json.loads(saved)
     del older["words"]
     assert opened_project(before, json.dumps(older).encode()).report.texts == texts

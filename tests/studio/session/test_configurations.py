@@ -27,6 +27,7 @@ from kanon.studio.session.configurations import (
     wanted_lines,
     yardsticks,
 )
+from kanon.studio.session.hierarchy_choices import undone, with_builder, with_missing, with_role
 from kanon.studio.session.pinned import (
     carried,
     export,
@@ -38,15 +39,9 @@ from kanon.studio.session.pinned import (
     used,
 )
 from kanon.studio.session.plan_loading import with_plan
+from kanon.studio.session.run_plan import node_used, plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import (
-    node_used,
-    plan_of,
-    undone,
-    with_builder,
-    with_missing,
-    with_role,
-)
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
 
 MODULE = module
@@ -54,16 +49,16 @@ MODULE = module
 
 @pytest.fixture
 def work():
-    return replace(sample_work("hospital", version=1), compared=("ncp", "llm"))
+    return with_fields(sample_work("hospital", version=1), compared=("ncp", "llm"))
 
 
 def run(work):
     """The work after a comparison, and how many runs it made."""
     lines = wanted_lines(work)
-    todo = lacking(work, lines, also=work.k)
+    todo = lacking(work, lines, also=work.settings.k)
     job = planned(work, lines, todo)
     found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
-    return replace(work, runs=as_compared(work, lines, job, found)), len(todo)
+    return with_fields(work, runs=as_compared(work, lines, job, found)), len(todo)
 
 
 def titles(work):
@@ -81,7 +76,7 @@ def test_a_comparison_says_what_a_sweep_says(work):
     assert made == 2
     found = outlook(done)
     assert found.lacking == 0 and found.comparison.ks[-1] == 10
-    expected = sweep(plan_of(work), work.table, found.comparison.ks, ["ncp", "llm"])
+    expected = sweep(plan_of(work), work.table.records, found.comparison.ks, ["ncp", "llm"])
     table = found.comparison.table()
     shared = [name for name in expected.columns if name in table.columns]
     assert {"alteration_ncp", "mean_alteration", "min_k"} <= set(shared)
@@ -90,11 +85,11 @@ def test_a_comparison_says_what_a_sweep_says(work):
 
 def test_no_run_is_made_twice(work):
     done, _ = run(work)
-    again, made = run(replace(done, compared=("ncp",)))
+    again, made = run(with_fields(done, compared=("ncp",)))
     assert made == 0 and titles(again) == ["NCP"]
     more, made = run(replace(again, compared=("ncp", "total", "llm")))
     assert made == 1 and titles(more) == ["NCP", "Total", "LLM"]
-    assert run(replace(more, k=7))[1] == run(replace(more, metric="wllm"))[1] == 0
+    assert run(with_fields(more, k=7))[1] == run(with_fields(more, metric="wllm"))[1] == 0
     changed = edited(more)
     assert outlook(changed).lacking == 3
     changed, _ = run(changed)
@@ -106,12 +101,12 @@ def test_no_run_is_made_twice(work):
 
 def test_bands_add_their_seeds_alone(work):
     done, _ = run(work)
-    banded = replace(done, bands=True)
+    banded = with_fields(done, bands=True)
     assert outlook(banded).lacking == 2 * len(TIE_SEEDS)
     banded, _ = run(banded)
     assert outlook(banded).comparison.has_bands
     bare = outlook(replace(banded, bands=False))
-    assert bare.lacking == 0 and not bare.comparison.has_bands
+    assert bare.lacking == 0 and not bare.findings.comparison.has_bands
     assert outlook(replace(banded, bands=False, tie_seed=3)).lacking == 0, "3 is in the band"
 
 
@@ -119,21 +114,23 @@ def test_what_changes_while_a_job_runs_does_not_change_its_lines(work):
     lines = wanted_lines(work)
     job = planned(work, lines, lacking(work, lines))
     found = solve_sweep(lambda part, text="": None, job.runs, job.ks, job.metrics)
-    later = replace(work, bands=True, compared=("wllm",))
-    later = replace(later, runs=as_compared(later, lines, job, found))
+    later = with_fields(work, bands=True, compared=("wllm",))
+    later = with_fields(later, runs=as_compared(later, lines, job, found))
     assert [line.title for line in made_of(later, lines).lines] == ["NCP", "LLM"]
 
 
 def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
     done, _ = run(work)
     composed = with_composed(done, "mine", "levels", "w1")
-    assert outlook(replace(composed, compared=("ncp", "llm"))).lacking == 0
+    assert outlook(with_fields(composed, compared=("ncp", "llm"))).lacking == 0
     assert outlook(composed).lacking == 3, "every release is measured by it"
     composed, _ = run(composed)
-    assert outlook(replace(composed, compared=("mine", "ncp"))).lacking == 0
-    more, made = run(replace(composed, compared=("ncp", "total")))
+    assert outlook(with_fields(composed, compared=("mine", "ncp"))).lacking == 0
+    more, made = run(with_fields(composed, compared=("ncp", "total")))
     assert made == 1
-    assert outlook(replace(more, compared=("mine", "total"))).lacking == 0, "measured beforehand"
+    assert outlook(with_fields(more, compared=("mine", "total"))).lacking == 0, (
+        "measured beforehand"
+    )
     other = with_composed(without_composed(composed, "mine"), "mine", "leaves", "w1")
     assert outlook(other).lacking == 3, "another metric of the same name"
 
@@ -141,15 +138,15 @@ def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
 def test_the_oldest_runs_are_forgotten(work, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
     done, _ = run(work)
-    done, _ = run(replace(done, compared=("ncp", "total", "wllm")))
-    assert len(done.runs) == 3 and outlook(done).lacking == 0
-    assert outlook(replace(done, compared=("llm",))).lacking == 1
-    many, _ = run(replace(done, compared=PUBLISHED))
+    done, _ = run(with_fields(done, compared=("ncp", "total", "wllm")))
+    assert len(done.findings.runs) == 3 and outlook(done).lacking == 0
+    assert outlook(with_fields(done, compared=("llm",))).lacking == 1
+    many, _ = run(with_fields(done, compared=PUBLISHED))
     assert outlook(many).lacking == 0, "never fewer than one comparison needs"
 
 
 def test_too_many_lines_are_refused_in_a_sentence(work):
-    every = replace(
+    every = with_fields(
         work,
         compared=PUBLISHED,
         strategies=tuple(f"s{number}" for number in range(1, 8)),
@@ -161,26 +158,28 @@ def test_too_many_lines_are_refused_in_a_sentence(work):
 
 def test_strategies_need_gaa_and_most_a_sensitive_column(work):
     assert strategies_offered(work)[:2] == ["s1", "s2"]
-    chosen = replace(work, strategies=("s3", "t"))
+    chosen = with_fields(work, strategies=("s3", "t"))
     assert compared_strategies(chosen) == ["s3", "t"]
     bare = with_role(chosen, "disease", Role.INSENSITIVE)
     assert strategies_offered(bare) == ["s1", "k"] and compared_strategies(bare) == ["s1"]
-    assert compared_strategies(replace(work, algorithm="gaa-small", strategies=("s2",))) == ["s1"]
-    assert compared_strategies(replace(work, strategies=())) == [], "that is a choice too"
+    assert compared_strategies(with_fields(work, algorithm="gaa-small", strategies=("s2",))) == [
+        "s1"
+    ]
+    assert compared_strategies(with_fields(work, strategies=())) == [], "that is a choice too"
 
 
 def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
-    several = replace(work, compared=("ncp", "llm"), strategies=("s1", "s3", "t"))
+    several = with_fields(work, compared=("ncp", "llm"), strategies=("s1", "s3", "t"))
     assert titles(several) == ["NCP · S1", "NCP · S3", "T", "LLM · S1", "LLM · S3"]
     done, made = run(several)
     assert made == 5
-    found = outlook(replace(done, compared=("llm",)))
-    assert found.lacking == 0 and titles(replace(done, compared=("llm",))) == ["S1", "S3", "T"]
-    assert outlook(replace(done, scopes=("class",))).lacking == 3, "S1 has no scope"
+    found = outlook(with_fields(done, compared=("llm",)))
+    assert found.lacking == 0 and titles(with_fields(done, compared=("llm",))) == ["S1", "S3", "T"]
+    assert outlook(with_fields(done, scopes=("class",))).lacking == 3, "S1 has no scope"
 
 
 def test_algorithms_are_lines_with_their_own_choices(work):
-    several = replace(
+    several = with_fields(
         work,
         compared=("ncp", "llm"),
         algorithms=("gaa", "datafly", "k-member", "optimal"),
@@ -200,22 +199,22 @@ def test_algorithms_are_lines_with_their_own_choices(work):
     several, _ = run(several)
     assert outlook(several).lacking == 0
     for changed in ({"suppression": 0.2}, {"seed": 5}):
-        assert outlook(replace(several, **changed)).lacking > 0
-    assert outlook(replace(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
+        assert outlook(with_fields(several, **changed)).lacking > 0
+    assert outlook(with_fields(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
 
 
 def test_levels_are_for_one_k_and_no_line(work):
     assert "levels" not in algorithms_offered()
-    lines = wanted_lines(replace(work, algorithm="levels"))
+    lines = wanted_lines(with_fields(work, algorithm="levels"))
     assert {line.configuration.algorithm for line in lines} == {"gaa"}
 
 
 def test_a_picked_node_is_forgotten_with_its_levels(work):
-    columns = work.quasi_identifiers
-    top = {column: work.trees[column].height - 1 for column in columns}
-    assert node_used(replace(work, node=top)) == top
-    assert node_used(replace(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
-    assert node_used(replace(work, node=dict(list(top.items())[1:]))) is None
+    columns = work.table.quasi_identifiers
+    top = {column: work.table.trees[column].height - 1 for column in columns}
+    assert node_used(with_fields(work, node=top)) == top
+    assert node_used(with_fields(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
+    assert node_used(with_fields(work, node=dict(list(top.items())[1:]))) is None
 
 
 # --- kept --------------------------------------------------------------------------------------
@@ -251,7 +250,7 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
     (now, _, old) = wanted_lines(changed)
     assert now.yardstick is None and dict(old.measured_by) == changed.trees
     (now, _, old) = wanted_lines(replace(changed, yardstick="before"))
-    assert old.yardstick is None and now.measured_by["age"] == work.trees["age"]
+    assert old.yardstick is None and now.measured_by["age"] == work.table.trees["age"]
     assert all(line.yardstick is None for line in wanted_lines(replace(changed, yardstick=None)))
     other = with_role(changed, "sex", Role.INSENSITIVE)
     assert yardsticks(other) == [], "it measures sex, which nothing else does"
@@ -264,7 +263,7 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
     assert [line.kept for line in wanted_lines(start)] == [False, False, True]
     fewer = with_role(start, "sex", Role.INSENSITIVE)
     assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
-    (disease,) = work.sensitive_columns
+    (disease,) = work.table.sensitive_columns
     more = with_role(start, disease, Role.QUASI_IDENTIFIER)
     assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
     for changed in (fewer, more):
@@ -275,9 +274,9 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
 
 
 def test_other_records_are_not_compared(work):
-    table = work.table.frame.copy()
+    table = work.table.records.frame.copy()
     table.loc[[0, 3], "age"] = np.nan
-    work = replace(work, file=replace(work.file, table=table))
+    work = with_fields(work, file=replace(work.table.file, table=table))
     kept_work = kept(work)
     (own,) = kept_work.pinned
     assert not incomparable(kept_work, own)
@@ -287,15 +286,17 @@ def test_other_records_are_not_compared(work):
 
 
 def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
-    (column,) = work.sensitive_columns
-    asked = replace(work, models=(DistinctLDiversity(2, column),))
+    (column,) = work.table.sensitive_columns
+    asked = with_fields(work, models=(DistinctLDiversity(2, column),))
     lost = with_role(asked, column, Role.INSENSITIVE)
     with pytest.raises(PlanError):
         plan_of(lost)
     done, made = run(lost)
     assert made == 2 and outlook(done).comparison is not None
     (first, *_) = wanted_lines(asked)
-    assert first.plan.models[-1] == asked.models[0], "what can be met is kept with the line"
+    assert first.plan.models[-1] == asked.settings.models[0], (
+        "what can be met is kept with the line"
+    )
 
 
 def test_a_yardstick_that_nobody_sees_measures_nothing(work):
@@ -311,7 +312,7 @@ def test_a_yardstick_that_nobody_sees_measures_nothing(work):
 
 def drawn_as(work, metric):
     """The same with the weights of a metric drawn on every hierarchy."""
-    return with_drawn_weights(work, metric, work.quasi_identifiers)
+    return with_drawn_weights(work, metric, work.table.quasi_identifiers)
 
 
 def test_drawn_weights_that_measure_are_part_of_a_run(work):
@@ -359,7 +360,7 @@ def test_names_of_what_is_kept(work):
 
 
 def test_a_plan_goes_out_and_comes_back(work):
-    strategies = replace(work, strategies=("s3",), scopes=("class",), k=3)
+    strategies = with_fields(work, strategies=("s3",), scopes=("class",), k=3)
     there = kept(strategies)
     text = export(there.pinned[0])
     content = json.loads(text)
@@ -371,15 +372,15 @@ def test_a_plan_goes_out_and_comes_back(work):
     assert first.ground.digest == second.ground.digest
     _, made = run(back)
     assert made == 2, "the two kept ones share theirs with the first chosen one"
-    assert "was imported" in back.notice
+    assert "was imported" in back.message.notice
 
 
 def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
     content = json.loads(export(kept(work).pinned[0]))
     assert content["version"] == 2
     back = imported(work, json.dumps({**content, "version": 1}).encode(), "old")
-    assert "was imported" in back.notice and "nl(leaf) = 0" in back.notice
-    assert json.loads(export(back.pinned[0])) == content
+    assert "was imported" in back.message.notice and "nl(leaf) = 0" in back.message.notice
+    assert json.loads(export(back.kept.pinned[0])) == content
 
 
 @pytest.mark.parametrize(
@@ -408,7 +409,7 @@ def test_an_imported_plan_has_to_fit_table_and_metrics(work):
     mine = with_composed(work, "mine", "levels", "w1")
     content = json.loads(export(kept(mine).pinned[0]))
     back = imported(work, json.dumps(content).encode(), "x")
-    assert list(back.composed) == ["mine"]
+    assert list(back.settings.composed) == ["mine"]
     content["metrics"]["mine"]["multiplier"] = "w2"
     with pytest.raises(PlanError, match="another one"):
         imported(mine, json.dumps(content).encode(), "x")
@@ -421,7 +422,7 @@ def test_models_that_curves_leave_out_are_said(work):
     content = json.loads(export(kept(work).pinned[0]))
     content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
     back = imported(work, json.dumps(content).encode(), "x")
-    assert "distinct-l-diversity" in back.notice and "leave out" in back.notice
+    assert "distinct-l-diversity" in back.message.notice and "leave out" in back.message.notice
     done, made = run(back)
     assert outlook(done).lacking == 0 and made == 2, "without the model it is the first line"
 
@@ -433,14 +434,16 @@ def test_another_table_keeps_what_fits(work):
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert [each.title for each in other.pinned] == ["before"] and "does not fit" in other.notice
-    assert other.pinned[0].trees == one.pinned[0].trees, "for when that table comes back"
-    assert [found.stops for found in other.pinned[0].findings][:2] == [True, True]
-    assert "does not fit" in incomparable(other, other.pinned[0]) and "★" not in "".join(
+    assert [each.title for each in other.kept.pinned] == [
+        "before"
+    ] and "does not fit" in other.message.notice
+    assert other.kept.pinned[0].trees == one.pinned[0].trees, "for when that table comes back"
+    assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
+    assert "does not fit" in incomparable(other, other.kept.pinned[0]) and "★" not in "".join(
         titles(other)
     )
     back = carried(other, sample_work("hospital", version=3))
-    assert back.pinned[0].fits and titles(back)[-1] == "★ before"
+    assert back.kept.pinned[0].fits and titles(back)[-1] == "★ before"
     bare = sample_work("census", version=2)
     assert carried(work, bare) is bare
 
@@ -448,35 +451,38 @@ def test_another_table_keeps_what_fits(work):
 # --- next month's table -----------------------------------------------------------------------
 def next_month(work, **columns):
     """Another table with the columns of a work, some of them changed."""
-    table = work.table.frame.assign(**columns)
+    table = work.table.records.frame.assign(**columns)
     return uploaded_work(table.to_csv(index=False).encode(), "next.csv", work.version + 1)
 
 
 def test_a_plan_that_is_used_sets_everything(work):
     """What the work then asks for is the plan, whatever was chosen meanwhile."""
     asked = replace(
-        edited(with_role(work, work.sensitive_columns[0], Role.SENSITIVE)),
+        edited(with_role(work, work.table.sensitive_columns[0], Role.SENSITIVE)),
         strategy="s3", scope="class", metric="wllm", k=3, tie_seed=7, seed=2,
-        models=(DistinctLDiversity(2, work.sensitive_columns[0]),),
+        models=(DistinctLDiversity(2, work.table.sensitive_columns[0]),),
         attribute_weights={"age": 2.0}, keep_suppressed=True,
     )  # fmt: skip
     wanted = plan_of(asked)
-    elsewhere = with_role(replace(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
+    elsewhere = with_role(with_fields(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
     done = with_plan(elsewhere, wanted)
     assert plan_of(done) == wanted and plan_of(elsewhere) != wanted
-    assert done.result is elsewhere.result and done.pinned is elsewhere.pinned
-    assert done.choices["age"].builder == "intervals", "as if it had been typed"
+    assert (
+        done.findings.result is elsewhere.findings.result
+        and done.kept.pinned is elsewhere.kept.pinned
+    )
+    assert done.table.choices["age"].builder == "intervals", "as if it had been typed"
 
 
 @pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "levels", "optimal"])
 @pytest.mark.parametrize("name", ["hospital", "census"])
 def test_a_plan_survives_being_used(name, algorithm):
     first = sample_work(name)
-    asked = replace(
+    asked = with_fields(
         first,
         algorithm=algorithm,
-        node=dict.fromkeys(first.quasi_identifiers, 1),
-        models=tuple(DistinctLDiversity(2, column) for column in first.sensitive_columns),
+        node=dict.fromkeys(first.table.quasi_identifiers, 1),
+        models=tuple(DistinctLDiversity(2, column) for column in first.table.sensitive_columns),
     )
     wanted = plan_of(asked)
     assert plan_of(with_plan(sample_work(name), wanted)) == wanted
@@ -484,7 +490,7 @@ def test_a_plan_survives_being_used(name, algorithm):
 
 @pytest.mark.parametrize("limit", [0.25, RecordsPlan(records=3), RecordsPlan(records=99)])
 def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
-    wanted = plan_of(replace(work, algorithm="datafly"))
+    wanted = plan_of(with_fields(work, algorithm="datafly"))
     wanted = wanted.model_copy(update={"suppression_limit": limit})
     found = plan_of(with_plan(work, wanted)).suppression(10)
     assert found == wanted.suppression(10) == (2 if limit == 0.25 else min(limit.records, 10))
@@ -492,18 +498,19 @@ def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
 
 def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     one = kept(work)
-    column = next(name for name, choice in work.choices.items() if choice.builder == "file")
-    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    column = next(name for name, choice in work.table.choices.items() if choice.builder == "file")
+    table = next_month(work, **{column: ["unheard of", *work.table.records.frame[column][1:]]})
     moved = carried(one, table)
     (new,) = [found for found in moved.pinned[0].findings if found.stops]
     assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
     assert "under Keep" in moved.notice and "unheard" not in moved.notice
     done = used(moved, "before")
     assert (
-        list(done.choices[column].lacking) == ["unheard of"] and done.choices[column].plan is None
+        list(done.table.choices[column].lacking) == ["unheard of"]
+        and done.table.choices[column].plan is None
     )
     mended = with_added(done, column, None)
-    assert not mended.choices[column].lacking
+    assert not mended.table.choices[column].lacking
     plan_of(mended)
     again = imported(table, export(one.pinned[0]).encode(), "last month")
     assert not again.pinned[0].fits and "does not fit" in again.notice
@@ -515,8 +522,8 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
 
 
 def test_new_categories_are_known_while_both_tables_are_there(work):
-    column = work.sensitive_columns[0]
-    table = next_month(work, **{column: ["unheard of", *work.table.frame[column][1:]]})
+    column = work.table.sensitive_columns[0]
+    table = next_month(work, **{column: ["unheard of", *work.table.records.frame[column][1:]]})
     (found,) = carried(kept(work), table).pinned[0].findings
     assert (found.kind, found.column, found.stops) == ("new-categories", column, False)
     assert "fits this table" in carried(kept(work), table).notice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,12 @@ from kanon.plan import MetricPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
+from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
 from kanon.studio.session.pinned import imported
 from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import plan_of, with_builder, with_missing, with_role
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support.dashboard import PEOPLE, go, problems, work
 
@@ -34,12 +36,12 @@ def chosen():
     """People, with something of everything chosen."""
     found = with_role(people(), "sex", Role.INSENSITIVE)
     found = with_builder(found, "age", "intervals", {"widths": "5, 10", "lowest": "25"})
-    tree = found.choices["zip"].tree
+    tree = found.table.choices["zip"].tree
     tree = edit.with_weights(tree, np.full(len(tree.labels), 1.0))
     tree = edit.set_weight(tree, "47601", 3.5)
     found = with_tree_drawn(found, "zip", tree)
     found = with_missing(found, "as-value")
-    found = replace(
+    found = with_fields(
         found,
         k=3,
         metric="wllm",
@@ -52,7 +54,7 @@ def chosen():
         strategies=("s1", "s2"),
         composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
     )
-    kept = replace(found, models=())
+    kept = with_fields(found, models=())
     return imported(found, plan_of(kept).to_json().encode(), "before")
 
 
@@ -67,11 +69,11 @@ def test_everything_chosen_comes_back():
     assert {name: getattr(after, name) for name in same} == {
         name: getattr(before, name) for name in same
     }
-    assert [(one.title, one.plan) for one in after.pinned] == [
-        (one.title, one.plan) for one in before.pinned
+    assert [(one.title, one.plan) for one in after.kept.pinned] == [
+        (one.title, one.plan) for one in before.kept.pinned
     ]
-    for column, choice in before.choices.items():
-        again = after.choices[column]
+    for column, choice in before.table.choices.items():
+        again = after.table.choices[column]
         assert (again.builder, again.tree) == (choice.builder, choice.tree)
         texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
         assert {name: again.typed[name] for name in texts_of} == texts_of
@@ -86,7 +88,7 @@ def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
     for plan in plans:
         before, plan["version"] = plan["version"], 1
         after = opened_project(people(), json.dumps(project).encode())
-        assert "was opened" in after.notice and "nl(leaf) = 0" in after.notice
+        assert "was opened" in after.message.notice and "nl(leaf) = 0" in after.message.notice
         assert saved_project(after) == saved_project(chosen()), "as version 2"
         plan["version"] = before
 
@@ -94,15 +96,17 @@ def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
 def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
     """Not in a plan either that was kept when it was a quasi-identifier."""
     before = chosen()
-    (kept,) = before.pinned
+    (kept,) = before.kept.pinned
     values = [str(value) for value in PEOPLE["zip"]]
     assert any(value in saved_project(before) for value in values)
     now = with_role(before, "zip", Role.IDENTIFIER)
     project = saved_project(now)
     assert not any(value in project for value in values)
     opened = opened_project(people(), project.encode())
-    assert [each.title for each in opened.pinned] == [kept.title], "it stays, and tells"
-    assert "'zip' has no hierarchy" in " ".join(one.sentence for one in opened.pinned[0].findings)
+    assert [each.title for each in opened.kept.pinned] == [kept.title], "it stays, and tells"
+    assert "'zip' has no hierarchy" in " ".join(
+        one.sentence for one in opened.kept.pinned[0].findings
+    )
 
 
 def test_no_record_is_in_the_file():
@@ -119,10 +123,10 @@ def test_no_record_is_in_the_file():
 
 def test_what_was_typed_wrongly_comes_back_too():
     before = with_builder(people(), "age", "intervals", {"widths": "5, 7"})
-    assert before.choices["age"].problem
+    assert before.table.choices["age"].problem
     after = opened_project(people(), saved_project(before).encode())
-    assert after.choices["age"].typed["widths"] == "5, 7"
-    assert after.choices["age"].problem == before.choices["age"].problem
+    assert after.table.choices["age"].typed["widths"] == "5, 7"
+    assert after.table.choices["age"].problem == before.table.choices["age"].problem
 
 
 def test_next_months_table_is_told_what_its_hierarchies_lack():
@@ -132,23 +136,25 @@ def test_next_months_table_is_told_what_its_hierarchies_lack():
     after = opened_project(
         people(later.to_csv(index=False).encode()), saved_project(before).encode()
     )
-    assert "99999" in after.choices["zip"].problem
-    assert after.choices["zip"].tree == tree, "as it was drawn, to be completed"
+    assert "99999" in after.table.choices["zip"].problem
+    assert after.table.choices["zip"].tree == tree, "as it was drawn, to be completed"
 
 
 def test_a_new_column_keeps_its_suggested_role_and_is_named():
     more = PEOPLE.assign(town=["Ulm", "Bonn"] * 6)
     fresh = people(more.to_csv(index=False).encode())
     after = opened_project(fresh, saved_project(people()).encode())
-    assert after.roles["town"] is fresh.roles["town"] and "'town'" in after.notice
+    assert (
+        after.table.roles["town"] is fresh.table.roles["town"] and "'town'" in after.message.notice
+    )
 
 
 def test_the_table_is_read_as_it_was():
     content = CSV.replace(b"cold", b"none")
     before = people(content, missing_markers=("none",))
     after = opened_project(people(content), saved_project(before).encode())
-    assert after.file.settings.missing_markers == ("none",)
-    assert after.table.n_records == 12
+    assert after.table.file.settings.missing_markers == ("none",)
+    assert after.table.records.n_records == 12
 
 
 BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
@@ -162,7 +168,7 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     after = opened_project(
         people(PEOPLE.drop(columns="name").to_csv(index=False).encode()), project
     )
-    assert "The table lacks 'name', which no release has." in after.notice
+    assert "The table lacks 'name', which no release has." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
         opened_project(without, project)
@@ -172,7 +178,7 @@ def test_the_notice_names_the_hierarchies_that_lack_a_value():
     before = with_tree_drawn(people(), "zip", people().choices["zip"].tree)
     later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]]).to_csv(index=False).encode()
     after = opened_project(people(later), saved_project(before).encode())
-    assert "To be mended on the page Hierarchies: 'zip'." in after.notice
+    assert "To be mended on the page Hierarchies: 'zip'." in after.message.notice
 
 
 def test_a_project_is_no_plan_to_be_imported():
@@ -290,22 +296,22 @@ def test_two_kept_plans_of_one_name_are_refused():
 def test_a_project_of_every_sample_comes_back():
     for name in ("hospital", "census"):
         before = sample_work(name, version=1)
-        fresh = uploaded_work(before.content, "again.csv", 2)
+        fresh = uploaded_work(before.table.content, "again.csv", 2)
         assert plan_of(opened_project(fresh, saved_project(before).encode())) == plan_of(before)
 
 
 # --- on the page ----------------------------------------------------------------------------
 def give(at, name, content):
     """Streamlit's own tests draw what stands beside a page in their first run alone."""
-    key = f"project-file-{work(at).version}-{work(at).uploads}"
+    key = f"project-file-{work(at).version}-{work(at).shared.uploads}"
     at.file_uploader(key=key).set_value((name, content, "application/json"))
     return go(at)
 
 
 def test_a_project_is_opened(start):
-    before = replace(sample_work("hospital", version=1), k=7, metric="ncp")
+    before = with_fields(sample_work("hospital", version=1), k=7, metric="ncp")
     at = give(start(sample="hospital"), "project.json", saved_project(before).encode())
-    assert (work(at).k, work(at).metric) == (7, "ncp") and not problems(at)
+    assert (work(at).settings.k, work(at).settings.metric) == (7, "ncp") and not problems(at)
     assert any("The project was opened on this table" in one.value for one in at.info)
 
 
@@ -320,7 +326,7 @@ def test_a_wrong_project_loses_nothing(start):
 
 def test_forgetting_begins_anew(start):
     at = start(sample="hospital")
-    job = work(at).job
+    job = work(at).running.job
     next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
-    assert work(at).origin == "census"
+    assert work(at).table.origin == "census"
     assert job is None or job.finished

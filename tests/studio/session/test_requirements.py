@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
+from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.requirements import (
     DISTANCES,
     KINDS,
@@ -41,7 +42,7 @@ from kanon.studio.session.requirements import (
     whole_table,
 )
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_role
+from kanon.studio.session.work import with_fields
 from support.dashboard import PEOPLE, as_bytes
 
 
@@ -75,7 +76,7 @@ def test_records_that_drop_out_do_not_count(missing):
     table = pd.DataFrame({"zip": ["1", None, "2", "1"], "ill": ["a", "b", "a", "c"]})
     work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
     work = with_role(with_role(work, "zip", Role.QUASI_IDENTIFIER), "ill", Role.SENSITIVE)
-    whole = whole_table(replace(work, missing=missing))
+    whole = whole_table(with_fields(work, missing=missing))
     assert whole.counts.tolist() == [3 if missing == "drop-records" else 4]
 
 
@@ -201,12 +202,12 @@ def test_one_value_alone_cannot_be_mixed_and_that_is_said():
 def test_each_model_once_per_column():
     people = uploaded_work(as_bytes(PEOPLE, "csv"), "people.csv", 1)
     work = with_role(with_role(people, "disease", Role.SENSITIVE), "sex", Role.SENSITIVE)
-    assert work.sensitive_columns == ["sex", "disease"]
+    assert work.table.sensitive_columns == ["sex", "disease"]
     whole = whole_table(work)
     for column in ("disease", "sex"):
-        model = suggested(replace(work, sensitive="disease"), "t-closeness", whole)
+        model = suggested(with_fields(work, sensitive="disease"), "t-closeness", whole)
         assert model.column == column
-        work = replace(work, models=(*work.models, model))
+        work = with_fields(work, models=(*work.settings.models, model))
     assert "t-closeness" not in cards_to_add(work)
     assert len(cards_to_add(work)) == len(KINDS) - 1
     assert not cards_to_add(sample_work("animals-v21"))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import begun_since
+from kanon.studio.session.work import begun_since, with_fields
 from kanon.studio.shell.tour import STEPS
 from support.dashboard import APP, DATA, with_people, work
 
@@ -18,12 +16,12 @@ def test_every_stop_is_a_page_of_its_own():
 
 def test_the_tour_goes_on_with_another_table(start):
     at = start(DATA)
-    at.session_state["kanon-work"] = replace(work(at), tour=2)
+    at.session_state["kanon-work"] = with_fields(work(at), tour=2)
     with_people(at)
-    assert work(at).title == "people.csv" and work(at).tour == 2
+    assert work(at).table.title == "people.csv" and work(at).shared.tour == 2
 
 
 def test_who_only_looks_around_has_begun_nothing():
     first = sample_work("hospital")
-    assert not begun_since(first, replace(first, tour=1))
-    assert begun_since(first, replace(first, k=4))
+    assert not begun_since(first, with_fields(first, tour=1))
+    assert begun_since(first, with_fields(first, k=4))

@@ -15,8 +15,10 @@ from kanon.charts.learning import scores_finding
 from kanon.errors import PlanError
 from kanon.learning.experiments import Band, Fit, Outcome
 from kanon.learning.scores import SCORES
+from kanon.studio.session.work import with_fields
 from kanon.studio.utility.learning import best_said, chance_said, highest_said, ks_typed
 from kanon.studio.utility.prediction import agreement_said, agreement_title, best_measures
+from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
     DATA,
     WORK,
@@ -53,15 +55,15 @@ def opened(start):
         at = with_people(start(DATA), people() if table is None else table)
         for column in ("age", "sex"):
             give_role(at, column, "quasi-identifier")
-        view = work(at).utility
+        view = work(at).view(UtilityView)
         learning = replace(view.learning, classifier=TREE, seeds=2, ks="3, 10, 40")
-        seen = replace(
+        seen = with_fields(
             view,
             part=part,
             learning=replace(learning, **fields),
             predicting=replace(view.predicting, ks="3, 10, 40"),
         )
-        at.session_state[WORK] = replace(work(at), utility=seen)
+        at.session_state[WORK] = with_fields(work(at), utility=seen)
         return go(at, UTILITY)
 
     return open_at
@@ -109,8 +111,14 @@ def test_more_seeds_need_only_the_others(opened):
     assert "Go on: 3 of 5 to train" in buttons(at)
     assert any("So far 2 of 5 are trained" in text for text in captions(at))
     at = settled(press(at, "Go on: 3 of 5 to train"))
-    assert len(work(at).learnt) == 1
-    assert sorted(one.fit.seed for one in next(iter(work(at).learnt.values()))) == [0, 1, 2, 3, 4]
+    assert len(work(at).findings.learnt) == 1
+    assert sorted(one.fit.seed for one in next(iter(work(at).findings.learnt.values()))) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
@@ -129,7 +137,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     # A network learns for some seconds of so many records: no ten of them between two looks.
     at = opened("learning", people(4000), classifier="mlp", ks="100, 1000", seeds=10)
     at = press(at, "Train 10 networks")
-    job = work(at).job
+    job = work(at).running.job
     end = time.monotonic() + 90
     while not job.parts and not job.finished:
         assert time.monotonic() < end, "waited in vain"
@@ -143,7 +151,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     assert 1 <= done < 10
     assert f"Go on: {10 - done} of 10 to train" in buttons(at)
     assert len(titles(at)) == 1
-    assert work(at).learnt
+    assert work(at).findings.learnt
 
 
 def test_the_target_that_is_offered_leaves_as_it_is(opened):
@@ -198,10 +206,10 @@ def test_a_wrong_k_is_said_and_stays_as_it_was_typed(opened, typed, said):
 
 def test_dead_networks_are_counted_and_can_be_left_out(opened):
     at = settled(press(opened("learning"), "Train 2 classifiers"))
-    (key,) = work(at).learnt
-    one, other = work(at).learnt[key]
+    (key,) = work(at).findings.learnt
+    one, other = work(at).findings.learnt[key]
     dead = Outcome(other.fit, np.full_like(other.scores, 0.5), other.before, True)
-    at.session_state[WORK] = replace(work(at), learnt={key: (one, dead)})
+    at.session_state[WORK] = with_fields(work(at), learnt={key: (one, dead)})
     go(at)
     assert any(text.startswith("1 of 2 came out dead") for text in texts(at))
     assert len(at.dataframe[0].value.columns) == 8  # of all, and of the live ones
@@ -209,10 +217,10 @@ def test_dead_networks_are_counted_and_can_be_left_out(opened):
     assert "±" not in str(at.dataframe[0].value["proportional, 1 live"].tolist())
     at.toggle(key="learning-live").set_value(False)
     go(at)
-    assert not work(at).utility.learning.live
+    assert not work(at).view(UtilityView).learning.live
     assert "live" not in titles(at)[0]
     at.toggle(key="learning-live").set_value(True)
-    both = replace(work(at), learnt={key: (replace(one, dead=True), dead)})
+    both = with_fields(work(at), learnt={key: (with_fields(one, dead=True), dead)})
     at.session_state[WORK] = both
     go(at)
     assert any("None is left, so all are shown" in text for text in warnings(at))
@@ -268,7 +276,7 @@ def test_leaving_the_page_keeps_what_was_chosen_and_found(opened):
     at = settled(press(opened("learning"), "Train 2 classifiers"))
     go(at, DATA)
     go(at, UTILITY)
-    assert work(at).utility.part == "learning"
+    assert work(at).view(UtilityView).part == "learning"
     assert titles(at)
 
 
@@ -283,7 +291,7 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     assert dots.startswith("Agreement ")
     assert any(text.startswith("Non-uniform entropy, less of which") for text in texts(at))
     choose(at, "predicting-measure", "query_error_percent")
-    assert work(at).utility.predicting.measure == "query_error_percent"
+    assert work(at).view(UtilityView).predicting.measure == "query_error_percent"
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian"])
     go(at)
     assert not any(label.startswith(("Train", "Go on")) for label in buttons(at))
@@ -309,7 +317,7 @@ def test_an_algorithm_that_cannot_be_run_is_named_before_anything_runs(opened):
     go(at)
     at = press(at, button(at, "Train 24 classifiers").label)
     assert problems(at)[0].startswith("MDAV: ")
-    assert work(at).job is None
+    assert work(at).running.job is None
 
 
 def agreed(**rows):

@@ -19,6 +19,7 @@ from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from kanon.studio.utility import matrix_panel
 from kanon.studio.utility.representation import disclosure_sentence, which_attribute
 from kanon.studio.utility.state import UtilityView
@@ -47,8 +48,8 @@ def opened(start):
 
     def open_at(sample, **fields):
         at = anonymised(start(sample=sample))
-        seen = replace(work(at).utility, part="matrix", **fields)
-        at.session_state[WORK] = replace(work(at), utility=seen)
+        seen = replace(work(at).view(UtilityView), part="matrix", **fields)
+        at.session_state[WORK] = with_fields(work(at), utility=seen)
         return go(at, UTILITY)
 
     return open_at
@@ -74,7 +75,7 @@ def test_every_representation_is_drawn_and_said(opened):
     for name, card in REPRESENTATIONS.items():
         pick(at, name)
         assert not problems(at) and not warnings(at)
-        assert work(at).utility.representation == name
+        assert work(at).view(UtilityView).representation == name
         assert card.summary in captions(at)
         assert card.title in heat_map(at)
         found = numbers(at)
@@ -116,11 +117,11 @@ def test_the_attribute_is_chosen_and_stays(opened):
     key = f"utility-matrix-attribute-{work(at).version}"
     at.selectbox(key=key).set_value("age")
     go(at)
-    assert work(at).utility.attribute == "age" and "age, oneClass" in heat_map(at)
+    assert work(at).view(UtilityView).attribute == "age" and "age, oneClass" in heat_map(at)
     pick(at, "fillChild")
     assert "age, fillChild" in heat_map(at)
-    at.session_state[WORK] = replace(
-        work(at), utility=replace(work(at).utility, attribute="disease")
+    at.session_state[WORK] = with_fields(
+        work(at), utility=replace(work(at).view(UtilityView), attribute="disease")
     )
     go(at)  # a column that is no quasi-identifier, chosen in another part
     assert at.selectbox(key=key).value in ("age", "zip", "sex") and not problems(at)
@@ -129,7 +130,7 @@ def test_the_attribute_is_chosen_and_stays(opened):
 def test_choosing_again_what_is_chosen_keeps_it(opened):
     at = opened("hospital", representation="fillParent")
     pick(at, None)
-    assert work(at).utility.representation == "fillParent"
+    assert work(at).view(UtilityView).representation == "fillParent"
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
@@ -156,7 +157,7 @@ def test_a_taken_name_is_said(start):
     at = with_people(start(DATA), table)
     give_role(at, "sex", Role.QUASI_IDENTIFIER)
     anonymised(at)
-    at.session_state[WORK] = replace(work(at), utility=UtilityView(part="matrix"))
+    at.session_state[WORK] = with_fields(work(at), utility=UtilityView(part="matrix"))
     go(at, UTILITY)
     assert [text for text in captions(at) if text.startswith("The table has a column")] == [
         "The table has a column “sex_F” of its own: that of the matrix is called “sex_F (2)”."
@@ -190,7 +191,7 @@ def test_groups_are_among_the_rows():
 
 
 def test_ranges_are_shown_as_what_covers_them():
-    table = sample_work("hospital").table.frame[["age", "zip"]]
+    table = sample_work("hospital").table.records.frame[["age", "zip"]]
     plan = Plan.from_content(
         {
             "version": 2,

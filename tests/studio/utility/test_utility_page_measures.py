@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
 from kanon.recoding import Recoding
+from kanon.studio.session.work import with_fields
 from kanon.studio.utility.changes import (
     WAY,
     Changed,
@@ -30,6 +30,7 @@ from kanon.studio.utility.changes import (
     left_out_sentence,
     query_sentence,
 )
+from kanon.studio.utility.state import UtilityView
 from measures.test_loss_measures import AGES, SEX, by_hand, recoded
 from support.dashboard import (
     ANONYMISE,
@@ -76,7 +77,7 @@ def test_what_changed_in_the_worked_table(animals):
     (said,) = [text for text in texts(at) if "changed most**" in text]
     assert said.startswith("**race changed most**: to be shared out as in the original table, ")
     assert "gender changed least (not at all)." in said
-    done = work(at).result.release(4)
+    done = work(at).findings.result.release(4)
     found = {one.name: one.total_variation for one in distributions(done.recoding)}
     assert found["gender"] == 0
     share = f"{100 * found['race']:.1f} %"
@@ -109,11 +110,11 @@ def test_another_k_and_another_look(animals):
     key = f"utility-attribute-{work(at).version}"
     assert at.selectbox(key=key).value == "race", "what changed most"
     choose(at, key, "gender")
-    assert work(at).utility.attribute == "gender"
+    assert work(at).view(UtilityView).attribute == "gender"
     assert chart_titles(at)[1].startswith("gender: changed by 0.0 %")
     at.button_group(key="utility-association").set_value("mutual-information")
     assert "bits" in chart_titles(go(at))[2]
-    assert work(at).utility.association == "mutual-information"
+    assert work(at).view(UtilityView).association == "mutual-information"
     at.select_slider(key="utility-k").set_value(8)
     assert chart_titles(go(at))[0].startswith("k = 8: ") and first[0].startswith("k = 4: ")
     assert at.selectbox(key=key).value == "gender", "it stays looked at"
@@ -135,7 +136,7 @@ def test_several_sensitive_columns_and_suppressed_records(start):
 @pytest.mark.parametrize("algorithm", ["mondrian", "datafly"])
 def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     at = start(sample="hospital")
-    at.session_state["kanon-work"] = replace(work(at), algorithm=algorithm)
+    at.session_state["kanon-work"] = with_fields(work(at), algorithm=algorithm)
     at = go(anonymised(go(at, ANONYMISE)), UTILITY)
     assert not problems(at) and len(charts(at)) >= 3
 

@@ -44,7 +44,7 @@ def remarks(at):
 
 def role(at, column, wanted):
     """Give a column of the page Data another role."""
-    choose(at, f"role-{work(at).version}-{list(work(at).roles).index(column)}", wanted)
+    choose(at, f"role-{work(at).version}-{list(work(at).table.roles).index(column)}", wanted)
 
 
 def test_the_roles_are_remarked_on_where_they_are_chosen(start):
@@ -84,7 +84,7 @@ def test_a_release_is_remarked_on_above_its_tables(start):
     go(at, ANONYMISE)
     anonymised(at)
     label, said = remarks(at)
-    done = work(at).result.release(work(at).k)
+    done = work(at).findings.result.release(work(at).settings.k)
     assert label.startswith(f"{len(done.remarks)} remark") and "on this release" in label
     assert "'sex' passes into the release unchanged" in said
     for one in done.remarks:
@@ -108,7 +108,7 @@ def next_month(start):
     at = go(start(), COMPARE)
     at.button(key="keep").click()
     go(at)
-    now = work(at).table.frame
+    now = work(at).table.records.frame
     table = now.assign(
         zip=["99999", *now["zip"][1:]], disease=["scurvy", *now["disease"][1:]], note="x"
     )
@@ -118,7 +118,7 @@ def next_month(start):
 
 def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     at = next_month
-    (kept,) = work(at).pinned
+    (kept,) = work(at).kept.pinned
     assert [(one.kind, one.column, one.stops) for one in kept.findings] == [
         ("unnamed-column", "note", False), ("new-values", "zip", True),
         ("new-categories", "disease", False),
@@ -133,8 +133,8 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
     use.click()
     go(at)
-    assert "settings are those of" in work(at).notice and not problems(at)
-    assert work(at).roles == {**kept.plan.roles.roles, "note": "insensitive"}
-    assert list(work(at).choices["zip"].lacking) == ["99999"]
+    assert "settings are those of" in work(at).message.notice and not problems(at)
+    assert work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
+    assert list(work(at).table.choices["zip"].lacking) == ["99999"]
     go(at, ANONYMISE)
     assert any("'zip' has no usable hierarchy yet" in one.replace("\\", "") for one in warnings(at))

@@ -22,20 +22,19 @@ from kanon.sources.memory import counted_column
 from kanon.studio.hierarchies.import_review import meant, with_imported, with_imports
 from kanon.studio.metrics.composed_metrics import with_composed, without_composed
 from kanon.studio.session.choices import BUILDERS, Choice, choose, drawn, suggested
-from kanon.studio.session.history import STEPS
-from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import (
-    comparison_settings,
-    plan_of,
+from kanon.studio.session.hierarchy_choices import (
     redone,
-    settings_of,
     undone,
-    usable_metrics,
     with_builder,
     with_choice,
     with_missing,
     with_role,
 )
+from kanon.studio.session.history import STEPS
+from kanon.studio.session.offered import usable_metrics
+from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import tree_edits
 
 CSV = b"animal,sex\n" + b"".join(
@@ -54,12 +53,12 @@ def work():
 
 
 def tree(work, column="animal"):
-    return work.choices[column].tree
+    return work.table.choices[column].tree
 
 
 def ask(work, kind, column="animal", shown="", **what):
     """Send an operation, as a browser does that has just drawn the tree."""
-    history = work.histories.get(column)
+    history = work.table.histories.get(column)
     version = 0 if history is None else history.version
     for key in ("nodes", "node", "to"):
         if key in what:
@@ -68,23 +67,23 @@ def ask(work, kind, column="animal", shown="", **what):
             what[key] = nodes if isinstance(what[key], list) else nodes[0]
     operation = {"id": f"{kind}-{version}-{len(str(what))}", "base": version, "kind": kind, **what}
     if shown:
-        work = replace(work, shown=shown)
+        work = with_fields(work, shown=shown)
     return tree_edits.edited(work, {**operation, "about": about(work, column)})
 
 
 def about(work, column="animal"):
-    return tree_edits.picture(work, column, work.choices[column])["about"]
+    return tree_edits.picture(work, column, work.table.choices[column])["about"]
 
 
 def said(work, column="animal"):
-    history = work.histories[column]
+    history = work.table.histories[column]
     return history.said, history.refused
 
 
 # --- what the browser may ask for -------------------------------------------------------------
 def test_a_tree_is_drawn_from_a_flat_list(work):
     work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
-    assert work.histories["animal"].select == ("Felid",)
+    assert work.table.histories["animal"].select == ("Felid",)
     work = ask(work, "group", nodes=["Dog", "Wolf"], name="Canid")
     work = ask(work, "group", nodes=["Felid", "Canid"], name="Mammal")
     work = ask(work, "rename", node="*", name="Animal")
@@ -95,7 +94,10 @@ def test_a_tree_is_drawn_from_a_flat_list(work):
     assert set(tree(work).labels) == set(wanted.labels) - {"*"}
     parents = {label: parent for label, parent, _ in tree(work).entries()}
     assert parents["Cat"] == "Felid" and parents["Canid"] == "Mammal" and parents["Owl"] == "Animal"
-    assert work.choices["animal"].builder == "drawn" and work.choices["animal"].plan is not None
+    assert (
+        work.table.choices["animal"].builder == "drawn"
+        and work.table.choices["animal"].plan is not None
+    )
     table = pd.DataFrame({"animal": ["Cat", "Lion"] * 3, "sex": ["F"] * 6})
     assert set(run(plan_of(work), table).released()["animal"]) <= set(tree(work).labels)
 
@@ -135,7 +137,7 @@ def test_removing_a_group_inserting_a_level_and_sorting(work):
     ],
 )
 def test_what_is_refused_is_said_and_changes_nothing(work, kind, what, sentence):
-    work = replace(work, histories={})
+    work = with_fields(work, histories={})
     again = ask(work, kind, shown="ncp", **what)
     text, refused = said(again)
     assert refused and sentence in text and text.endswith(".")
@@ -145,12 +147,12 @@ def test_what_is_refused_is_said_and_changes_nothing(work, kind, what, sentence)
 @pytest.mark.parametrize("nodes", [[99], [-1], [1.5], ["0"], [True], None, 3])
 def test_nodes_that_are_none_are_refused(work, nodes):
     operation = {"id": "x", "base": 0, "kind": "ungroup", "nodes": nodes}
-    again = tree_edits.edited(replace(work, histories={}), {**operation, "about": about(work)})
+    again = tree_edits.edited(with_fields(work, histories={}), {**operation, "about": about(work)})
     assert said(again) == ("The operation 'ungroup' came without what it needs.", True)
 
 
 def test_an_operation_sent_twice_is_done_once(work):
-    work = replace(work, histories={})
+    work = with_fields(work, histories={})
     nodes = [tree(work).node_of["Cat"], tree(work).node_of["Dog"]]
     operation = {"id": "once", "base": 0, "kind": "group", "nodes": nodes, "name": "Pets"}
     once = tree_edits.edited(work, {**operation, "about": about(work)})
@@ -158,7 +160,7 @@ def test_an_operation_sent_twice_is_done_once(work):
 
 
 def test_an_operation_on_an_older_drawing_is_refused(work):
-    work = ask(replace(work, histories={}), "group", nodes=["Cat"], name="Felid")
+    work = ask(with_fields(work, histories={}), "group", nodes=["Cat"], name="Felid")
     late = {"id": "late", "base": 0, "kind": "ungroup", "nodes": [5]}
     again = tree_edits.edited(work, {**late, "about": about(work)})
     assert "has changed since" in said(again)[0] and tree(again) is tree(work)
@@ -166,7 +168,7 @@ def test_an_operation_on_an_older_drawing_is_refused(work):
 
 # --- undo and redo ----------------------------------------------------------------------------
 def test_undo_and_redo_go_through_many_steps(work):
-    work, trees = replace(work, histories={}), []
+    work, trees = with_fields(work, histories={}), []
     for name in (f"g{step}" for step in range(60)):
         trees.append(tree(work))
         work = ask(work, "group", nodes=["Cat"], name=name)
@@ -180,22 +182,25 @@ def test_undo_and_redo_go_through_many_steps(work):
 
 
 def test_a_change_after_an_undo_leaves_nothing_to_redo(work):
-    work = ask(replace(work, histories={}), "group", nodes=["Cat"], name="one")
+    work = ask(with_fields(work, histories={}), "group", nodes=["Cat"], name="one")
     work = ask(ask(work, "undo"), "group", nodes=["Dog"], name="two")
-    assert work.histories["animal"].future == () and len(work.histories["animal"].past) == 1
+    assert (
+        work.table.histories["animal"].future == ()
+        and len(work.table.histories["animal"].past) == 1
+    )
 
 
 def test_the_past_is_bounded(work):
     for step in range(STEPS + 5):
         work = with_builder(work, "animal", "suppression", {"x": str(step)})
-    assert len(work.histories["animal"].past) == STEPS
+    assert len(work.table.histories["animal"].past) == STEPS
 
 
 def test_a_drawing_survives_another_builder(work):
-    work = ask(replace(work, histories={}), "group", nodes=["Cat", "Lion"], name="Felid")
+    work = ask(with_fields(work, histories={}), "group", nodes=["Cat", "Lion"], name="Felid")
     kept = tree(work)
     work = with_builder(work, "animal", "ordered", {"sizes": "2"})
-    assert tree(work) != kept and work.choices["animal"].problem is None
+    assert tree(work) != kept and work.table.choices["animal"].problem is None
     assert tree(undone(work, "animal")) == kept
     assert tree(redone(undone(work, "animal"), "animal")) == tree(work)
 
@@ -215,12 +220,12 @@ OPERATIONS = st.lists(
 
 @given(OPERATIONS)
 def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
-    work = replace(uploaded_work(CSV, "animals.csv", 1), histories={})
+    work = with_fields(uploaded_work(CSV, "animals.csv", 1), histories={})
     work = replace(with_role(work, "animal", Role.QUASI_IDENTIFIER), shown="total")
     first, values = tree(work), set(tree(work).labels[: tree(work).n_leaves])
-    start = len(work.histories["animal"].past) if "animal" in work.histories else 0
+    start = len(work.table.histories["animal"].past) if "animal" in work.table.histories else 0
     for number, (kind, nodes, node, name) in enumerate(operations):
-        history = work.histories.get("animal")
+        history = work.table.histories.get("animal")
         operation = {
             "id": str(number), "base": 0 if history is None else history.version, "kind": kind,
             "nodes": nodes, "node": node, "to": node, "name": name, "by": "records",
@@ -228,15 +233,15 @@ def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
         }  # fmt: skip
         work = tree_edits.edited(work, {**operation, "about": about(work)})
         assert set(tree(work).labels[: tree(work).n_leaves]) == values
-        assert work.choices["animal"].plan is not None
-    while "animal" in work.histories and len(work.histories["animal"].past) > start:
+        assert work.table.choices["animal"].plan is not None
+    while "animal" in work.table.histories and len(work.table.histories["animal"].past) > start:
         work = undone(work, "animal")
     assert tree(work) == first
 
 
 # --- weights ----------------------------------------------------------------------------------
 def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
-    before = edge_weights(metric_named("llm"), list(work.trees.values()))[0]
+    before = edge_weights(metric_named("llm"), list(work.table.trees.values()))[0]
     assert "custom" not in usable_metrics(work)
     work = ask(work, "weigh", shown="llm", node="Cat", weight="7.5")
     expected = before.copy()
@@ -250,18 +255,18 @@ def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
 
 def test_weights_are_shown_as_they_can_be_typed_again(work):
     work = tree_edits.with_drawn_weights(work, "llm", ["animal"])
-    shown = tree_edits.picture(work, "animal", work.choices["animal"], shown=tree_edits.DRAWN)
+    shown = tree_edits.picture(work, "animal", work.table.choices["animal"], shown=tree_edits.DRAWN)
     assert [float(text) for text in shown["weights"]] == pytest.approx(
         tree(work).weight.tolist(), rel=1e-3
     )
-    assert tree_edits.picture(work, "animal", work.choices["animal"])["weights"] is None
+    assert tree_edits.picture(work, "animal", work.table.choices["animal"])["weights"] is None
 
 
 # --- coverage ---------------------------------------------------------------------------------
 def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     without = remove_leaves(tree(work), ["Dog", "Owl"])
     work = tree_edits.with_tree_drawn(work, "animal", without)
-    choice = work.choices["animal"]
+    choice = work.table.choices["animal"]
     assert choice.lacking == {"Dog": 4, "Owl": 4} and choice.plan is None
     assert "lacks 2 distinct values ('Dog', 'Owl') of 8 records" in choice.problem
     with pytest.raises(Exception, match="'animal' has no usable hierarchy yet"):
@@ -274,16 +279,16 @@ def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
 def test_leaves_without_a_record_are_listed_and_removed(work):
     more = build.suppression(["Cat", "Lion", "Dog", "Wolf", "Owl", "Yak", "Zebu"])
     work = tree_edits.with_tree_drawn(work, "animal", more)
-    assert work.choices["animal"].unused == ["Yak", "Zebu"]
-    assert work.choices["animal"].plan is not None, "which is fine"
-    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    assert work.table.choices["animal"].unused == ["Yak", "Zebu"]
+    assert work.table.choices["animal"].plan is not None, "which is fine"
+    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
     assert [shown["labels"][node] for node in shown["empty"]] == ["Yak", "Zebu"]
     assert tree_edits.without_unused(work, "animal").choices["animal"].unused == []
 
 
 def test_records_count_what_stands_at_and_below_a_node(work):
     work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
-    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
     found = dict(zip(shown["labels"], shown["records"], strict=True))
     assert found == {"Cat": "4", "Lion": "4", "Dog": "4", "Wolf": "4", "Owl": "4",
                      "Felid": "8", "*": "20"}  # fmt: skip
@@ -340,7 +345,7 @@ def test_a_preview_of_a_drawing_keeps_what_was_typed():
 def test_a_composed_metric_can_be_used_and_removed():
     work = with_composed(sample_work("hospital"), "  my  own ", "levels", "w2")
     assert "my own" in usable_metrics(work)
-    work = replace(work, metric="my own", compared=("ncp", "my own"))
+    work = with_fields(work, metric="my own", compared=("ncp", "my own"))
     assert plan_of(work).metric.intermediate == "levels"
     gone = without_composed(work, "my own")
     assert gone.metric == "nllm" and gone.compared == ("ncp",) and plan_of(gone)
@@ -355,22 +360,22 @@ def test_a_composed_metric_needs_a_name_of_its_own(name):
 
 def test_attribute_weights_reach_the_plan():
     work = sample_work("hospital")
-    work = replace(work, attribute_weights={"age": 3.0, "zip": 1.0, "name": 2.0})
+    work = with_fields(work, attribute_weights={"age": 3.0, "zip": 1.0, "name": 2.0})
     assert plan_of(work).algorithm.attribute_weights == {"age": 3.0}
 
 
 def test_an_unchanged_choice_is_not_a_step(work):
     again = ask(work, "rename", node="*", name="*")
     assert again.histories["animal"].version == 0 or again.histories["animal"].past == (
-        work.histories["animal"].past if "animal" in work.histories else ()
+        work.table.histories["animal"].past if "animal" in work.table.histories else ()
     )
     assert np.array_equal(tree(again).parent, tree(work).parent)
 
 
 def test_with_choice_keeps_other_columns(work):
-    other = work.choices["sex"]
-    changed = with_choice(work, "animal", work.choices["animal"])
-    assert changed.choices["sex"] is other
+    other = work.table.choices["sex"]
+    changed = with_choice(work, "animal", work.table.choices["animal"])
+    assert changed.table.choices["sex"] is other
 
 
 # --- what makes a result outdated -------------------------------------------------------------
@@ -392,7 +397,7 @@ def test_only_what_a_result_depends_on_makes_it_outdated(work):
     )
     composed = with_composed(work, "mine", "levels", "w1")
     assert settings(composed) == settings(work) and compared(composed) == compared(work)
-    hurt = replace(work, attribute_weights={"sex": 3.0})
+    hurt = with_fields(work, attribute_weights={"sex": 3.0})
     assert settings(hurt) != settings(work) and compared(hurt) != compared(work)
     grouped = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
     assert settings(grouped) != settings(work) and compared(grouped) != compared(work)
@@ -401,7 +406,7 @@ def test_only_what_a_result_depends_on_makes_it_outdated(work):
 
 # --- found by attack --------------------------------------------------------------------------
 def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
-    work = replace(work, histories={}, column="sex")
+    work = with_fields(work, histories={}, column="sex")
     operation = {
         "id": "x",
         "about": about(work, "animal"),
@@ -411,7 +416,7 @@ def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
     }
     done = tree_edits.edited(work, operation)
     assert tree(done, "sex") is tree(work, "sex") and tree(done, "animal").height == 3
-    other = replace(work, version=work.version + 1)
+    other = with_fields(work, version=work.version + 1)
     assert tree_edits.edited(other, operation) is other, "another table is left alone"
 
 
@@ -420,12 +425,12 @@ def test_missing_cells_that_count_have_a_leaf_with_their_records():
     work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
     assert "(missing)" not in tree(work).labels
     work = with_missing(work, "as-value")
-    shown = tree_edits.picture(work, "animal", work.choices["animal"])
+    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
     assert dict(zip(shown["labels"], shown["records"], strict=True)) == {
         "Cat": "2", "Dog": "1", "(missing)": "1", "*": "4",
     }  # fmt: skip
     work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
-    prepared = prepare(plan_of(work), work.table)
+    prepared = prepare(plan_of(work), work.table.records)
     assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
 
 
@@ -463,21 +468,24 @@ def test_imports_are_matched_with_the_records_as_they_are_when_used():
     work = with_imports(work, [("animal.csv", b"Cat;*\nDog;*\n")])
     assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
     work = with_imported(with_missing(work, "as-value"))
-    assert work.choices["animal"].lacking == {"rare": 1} and work.choices["animal"].plan is None
+    assert (
+        work.table.choices["animal"].lacking == {"rare": 1}
+        and work.table.choices["animal"].plan is None
+    )
 
 
 def test_a_preview_survives_a_change_of_another_column(work):
-    preview = choose("ordered", {"sizes": "2"}, "animal", work.table.counted("animal"))
-    work = replace(work, previews={"animal": preview})
+    preview = choose("ordered", {"sizes": "2"}, "animal", work.table.records.counted("animal"))
+    work = with_fields(work, previews={"animal": preview})
     work = with_role(work, "sex", Role.SENSITIVE)
-    assert work.previews["animal"].typed == preview.typed
+    assert work.table.previews["animal"].typed == preview.typed
     assert with_role(work, "animal", Role.SENSITIVE).previews == {}
 
 
 def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
     work = with_composed(work, tree_edits.DRAWN, "levels", "none")
-    assert tree_edits.DRAWN not in work.composed and "drawn" in work.composed
-    shown = tree_edits.picture(work, "animal", work.choices["animal"], shown="drawn")
+    assert tree_edits.DRAWN not in work.settings.composed and "drawn" in work.settings.composed
+    shown = tree_edits.picture(work, "animal", work.table.choices["animal"], shown="drawn")
     assert shown["weights"] is not None
 
 

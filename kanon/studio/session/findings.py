@@ -1,0 +1,179 @@
+"""What was worked out for the table of a session."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.exploration import Explored
+from kanon.experiments.greatest_k import Reverse
+from kanon.experiments.searches import Searches
+from kanon.experiments.simulated.study import Found
+from kanon.experiments.studies import Learned, Measured
+from kanon.learning.experiments import Outcome
+from kanon.measures.along import Curves, Points
+from kanon.metrics import Metric
+from kanon.privacy.model import SensitiveModel
+from kanon.release.composition import Combined
+from kanon.report.gathering import Report
+from kanon.report.origin import Origin
+from kanon.run import Prepared, Run, Solution, release_at
+
+__all__ = [
+    "Advised",
+    "Compared",
+    "Findings",
+    "FoundLattice",
+    "Greatest",
+    "Known",
+    "Result",
+    "Searched",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A finished run, and the settings that it was made with."""
+
+    prepared: Prepared
+    solution: Solution
+    settings: str
+
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The k that were computed, rising; None if every k up to n can be looked up."""
+        if self.solution.path is None:
+            return self.solution.known or (self.prepared.plan.k,)
+        return self.solution.known
+
+    def k_for(self, k: int) -> int:
+        """The k that can be shown: any up to n, or the nearest of those that were computed."""
+        most = min(k, self.prepared.classes.n_records)
+        if self.known is None:
+            return most
+        return min(self.known, key=lambda one: abs(math.log(one / most)))
+
+    def release(self, k: int) -> Run:
+        """The release for k: looked up, checked against its plan, not computed again."""
+        return release_at(self.prepared, self.solution, k)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A finished comparison, the settings that it was made with, and a fingerprint of it."""
+
+    comparison: Comparison
+    settings: str
+    seconds: float
+    key: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The three searches of the lattice, measured, and the settings that they were run with."""
+
+    searches: Searches
+    settings: str
+
+
+@dataclass(frozen=True, eq=False)
+class Greatest:
+    """The greatest k that goes with a model, and the settings that it was looked for with."""
+
+    found: Reverse
+    model: SensitiveModel
+    metric: Metric
+    settings: str
+
+
+@dataclass(frozen=True, eq=False)
+class Advised:
+    """Every way tried, and the settings that it was tried with.
+
+    Attributes
+    ----------
+    comparison
+        The ways side by side.
+    settings
+        A fingerprint of all that they depend on.
+    again
+        Per k that are averaged over and place of a way what it lost when it was run again.
+    """
+
+    comparison: Comparison
+    settings: str
+    again: Mapping[tuple[tuple[int, ...], int], Again]
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLattice:
+    """A lattice, and the settings that it was looked at with."""
+
+    explored: Explored
+    settings: str
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A run that a comparison made, so that no other one makes it again.
+
+    Attributes
+    ----------
+    numbers
+        The criteria over k.
+    measured
+        What each metric was that its releases were measured in.
+    n_records
+        n; the number of persons, where k counts them.
+    best_l
+        See :class:`kanon.experiments.comparison.Line`.
+    """
+
+    numbers: Curves | Points
+    measured: frozenset[str]
+    n_records: int
+    best_l: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All that was worked out for a table: replaced whole when there is another one.
+
+    Attributes
+    ----------
+    result, comparison, searched, greatest
+        The last finished run, comparison, measurement of the searches, and greatest k with a model.
+    advised
+        Every metric, strategy and scope, as the advisor tried them last.
+    what_if
+        The comparison before an edit and the one after it.
+    together
+        What several releases say together, with a fingerprint of which.
+    found_lattice
+        The last lattice that a worker looked at.
+    reported, reported_people
+        The report made last; and the fingerprint of the population that it counted, None if it
+        counted none.
+    runs, learnt, predicted, simulations
+        What comparisons have found, what trained classifiers scored, what releases were measured
+        and learnt from, and what came of the runs of the simulated study: by a fingerprint of all
+        that each depends on. A cancelled study leaves what it found.
+    """
+
+    result: Result | None = None
+    comparison: Compared | None = None
+    searched: Searched | None = None
+    greatest: Greatest | None = None
+    advised: Advised | None = None
+    what_if: tuple[Compared, Compared] | None = None
+    together: tuple[str, Combined] | None = None
+    found_lattice: FoundLattice | None = None
+    reported: Report | None = None
+    reported_people: Origin | None = None
+    runs: Mapping[str, Known] = field(default_factory=dict)
+    learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)

@@ -1,0 +1,149 @@
+"""The hierarchies of a session: chosen, built, undone, made anew for other records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from kanon.base.language import say
+from kanon.base.values import Counted
+from kanon.schema import Role, singles_out
+from kanon.studio.session.choices import (
+    Choice,
+    choose,
+    drawn,
+    remade,
+    start_with,
+    starting_text,
+    with_tree,
+)
+from kanon.studio.session.history import History
+from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
+from kanon.studio.session.table_state import Missing
+from kanon.studio.session.work import Work, with_fields
+
+__all__ = [
+    "built",
+    "redone",
+    "undone",
+    "with_builder",
+    "with_choice",
+    "with_choices",
+    "with_missing",
+    "with_role",
+]
+
+
+def with_role(work: Work, column: str, role: Role) -> Work:
+    """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
+    roles = {**work.table.roles, column: role}
+    told = [say("Set by you."), singles_out(work.table.records.distinct_of(column))]
+    reasons = {**work.table.reasons, column: " ".join(filter(None, told))}
+    return with_choices(with_fields(work, roles=roles, reasons=reasons, problem=None))
+
+
+def with_missing(work: Work, missing: Missing) -> Work:
+    """The work with another rule for records that lack a quasi-identifier."""
+    return with_choices(with_fields(work, missing=missing, problem=None))
+
+
+def with_choice(work: Work, column: str, choice: Choice) -> Work:
+    """The work with another hierarchy for a column; the old one can be had back."""
+    old, history = work.table.choices.get(column), work.table.history(column)
+    return _chosen(work, column, choice, history if old is None else history.after(old))
+
+
+def _chosen(work: Work, column: str, choice: Choice, history: History) -> Work:
+    return with_fields(
+        work,
+        choices={**work.table.choices, column: choice},
+        histories={**work.table.histories, column: history},
+        problem=None,
+        notice=None,
+    )
+
+
+def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
+    """The work with another hierarchy for a column, from what was typed for it."""
+    return with_choice(
+        work, column, built(work, column, work.table.choices[column], builder, typed)
+    )
+
+
+def built(
+    work: Work, column: str, old: Choice, builder: str, typed: Mapping[str, object]
+) -> Choice:
+    """What a builder makes of a column.
+
+    Nothing typed earlier is lost, and a new builder starts from what fits the values.
+    """
+    values = work.table.complete_records.counted(column)
+    entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
+    if "content" in typed:
+        entered.pop("imported", None)  # another file takes its place
+    if builder == "drawn":
+        tree = old.typed.get("drawn", old.tree)  # what was drawn before is not lost
+        return old if tree is None else drawn(old, tree)
+    if builder != old.builder:
+        given = {key: value for key, value in entered.items() if value != ""}
+        entered = {**starting_text(builder, values), **given}
+    return choose(builder, entered, column, values)
+
+
+def undone(work: Work, column: str) -> Work:
+    """The work before the last change of a column's hierarchy."""
+    return _stepped(work, column, History.back)
+
+
+def redone(work: Work, column: str) -> Work:
+    """The work with the change that was undone last."""
+    return _stepped(work, column, History.forward)
+
+
+def _stepped(
+    work: Work, column: str, step: Callable[[History, Choice], tuple[Choice, History]]
+) -> Work:
+    found, history = step(work.table.history(column), work.table.choices[column])
+    # The records may have changed meanwhile: what the tree lacks is counted again.
+    return _chosen(
+        work, column, remade(found, column, work.table.complete_records.counted(column)), history
+    )
+
+
+def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
+    """The work with a hierarchy for every quasi-identifier, made for the records that are kept.
+
+    What was chosen and typed stays; the trees follow the records.
+    """
+    kept, choices, histories = (
+        work.table.complete_records,
+        dict(work.table.choices),
+        dict(work.table.histories),
+    )
+    for column in work.table.quasi_identifiers:
+        old = choices.get(column)
+        if old is None:
+            choices[column] = _first_choice(folder, column, kept.counted(column))
+            continue
+        choices[column] = remade(old, column, kept.counted(column))
+        if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
+            history = work.table.history(column)
+            histories[column] = replace(history, version=history.version + 1)
+    previews = {
+        column: remade(preview, column, kept.counted(column))
+        for column, preview in work.table.previews.items()
+        if column in work.table.quasi_identifiers
+    }
+    return with_fields(work, choices=choices, histories=histories, previews=previews)
+
+
+def _first_choice(folder: str, column: str, values: Counted) -> Choice:
+    """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
+    path = bundled_file(folder, column)
+    if path is not None:
+        choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, values)
+        if choice.plan is not None:
+            if folder != ADULT_FOLDER:
+                return choice
+            return replace(choice, notes=(*choice.notes, say("It comes with kanon.")))
+    return start_with(column, values)

@@ -1,0 +1,64 @@
+"""Configurations that a session keeps under a name, and releases that it handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kanon.hierarchy import Hierarchy
+from kanon.plan import Plan
+from kanon.release.drift import Finding
+from kanon.studio.session.earlier_releases import Handed
+
+__all__ = ["Kept", "Pinned"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """A configuration kept under a name, whatever is chosen afterwards.
+
+    Attributes
+    ----------
+    title
+        Its name.
+    plan, trees
+        All that it is, and its hierarchies as they were then.
+    shown
+        Whether it stands among the lines that are compared.
+    findings
+        What is new for it in the table, if that is another one than it was made for.
+    """
+
+    title: str
+    plan: Plan
+    trees: Mapping[str, Hierarchy]
+    shown: bool = True
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether it could be run on the table, for some k."""
+        return all(found.kind == "models" for found in self.findings if found.stops)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What stays while settings change: configurations under a name, and releases handed out.
+
+    Attributes
+    ----------
+    pinned, unpinned
+        The configurations that were kept, and the one that was removed last.
+    yardstick
+        Whose hierarchies all releases are measured by: empty for those in use, the name of a kept
+        configuration, None for each by its own.
+    handed, made
+        The releases of this table that were downloaded or written; and those that were made into
+        files of late and are not among them yet, the one list that is changed.
+    """
+
+    pinned: tuple[Pinned, ...] = ()
+    unpinned: Pinned | None = None
+    yardstick: str | None = ""
+    handed: tuple[Handed, ...] = ()
+    made: list[Handed] = field(default_factory=list)

@@ -1,0 +1,220 @@
+"""The plan of a session: all that was chosen, and fingerprints of what results depend on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from kanon.base.language import say, say_counted
+from kanon.errors import PlanError, listing, quoted
+from kanon.plan import VERSION, Plan
+from kanon.run import uses
+from kanon.schema import Role
+from kanon.strategies import LOOKS_AT, needs_sensitive
+from kanon.studio.session.work import Work, with_fields
+
+__all__ = [
+    "chosen_for",
+    "comparison_settings",
+    "fingerprint_of",
+    "node_used",
+    "plan_content",
+    "plan_of",
+    "settings_of",
+    "suppression_used",
+    "without_lost",
+]
+
+
+def plan_of(work: Work) -> Plan:
+    """Everything that was chosen, as a plan that the command line repeats.
+
+    Raises
+    ------
+    PlanError
+        No quasi-identifier is chosen, or one of them has no usable hierarchy; or a model is about
+        a column that is not sensitive, or k about persons whom no identifier tells apart.
+    """
+    unfit = [
+        column
+        for column in work.table.quasi_identifiers
+        if (choice := work.table.choices.get(column)) is None or choice.plan is None
+    ]
+    if unfit:
+        raise PlanError(
+            say_counted(
+                len(unfit),
+                "{columns} has no usable hierarchy yet; see the page Hierarchies.",
+                "{columns} have no usable hierarchy yet; see the page Hierarchies.",
+                columns=listing(unfit),
+            )
+        )
+    if not work.table.quasi_identifiers:
+        raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
+    for model in work.models_lost:  # never dropped in silence: somebody asked for it
+        raise PlanError(
+            say(
+                "{model} is required, and that column is not sensitive any more; make it sensitive "
+                "on the page Data, or no longer require it on the page Anonymise.",
+                model=model.sentence,
+            )
+        )
+    if work.table.person is not None and work.table.person_known is None:
+        raise PlanError(
+            say(
+                "{column} says which records are of one person, and it is no identifier any more; "
+                "make it one on the page Data, or choose there that k counts records.",
+                column=quoted(work.table.person),
+            )
+        )
+    return Plan.from_content(plan_content(work))
+
+
+def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
+    """Everything that was chosen, in the form of a plan, whether or not it can be run.
+
+    Parameters
+    ----------
+    work
+        What was chosen.
+    trees
+        Whether hierarchies are in it: to write out large ones takes a while.
+    """
+    columns: dict[str, object] = {}
+    for column, role in work.table.roles.items():
+        entry: dict[str, object] = {"role": role.value}
+        choice = work.table.choices.get(column)
+        plan = choice.plan if trees and choice is not None else None
+        if role is Role.QUASI_IDENTIFIER and plan is not None:
+            # Nodes and builders are models already; a path would be text.
+            entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
+        columns[column] = entry
+    settings = work.table.file.settings
+    markers = settings.missing_markers
+    read = {
+        "separator": settings.separator,
+        "encoding": settings.encoding,
+        "missing_markers": None if markers is None else list(markers),
+        "missing": work.table.missing,
+    }
+    return {
+        "version": VERSION,
+        "columns": columns,
+        "read": {key: value for key, value in read.items() if value is not None},
+        "algorithm": {
+            "name": work.settings.algorithm,
+            "metric": work.settings.metric,
+            "strategy": work.strategy_used,
+            "scope": work.settings.scope,
+            # The only one need not be named.
+            "sensitive": work.focus if len(work.table.sensitive_columns) > 1 else None,
+            "cost": work.settings.cost,
+            "tie_seed": work.settings.tie_seed,
+            "seed": work.settings.seed,
+            **chosen_for(work, work.settings.algorithm),
+            "attribute_weights": {
+                column: weight
+                for column, weight in work.settings.attribute_weights.items()
+                if column in work.table.quasi_identifiers and weight != 1
+            },
+        },
+        "metrics": {
+            name: part.model_dump(mode="json") for name, part in work.settings.composed.items()
+        },
+        "privacy": [
+            {"model": "k-anonymity", "k": work.settings.k},
+            *({"model": model.card.name, **vars(model)} for model in work.settings.models),
+        ],
+        "suppression_limit": suppression_used(work, work.settings.algorithm),
+        "suppressed": (
+            "keep"
+            if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression")
+            else "leave-out"
+        ),
+        "person": work.table.person,
+    }
+
+
+def suppression_used(work: Work, algorithm: str) -> float | None:
+    """The share of the records that an algorithm may suppress; None for what it does by itself."""
+    return work.settings.suppression if uses(algorithm, "suppression") else None
+
+
+def node_used(work: Work) -> dict[str, int] | None:
+    """The level of each quasi-identifier that the user picked, while they have such levels."""
+    if work.settings.node is None or sorted(work.settings.node) != sorted(
+        work.table.quasi_identifiers
+    ):
+        return None
+    trees = work.table.trees
+    if any(
+        column not in trees or level >= trees[column].height
+        for column, level in work.settings.node.items()
+    ):
+        return None
+    return dict(work.settings.node)
+
+
+def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
+    """What was chosen for one algorithm alone."""
+    found: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
+    if uses(algorithm, "node"):
+        found["node"] = node_used(work)
+    return found
+
+
+def without_lost(work: Work) -> Work:
+    """The work without models that no run meets: comparisons run over k, whatever is required."""
+    return with_fields(
+        work, models=tuple(one for one in work.settings.models if one not in work.models_lost)
+    )
+
+
+def fingerprint_of(*parts: object) -> str:
+    """A fingerprint of all that something depends on, by how its parts are written.
+
+    >>> fingerprint_of("a", 1) == fingerprint_of("a", 1) != fingerprint_of("a", 2)
+    True
+    """
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def settings_of(work: Work, plan: Plan) -> str:
+    """A fingerprint of all that a result depends on but for k: a result knows its own k."""
+    content = plan.model_dump(mode="json")
+    content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
+    if not LOOKS_AT[plan.algorithm.strategy]:  # what is not looked at cannot change the result
+        content["algorithm"]["scope"] = None
+    if not needs_sensitive(plan.algorithm.strategy):
+        content["algorithm"]["sensitive"] = None
+    for setting in ("cost", "tie_seed", "seed", "attribute_weights"):
+        if not uses(plan.algorithm.name, setting):
+            content["algorithm"][setting] = None
+    content["metrics"] = content["metrics"].get(plan.algorithm.metric)
+    return _fingerprint(work, content, [plan.algorithm.metric])
+
+
+def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
+    """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
+    content = plan.model_dump(mode="json")
+    content["privacy"] = []
+    # What leads a line is its own: the algorithm, its choices, what it may suppress.
+    kept = {name: content["algorithm"][name] for name in ("cost", "attribute_weights", "tie_seed")}
+    content["algorithm"] = kept
+    content["suppression_limit"] = content["suppressed"] = None
+    content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
+    return _fingerprint(work, content, content["metrics"])
+
+
+def _fingerprint(work: Work, content: dict[str, Any], metrics: Iterable[str]) -> str:
+    """A fingerprint of a plan's content; hierarchies count by their trees, however made."""
+    found = hashlib.sha256(f"{work.table.digest}{work.version}".encode())
+    for column, tree in work.table.trees.items():
+        content["columns"][column]["hierarchy"] = None
+        found.update(repr((column, tree.labels)).encode())
+        found.update(tree.parent.tobytes())
+        if tree.weight is not None and "custom" in metrics:  # else nobody counts them
+            found.update(tree.weight.tobytes())
+    found.update(str(content).encode())
+    return found.hexdigest()

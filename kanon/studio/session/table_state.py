@@ -1,0 +1,114 @@
+"""The table of a session, with the roles and hierarchies of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kanon.hierarchy import Hierarchy
+from kanon.schema import Role
+from kanon.sources.opening import OpenedTable
+from kanon.sources.reading import ReadSettings, TableFile
+from kanon.sources.tables import Table
+from kanon.studio.session.choices import (
+    Choice,
+    Waiting,
+)
+from kanon.studio.session.history import History
+
+__all__ = ["Missing", "TableState"]
+
+
+Missing = Literal["drop-records", "as-value"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableState:
+    """A table, and what is known and chosen of its columns.
+
+    Attributes
+    ----------
+    title
+        What it is called on the pages.
+    origin
+        Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``.
+    file, content, digest
+        The table as it was read, the bytes it was read from (None for a download, and for a table
+        that stays where it is), and a fingerprint of both.
+    roles, reasons
+        The role of each column, and why it was suggested.
+    choices, histories
+        The hierarchy chosen for each column that is or was a quasi-identifier; undo and redo.
+    previews, imports
+        Hierarchies that are shown and not in use yet, by column; hierarchy files that wait to be
+        looked through.
+    missing
+        What happens to records that lack a quasi-identifier.
+    person
+        The identifier that says which records are of one person, so that k counts persons; None
+        where k counts records.
+    asked
+        The settings that the user asked for when the file was read; None where they are found.
+    """
+
+    title: str
+    origin: str
+    file: TableFile | OpenedTable
+    content: bytes | None
+    digest: str
+    roles: Mapping[str, Role]
+    reasons: Mapping[str, str]
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    previews: Mapping[str, Choice] = field(default_factory=dict)
+    imports: tuple[Waiting, ...] = ()
+    missing: Missing = "drop-records"
+    person: str | None = None
+    asked: ReadSettings = field(default_factory=ReadSettings)
+
+    @property
+    def records(self) -> Table:
+        """The table as it was read."""
+        return self.file.records
+
+    @property
+    def can_be_reread(self) -> bool:
+        """Whether the table can be read again in another way."""
+        return self.content is not None or isinstance(self.file, OpenedTable)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The columns with that role, in the table's order."""
+        return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
+
+    @property
+    def sensitive_columns(self) -> list[str]:
+        """The columns with that role, in the table's order."""
+        return [name for name, role in self.roles.items() if role is Role.SENSITIVE]
+
+    @property
+    def person_known(self) -> str | None:
+        """The column that was chosen for the person, while it is an identifier of the table."""
+        return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
+
+    @property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies of the quasi-identifiers that have one, complete or not."""
+        found = {name: self.choices[name].tree for name in self.quasi_identifiers}
+        return {name: tree for name, tree in found.items() if tree is not None}
+
+    def history(self, column: str) -> History:
+        """Undo and redo of a column's choice; an empty one before the first change."""
+        return self.histories.get(column, History())
+
+    @property
+    def complete_records(self) -> Table:
+        """The records that a run works on: those that drop out for missing values left out."""
+        columns = self.quasi_identifiers
+        if self.missing == "as-value" or not columns:
+            return self.records
+        incomplete = self.records.incomplete(columns)
+        if incomplete in (0, self.records.n_records):
+            return self.records
+        return self.records.complete(columns)
