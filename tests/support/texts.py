@@ -34,9 +34,9 @@ from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.learn.attacks_state import STEPS
-from kanon.studio.report.state import LABELS
 from kanon.studio.session import requirements
 from kanon.studio.session.choices import BUILDERS
+from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.shell.log_privacy import FAILED
 from kanon.teaching import attacks, presets

@@ -17,19 +17,17 @@ from kanon.experiments.comparison import (
 from kanon.metrics import PUBLISHED
 from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio.compare.configurations import (
-    Outlook,
-    algorithms_offered,
-    compared_algorithms,
-    compared_strategies,
-    outlook,
-    strategies_offered,
-    ties_matter,
-)
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.comparison_runs import Outlook, outlook, ties_matter
+from kanon.studio.session.configurations import (
+    algorithms_offered,
+    compared_algorithms,
+    compared_strategies,
+    strategies_offered,
+)
 from kanon.studio.session.offered import compared_metrics, usable_metrics
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, usable_strategies, with_fields

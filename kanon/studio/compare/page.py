@@ -13,12 +13,10 @@ from kanon.experiments.comparison import (
 )
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import choices, hints
-from kanon.studio.compare.configurations import (
-    outlook,
-)
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import table_choice, tables
 from kanon.studio.session import state
+from kanon.studio.session.comparison_runs import outlook
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.how import how_compared

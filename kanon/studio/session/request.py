@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from kanon.base.language import say
-from kanon.studio.session.work import with_fields
-
-if TYPE_CHECKING:
-    from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_fields
 
 __all__ = ["Calculation", "Limit", "Request", "cancelled_run", "opening_cancelled", "said_on_page"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kanon.privacy.model import SensitiveModel
 from kanon.run import uses
@@ -12,9 +12,11 @@ from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.kept import Kept
 from kanon.studio.session.purpose import Purpose
-from kanon.studio.session.request import Calculation, Request
 from kanon.studio.session.run_settings import CompareSettings, RunSettings
 from kanon.studio.session.table_state import TableState
+
+if TYPE_CHECKING:
+    from kanon.studio.session.request import Calculation, Request
 
 __all__ = [
     "Message",

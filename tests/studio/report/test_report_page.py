@@ -21,9 +21,10 @@ from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.report.report_request import form_of, make_report, origin_of, plan_of_report
-from kanon.studio.report.state import LABELS, ReportView
+from kanon.studio.report.state import ReportView
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
