@@ -85,7 +85,7 @@ bad-inputs: $(VENV)/.kanon-dev
 
 # The page of the words, from kanon/teaching/glossary.py and the cards of the parts.
 vocabulary: $(VENV)/.kanon
-	$(BIN)/python -m kanon.teaching.glossary > docs/vocabulary.md
+	$(BIN)/python -m kanon.teaching.glossary > docs/reference/vocabulary.md
 
 # The texts that a translation of the dashboard translates, from the code, the cards and the glossary.
 texts: $(VENV)/.kanon-dev
@@ -115,7 +115,7 @@ learning: $(VENV)/.kanon-dev $(VENV)/.warm
 guess: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.guess
 
-# Writes docs/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
+# Writes docs/figures/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
 reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 

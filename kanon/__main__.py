@@ -297,7 +297,7 @@ def _takes_table(parser: argparse.ArgumentParser) -> None:
 def _takes_context(parser: argparse.ArgumentParser, required: bool) -> None:
     parser.add_argument(
         "--context", type=Path, required=required, metavar="CONTEXT.json",
-        help="what the release is for; see docs/release-context.md",
+        help="what the release is for; see docs/explanation/release-context.md",
     )  # fmt: skip
     parser.add_argument(
         "--population", type=Path, metavar="P",

@@ -1,7 +1,7 @@
 """The plan: everything that was chosen, as names and parameters, saved as JSON.
 
-A plan is a public format (see docs/plan.md): the dashboard saves it, the command line repeats it.
-Unknown keys are errors.
+A plan is a public format (see docs/reference/plan.md): the dashboard saves it, the command line
+repeats it. Unknown keys are errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/algorithms.md: the text of page.md with its figures filled in."""
+"""docs/figures/algorithms.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kanon.run import short_title
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "algorithms.md"
+PAGE = ROOT / "docs" / "figures" / "algorithms.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

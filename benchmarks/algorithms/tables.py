@@ -1,4 +1,4 @@
-"""The tables and sentences of docs/algorithms.md, from what was measured."""
+"""The tables and sentences of docs/figures/algorithms.md, from what was measured."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _run() -> str:
             "All nine columns are quasi-identifiers, Total guides, areas on k from 3 to 5000 over "
             "the eleven k. One run of S1 serves all columns, so there are 127 runs. Stopped after "
             "a third and gone on with from its file, a study gives the same file, byte by byte. "
-            "What the studies say is in docs/simulated.md.",
+            "What the studies say is in docs/figures/simulated.md.",
             table(header, rows),
             aim(
                 "each below 15 minutes",

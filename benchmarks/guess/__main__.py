@@ -1,4 +1,4 @@
-"""``python -m benchmarks.guess`` writes known.json of the advisor, and docs/advisor-guess.md."""
+"""``python -m benchmarks.guess`` writes its known.json and docs/figures/advisor-guess.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kanon.experiments.advisor.guessing import KNOWN, QUESTIONS, RIGHT, SHAPE
 
 __all__ = ["PAGE", "main", "page"]
 
-PAGE = ROOT / "docs" / "advisor-guess.md"
+PAGE = ROOT / "docs" / "figures" / "advisor-guess.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

@@ -1,4 +1,4 @@
-"""docs/utility.md: the text of page.md with its figures filled in."""
+"""docs/figures/utility.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kanon.studio.utility.prediction import agreement_said, agreements_of, measu
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "utility.md"
+PAGE = ROOT / "docs" / "figures" / "utility.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

@@ -319,7 +319,7 @@ def _covers(label: str, leaf: str) -> bool:
 
 
 def _may_lose(content: Mapping[str, Any], n: int) -> int:
-    """The most records that may be suppressed: of docs/plan.md."""
+    """The most records that may be suppressed: of docs/reference/plan.md."""
     limit = content.get("suppression_limit")
     if limit is None:  # Datafly alone suppresses unasked, fewer than k
         k = max([1, *(part["k"] for part in content["privacy"] if "k" in part)])

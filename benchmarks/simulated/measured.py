@@ -74,7 +74,7 @@ FITTING: Mapping[str, tuple[str, Scope]] = {
     "s7": ("s7", "class"),
 }
 """Per published strategy that of ours, and its scope, which fits it on Adult's real columns: see
-docs/strategies.md."""
+docs/figures/strategies.md."""
 
 AS_IT_FITS = "as fits"
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/adding.md: followed to the letter in a copy, the new parts are everywhere."""
+"""The recipes of docs/contribute/adding.md, followed in a copy: the new parts are everywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from support.browser import QUESTIONS
 from support.paths import ROOT
 
-RECIPES = (ROOT / "docs" / "adding.md").read_text("utf-8")
+RECIPES = (ROOT / "docs" / "contribute" / "adding.md").read_text("utf-8")
 NEEDED = ("kanon", "pages", "hierarchies", "sample_data", "tests", ".streamlit", "benchmarks")
 STEP = re.compile(
     r"^(?:New file `(?P<new>[^`]+)`|"

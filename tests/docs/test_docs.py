@@ -42,13 +42,12 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.numbers import of_release, of_table, worst
 from support import browser as by
 from support.paths import ROOT
-from test_architecture import LEVELS
 
 DOCS = ROOT / "docs"
 BUILT = ROOT / "build" / "docs"
 TEXTS = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 MEASURED = re.compile(r"utility-\w+-\w+\.png")  # drawn by benchmarks/learning/pictures.py
-"""Pictures of docs/utility.md, which its command draws."""
+"""Pictures of docs/figures/utility.md, which its command draws."""
 
 
 def name_of(path: Path) -> str:
@@ -195,22 +194,14 @@ def configuration() -> ModuleType:
     return module
 
 
-def test_the_table_of_levels_is_the_one_that_is_held(configuration):
-    there = {
-        room for room in LEVELS
-        if (ROOT / "kanon" / f"{room}.py").exists() or (ROOT / "kanon" / (room or "x")).is_dir()
-    }  # fmt: skip
-    rooms = {room: int(level) for room, level in configuration.rooms().items()}
-    assert {room: rooms.get(room) for room in there} == {room: LEVELS[room] for room in there}
-
-
 def test_every_module_of_the_library_is_in_the_reference_once(configuration):
     asked = [
-        found
-        for page in (DOCS / "library").glob("*.md")
-        for found in re.findall(r"```\{library\} (\d+)(?: (\w+))?\n", page.read_text("utf-8"))
+        room
+        for page in (DOCS / "reference" / "library").glob("*.md")
+        for rooms in re.findall(r"```\{library\} ([\w ]+)\n", page.read_text("utf-8"))
+        for room in rooms.split()
     ]
-    shown = [name for level, only in asked for name in configuration.modules(level, only)]
+    shown = [name for room in asked for name in configuration.modules(room)]
     library = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in (ROOT / "kanon").rglob("*.py")
@@ -221,7 +212,7 @@ def test_every_module_of_the_library_is_in_the_reference_once(configuration):
 
 
 def test_the_reference_shows_docstrings_and_examples(site):
-    text = (site / "library" / "runs.html").read_text("utf-8")
+    text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
     assert 'id="kanon.run.run"' in text and 'id="kanon.run._private"' not in text
     assert "&gt;&gt;&gt; " in text
 
@@ -371,7 +362,7 @@ RISES = [
 
 
 def test_the_costs_on_the_page_about_metrics():
-    text = prose("metrics.md")
+    text = prose("explanation/metrics.md")
     folder = ROOT / "hierarchies" / "hospital"
     columns = dict.fromkeys(column for column, *_ in RISES)
     trees = {column: read_hierarchy(folder / f"{column}.csv").hierarchy for column in columns}
@@ -391,7 +382,7 @@ def test_the_costs_on_the_page_about_metrics():
 
 
 def test_the_metrics_of_the_page_are_made_as_it_says():
-    text = prose("metrics.md")
+    text = prose("explanation/metrics.md")
     costs = {
         "harmonic-levels": "harmonic levels", "levels": "levels", "leaves": "lost leaves",
         "leaves-normalised": "lost leaves / all leaves",
@@ -403,12 +394,13 @@ def test_the_metrics_of_the_page_are_made_as_it_says():
 
 def test_the_figures_of_a_published_one_stand_on_the_page_that_its_row_names():
     checked = 0
-    for row in (DOCS / "published-figures.md").read_text("utf-8").splitlines():
+    for row in (DOCS / "explanation" / "published-figures.md").read_text("utf-8").splitlines():
         if not row.startswith("| ") or row.startswith("| published |"):
             continue
         _, where, near, verdict = (cell.strip() for cell in row.strip("|").split(" |"))
         assert verdict, row
-        told = "".join(prose(name) for name in re.findall(r"\(([\w-]+\.md)\)", where))
+        linked = re.findall(r"\(((?:\.\./\w+/)?[\w-]+\.md)\)", where)
+        told = "".join(prose(f"explanation/{name}") for name in linked)
         for number in re.findall(r"\d[\d,]*(?:\.\d+)?(?<!,)", near) if told else []:
             wanted = "?".join(re.escape(part) for part in number.partition(",") if part)
             assert re.search(rf"(?<![\d.]){wanted}(?!\d)", told), (number, row)
@@ -417,7 +409,7 @@ def test_the_figures_of_a_published_one_stand_on_the_page_that_its_row_names():
 
 
 def test_what_is_said_of_s5_is_what_was_measured():
-    told, measured = prose("published-figures.md"), prose("strategies.md")
+    told, measured = prose("explanation/published-figures.md"), prose("figures/strategies.md")
     off = re.search(
         r"For `age` the published S5 .* is our S6 \(t first, then cost\) at class scope: "
         r"([\d.]+) points off on average.* For `marital-status` it is ([\d.]+) points off",
@@ -437,4 +429,4 @@ def test_a_value_of_adult_without_a_place_is_told_as_the_page_says():
     choice = with_tree("adult/workclass.csv", path.read_bytes(), "workclass", values)
     said = "This hierarchy lacks 1 distinct value ('Never-worked')"
     assert choice.plan is None and choice.problem.startswith(f"{said} of 2 records")
-    assert f"*{said}*" in prose("adult-hierarchies.md")
+    assert f"*{said}*" in prose("figures/adult-hierarchies.md")

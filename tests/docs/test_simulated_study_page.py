@@ -1,4 +1,4 @@
-"""docs/simulated.md: what was read from the published figures, its arithmetic, and its truth."""
+"""docs/figures/simulated.md: what was read from published figures, its arithmetic, its truth."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ from support.paths import ROOT
 from support.random_tables import Problem, examples
 
 CUSTOM = metric_named("custom")
-PAGE = ROOT / "docs" / "reverse.md"
+PAGE = ROOT / "docs" / "explanation" / "reverse.md"
 
 
 def reached(found: Reverse, way: str | None = None) -> list[tuple[float, int, int]]:

@@ -158,7 +158,7 @@ def test_an_upload_has_one_limit_for_all_its_files(limits):
     assert found[0].column == "sex"
     assert found[1].problem == (
         "With 'all.zip' the upload has more, unpacked; the most allowed is 1 MB "
-        "(hierarchies_megabytes, see docs/limits.md)."
+        "(hierarchies_megabytes, see docs/operate/limits.md)."
     )
     assert "With 'age.csv'" in read_bundle(files[::2], ["sex", "age"])[1].problem
 
@@ -252,7 +252,8 @@ def test_a_zip_with_too_many_members_is_refused(limits):
     limits(hierarchies_files=3)
     data = zipped({f"{i}.csv": b"" for i in range(4)})
     assert problem_of(read_bundle([("a.zip", data)], [])) == (
-        "'a.zip' has 4 members; the most allowed is 3 (hierarchies_files, see docs/limits.md)."
+        "'a.zip' has 4 members; the most allowed is 3 (hierarchies_files, "
+        "see docs/operate/limits.md)."
     )
 
 
@@ -408,5 +409,5 @@ def test_a_file_that_is_too_large_is_not_even_decoded(limits):
         read_hierarchy(b"\xff" * 3_000_000, "age.csv")
     assert caught.value.sentence == (
         "The hierarchy file 'age.csv' has 3 MB; the most allowed is 1 MB (hierarchies_megabytes, "
-        "see docs/limits.md)."
+        "see docs/operate/limits.md)."
     )

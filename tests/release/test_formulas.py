@@ -73,7 +73,7 @@ def test_a_file_that_is_split_elsewhere_has_no_formula(kind, other):
 
 
 def test_the_page_on_formulas_says_how_to_undo_it():
-    page = (ROOT / "docs" / "formulas.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "formulas.md").read_text("utf-8")
     assert f'r"{UNDO.pattern}"' in page
     assert "`'=1+1`" in page
 

@@ -31,8 +31,8 @@ def wanted(context: Context) -> dict[str, float | None]:
     return {name: asked.wanted for name, asked in thresholds(context).items()}
 
 
-# Per context what is asked of k, the highest and the mean risk, l and t, as docs/release-context.md
-# says it.
+# Per context what is asked of k, the highest and the mean risk, l and t, as
+# docs/explanation/release-context.md says it.
 PROPOSED = {
     ("public", "prosecutor"): (11, 11, 20, 2, 0.3),
     ("research", "prosecutor"): (5, 5, 11, 2, 0.4),
@@ -64,7 +64,7 @@ def test_more_people_are_never_asked_for_less(attacker):
 
 
 def test_every_proposal_is_on_the_page_with_its_source():
-    text = " ".join((DOCS / "release-context.md").read_text("utf-8").split())
+    text = " ".join((DOCS / "explanation" / "release-context.md").read_text("utf-8").split())
     for name, card in ASKED.items():
         rows = [wanted(Context(release=release))[name] for release in RELEASES]
         cells = " | ".join("nothing" if each is None else f"{each:g}" for each in rows)
@@ -145,7 +145,7 @@ def test_a_file_brings_back_what_was_saved(context):
 
 
 def test_the_file_of_the_page_can_be_read():
-    text = (DOCS / "release-context.md").read_text("utf-8")
+    text = (DOCS / "explanation" / "release-context.md").read_text("utf-8")
     block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
     asked = thresholds(Context.from_json(block))
     assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)

@@ -1,6 +1,6 @@
 """Bad inputs, and the sentence that the library, the command line and the app give to each.
 
-``make bad-inputs`` writes docs/bad-inputs.md from this table; tests/studio/test_bad_inputs.py takes every
+``make bad-inputs`` writes docs/reference/bad-inputs.md from this table; tests/studio/test_bad_inputs.py takes every
 case along all of its routes.
 """
 
@@ -21,7 +21,7 @@ import pyarrow.parquet
 from kanon.metrics import COMPOSED, METRICS
 from support.paths import ROOT
 
-PAGE = ROOT / "docs" / "bad-inputs.md"
+PAGE = ROOT / "docs" / "reference" / "bad-inputs.md"
 METRIC_NAMES = ", ".join(METRICS)
 PHASES = " or ".join(", ".join(map(repr, COMPOSED)).rsplit(", ", 1))
 
@@ -1111,7 +1111,7 @@ SCREENS = [
            "'trees.zip' holds no CSV or JSON file."),
     screen("A ZIP of many members", at("tree files", name="trees.zip", content=zipped(*(f"{n}.csv" for n in range(1001)))),
            "'trees.zip' has 1 001 members; the most allowed is 1 000 (hierarchies_files, see "
-           "docs/limits.md)."),
+           "docs/operate/limits.md)."),
     screen("A ZIP in a ZIP", at("tree files", name="trees.zip", content=zipped("trees.zip")),
            "'trees.zip' is a zip inside a zip; unpack it first."),
     screen("A hierarchy file of another kind", at("tree files", name="sex.docx", content=b"F;*\n"),

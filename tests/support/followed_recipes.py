@@ -1,4 +1,4 @@
-"""What holds where docs/adding.md was followed: in a copy, by
+"""What holds where docs/contribute/adding.md was followed: in a copy, by
 tests/docs/test_contributing.py."""
 
 from __future__ import annotations

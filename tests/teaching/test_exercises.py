@@ -569,7 +569,7 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
 
 
 def test_the_files_that_the_documentation_shows_can_be_marked():
-    text = (ROOT / "docs" / "lessons-exercises.md").read_text("utf-8")
+    text = (ROOT / "docs" / "how-to" / "exercises.md").read_text("utf-8")
     exercises, answers = (part.split("```")[0].encode() for part in text.split("```json")[1:])
     scored = score(read_exercises(exercises), read_answers(answers))
     assert (scored.points, scored.most) == (4, 4)

@@ -19,7 +19,7 @@ from kanon.teaching.glossary import EVERYWHERE, Term, as_markdown, glossary, loo
 from support.browser import QUESTIONS
 from support.paths import ROOT
 
-PAGE = ROOT / "docs" / "vocabulary.md"
+PAGE = ROOT / "docs" / "reference" / "vocabulary.md"
 # What a privacy officer, a lecturer or a student may meet and not know.
 WORDS = (
     *("Record", "Role", "Equivalence class", "Generalisation hierarchy", "Level", "Leaf", "Root"),

@@ -8,7 +8,7 @@ least distance counts. What was the best there, for the nearest of two k and for
 matter, is the guess.
 
 known.json holds the known tables, and how often such a guess was right when tables of the same
-origin were left out: ``make guess`` writes it, docs/advisor-guess.md tells the figures.
+origin were left out: ``make guess`` writes it, docs/figures/advisor-guess.md tells the figures.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ greedy, in our words. It is better than Datafly where it has less at some k and 
 better where it has less at more k than it has more. Comparable is at most 1.25 times: loss in the
 mean over k, time in the median. The paper's figures are curves, and its text names neither their
 numbers nor a suppression limit, so none stand here. On Adult, what holds depends on the suppression
-limit: docs/algorithms.md."""),
+limit: docs/figures/algorithms.md."""),
         say(
             "Source: {source}; Sweeney 1997; Samarati 2001.",
             source=plain(improved_greedy.CARD.source),
