@@ -7,7 +7,7 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary texts benchmarks \
+.PHONY: app setup packages test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts benchmarks \
 	fidelity strategies simulated algorithms learning guess reliability clean
 
 app: setup
@@ -53,6 +53,10 @@ docs: $(VENV)/.kanon-dev
 pictures: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m pytest tests/browser/test_pages.py -k every_control_has_a_name
 	cp tests/output/pages/*.png docs/pictures/
+
+# The picture of the rooms in docs/contribute/architecture.md, from the imports.
+rooms: $(VENV)/.kanon-dev
+	PYTHONPATH=.:tests $(BIN)/python tests/support/rooms.py
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm

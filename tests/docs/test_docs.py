@@ -41,6 +41,7 @@ from kanon.studio.session.samples import bundled_file
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.numbers import of_release, of_table, worst
 from support import browser as by
+from support import rooms
 from support.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -101,11 +102,15 @@ def test_pictures_are_those_that_the_browser_tests_make():
         if target.endswith(".png") and not MEASURED.fullmatch(Path(target).name)
     }
     made = {DOCS / "pictures" / f"{title.lower()}.png" for title in by.QUESTIONS}
-    assert {path.resolve() for path in used} == made == set((DOCS / "pictures").iterdir())
+    assert {path.resolve() for path in used} == made == set((DOCS / "pictures").glob("*.png"))
     for path in made:
         content = path.read_bytes()
         assert struct.unpack(">I", content[16:20])[0] == by.VIEWPORT["width"]
         assert len(content) < 200_000
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    assert rooms.PICTURE.read_text("utf-8") == rooms.picture(), "run make rooms"
 
 
 @pytest.mark.parametrize("title", by.QUESTIONS)
@@ -198,8 +203,8 @@ def test_every_module_of_the_library_is_in_the_reference_once(configuration):
     asked = [
         room
         for page in (DOCS / "reference" / "library").glob("*.md")
-        for rooms in re.findall(r"```\{library\} ([\w ]+)\n", page.read_text("utf-8"))
-        for room in rooms.split()
+        for several in re.findall(r"```\{library\} ([\w ]+)\n", page.read_text("utf-8"))
+        for room in several.split()
     ]
     shown = [name for room in asked for name in configuration.modules(room)]
     library = [
@@ -207,8 +212,8 @@ def test_every_module_of_the_library_is_in_the_reference_once(configuration):
         for path in (ROOT / "kanon").rglob("*.py")
         if path.name != "__init__.py"
     ]
-    rooms = (name for name in library if name.split(".")[1] not in configuration.NO_LIBRARY)
-    assert sorted(shown) == sorted(rooms)
+    inside = (name for name in library if name.split(".")[1] not in configuration.NO_LIBRARY)
+    assert sorted(shown) == sorted(inside)
 
 
 def test_the_reference_shows_docstrings_and_examples(site):
