@@ -119,8 +119,8 @@ def picture() -> str:
             ]
     size = f"{left:.0f} 0 {right - left:.0f} {ROW * len(levels)}"
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{right - left:.0f}">
-<style>{STYLE}</style>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{right - left:.0f}">',
+        f"<style>{STYLE}</style>",
         '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"',
         'orient="auto"><path d="M0 0L8 4L0 8Z" style="fill:#707070;stroke:none"/></marker>',
         *lines,
