@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from itertools import pairwise
 
 import networkx as nx
 
@@ -102,7 +103,7 @@ def picture() -> str:
     lines = []
     for way in arrows.values():
         d = f"M{at[way[0]]:.0f} {top[way[0][2]] + HEIGHT}"
-        for high, low in zip(way, way[1:], strict=False):
+        for high, low in pairwise(way):
             start, end = top[high[2]] + HEIGHT, top[low[2]]
             half = (start + end) / 2
             d += f"C{at[high]:.0f} {half:.0f} {at[low]:.0f} {half:.0f} {at[low]:.0f} {end}"
