@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 import kanon
 
 DOCS = Path(__file__).parent
-NO_LIBRARY = ("kernels", "studio", "__main__")
+NO_LIBRARY = ("cli", "kernels", "studio", "__main__")
 PACKAGE = DOCS.parent / "kanon"
 
 project = "kanon"
