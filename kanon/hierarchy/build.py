@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import networkx as nx
 import numpy as np
 
 from kanon.base.formatting import counted, thin
@@ -20,7 +19,6 @@ __all__ = [
     "DATE_LEVELS",
     "by_frequency",
     "dates",
-    "from_graph",
     "groups",
     "intervals",
     "mask",
@@ -383,32 +381,6 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
             parent_of.setdefault(group, ROOT_LABEL)
     entries = [(member, group, None) for member, group in parent_of.items()]
     return Hierarchy.from_entries([*entries, (ROOT_LABEL, None, None)])
-
-
-def from_graph(graph: nx.DiGraph) -> Hierarchy:
-    """A hierarchy from a networkx arborescence with edges parent → child.
-
-    An edge's attribute ``weight`` becomes the edge weight.
-
-    Raises
-    ------
-    HierarchyError
-        The graph is not an arborescence.
-
-    Examples
-    --------
-    >>> from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
-    ('a', 'b', '*')
-    """
-    if not graph or not nx.is_arborescence(graph):
-        raise HierarchyError(
-            "The graph is not an arborescence: one root, and one parent for every other node."
-        )
-    root = next(node for node, degree in graph.in_degree() if degree == 0)
-    entries: list[tuple[str, str | None, float | None]] = [(str(root), None, None)]
-    for parent, child in nx.dfs_edges(graph, root):
-        entries.append((str(child), str(parent), graph.edges[parent, child].get("weight")))
-    return Hierarchy.from_entries(entries)
 
 
 def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:

@@ -56,7 +56,7 @@ class Found:
 
 
 def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> tuple[Found, ...]:
-    """Read hierarchies from CSV, JSON and zip files, and match them to columns.
+    """Read hierarchies from CSV, JSON, GraphML and zip files, and match them to columns.
 
     A file stands for the column that its JSON names, or that its own name ends with: ``age.csv``,
     ``hierarchy_age.csv``, ``adult_hierarchy_age.csv``; the longest column that fits wins. If none
@@ -167,8 +167,8 @@ def _read_one(name: str, content: bytes, columns: Sequence[str]) -> Found:
     if ending == "zip":
         problem = f"{quoted(_base(name))} is a zip inside a zip; unpack it first."
         return Found(name, problem=problem)
-    if ending not in ("csv", "json"):
-        return Found(name, problem=f"{quoted(_base(name))} is neither CSV nor JSON.")
+    if ending not in ("csv", "json", "graphml"):
+        return Found(name, problem=f"{quoted(_base(name))} is neither CSV, JSON nor GraphML.")
     try:
         imported = read_hierarchy(content, name)
     except HierarchyError as error:
@@ -200,7 +200,7 @@ def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] |
         )
         return Found(name, problem=problem)
     if not members:
-        return Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")
+        return Found(name, problem=f"{quoted(_base(name))} holds no CSV, JSON or GraphML file.")
     return members
 
 

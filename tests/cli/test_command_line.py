@@ -109,7 +109,7 @@ def check_failure(said: Said, status: int, parts: list[str]) -> None:
 def test_a_mistake_of_its_own_is_told_without_its_text(kanon, monkeypatch):
     """The text of an exception can hold a cell."""
     monkeypatch.delenv("KANON_TRACEBACK", raising=False)
-    monkeypatch.setattr("kanon.__main__.run", lambda *_: int("SECRET"))
+    monkeypatch.setattr("kanon.cli.run.run", lambda *_: int("SECRET"))
     said = kanon(*RUN)
     check_failure(said, 1, ["ValueError at ", "test_command_line.py:", "report this line"])
     assert "SECRET" not in said.err
@@ -698,7 +698,7 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
     """Four of the columns, as all of them take their time."""
     few = [run for run in RUNS if run.column in COLUMNS[::6]]
     monkeypatch.setattr(
-        "kanon.__main__.lacking", lambda found: [run for run in lacking(found) if run in few]
+        "kanon.cli.simulate.lacking", lambda found: [run for run in lacking(found) if run in few]
     )
     said = kanon(*SIMULATE)
     assert said.status == 0 and said.err == ""

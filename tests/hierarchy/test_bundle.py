@@ -66,7 +66,7 @@ def test_every_column_gets_its_tree_back_whatever_it_is_called(plain):
     assert data == write_bundle(trees)
     found = read_bundle([("bundle.zip", data)], list(trees))
     if not trees:
-        assert "holds no CSV or JSON" in problem_of(found)
+        assert "holds no CSV, JSON or GraphML" in problem_of(found)
         return
     assert {one.column: one.imported.hierarchy for one in found} == trees
     assert all(one.problem is None for one in found)
@@ -212,7 +212,7 @@ def test_a_mistake_in_one_file_is_its_own():
     assert [one.column for one in found] == ["age", "sex", None, None]
     assert "'a' is listed a second time" in found[0].problem
     assert found[1].problem is None
-    assert found[2].problem == "'sex.txt' is neither CSV nor JSON."
+    assert found[2].problem == "'sex.txt' is neither CSV, JSON nor GraphML."
     assert "not UTF-8" in found[3].problem
 
 
@@ -244,7 +244,7 @@ def test_folders_and_hidden_members_are_skipped():
         ("readme.md", None),
         ("inner.zip", None),
     ]
-    assert found[2].problem == "'readme.md' is neither CSV nor JSON."
+    assert found[2].problem == "'readme.md' is neither CSV, JSON nor GraphML."
     assert found[3].problem == "'inner.zip' is a zip inside a zip; unpack it first."
 
 

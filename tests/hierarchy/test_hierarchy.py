@@ -7,7 +7,6 @@ import math
 import re
 from datetime import date, timedelta
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import dates, from_graph, groups, intervals, mask, suppression
+from kanon.hierarchy.build import dates, groups, intervals, mask, suppression
 from kanon.hierarchy.edit import add_leaf
 from kanon.hierarchy.files import (
     parse_csv,
@@ -397,30 +396,6 @@ def test_one_value_in_many_writings(value):
 def test_codes_keep_their_zeros():
     assert suppression(["007", "7"]).labels == ("007", "7", "*")
     assert suppression(["-0", "0", "+0"]).labels == ("0", "*")
-
-
-# Graphs
-
-
-@examples(100)
-@given(trees(max_nodes=10, weighted=True))
-def test_a_graph_becomes_the_same_tree(plain):
-    graph = nx.DiGraph()
-    graph.add_node(plain.root)
-    for label in plain.parents:
-        if label != plain.root:
-            graph.add_edge(plain.parents[label], label, weight=plain.weights[label])
-    assert from_graph(graph) == plain.build()
-
-
-@pytest.mark.parametrize(
-    "links",
-    [[], [("a", "b"), ("b", "a")], [("a", "c"), ("b", "c")], [("a", "b"), ("c", "d")]],
-    ids=["empty", "cycle", "two parents", "two roots"],
-)
-def test_other_graphs_are_refused(links):
-    with pytest.raises(HierarchyError, match="arborescence"):
-        from_graph(nx.DiGraph(links))
 
 
 # Builders

@@ -1108,14 +1108,14 @@ SCREENS = [
            "'trees.zip' cannot be unpacked: it is damaged, locked, no zip, or packed in another way "
            "than the usual one (Deflate)."),
     screen("A ZIP without a hierarchy", at("tree files", name="trees.zip", content=zipped()),
-           "'trees.zip' holds no CSV or JSON file."),
+           "'trees.zip' holds no CSV, JSON or GraphML file."),
     screen("A ZIP of many members", at("tree files", name="trees.zip", content=zipped(*(f"{n}.csv" for n in range(1001)))),
            "'trees.zip' has 1 001 members; the most allowed is 1 000 (hierarchies_files, see "
            "docs/operate/limits.md)."),
     screen("A ZIP in a ZIP", at("tree files", name="trees.zip", content=zipped("trees.zip")),
            "'trees.zip' is a zip inside a zip; unpack it first."),
     screen("A hierarchy file of another kind", at("tree files", name="sex.docx", content=b"F;*\n"),
-           "'sex.docx' is neither CSV nor JSON."),
+           "'sex.docx' is neither CSV, JSON nor GraphML."),
     screen("A layout that is no text", at("layout", content=b"\xff\xfe"),
            "This file is no layout: it is not UTF-8 text."),
     screen("A layout with a key that nobody knows", at("layout", content=b'{"version": 1, "panels": [], "k": 3}'),

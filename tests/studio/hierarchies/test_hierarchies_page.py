@@ -11,6 +11,7 @@ import pytest
 from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
+from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies.import_review import meant
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import tree, tree_edits
@@ -308,6 +309,25 @@ def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):
     drop(page, ("hierarchies.zip", content))
     press(page, f"Use {len(trees)} hierarchies")
     assert work(page).trees == trees
+
+
+def test_graphs_come_back_as_they_were(page, drawn):
+    """Both kinds are offered; what they hold is the tree, with its weights."""
+    choose(page, f"tree-shown-{work(page).version}", "nllm")
+    press(page, "Make them mine")
+    column, tree = work(page).looked_at, work(page).trees[work(page).looked_at]
+    offered = {
+        one.proto.id.split("-", 1)[-1].rpartition("-")[2] for one in page.get("download_button")
+    }
+    assert {"graph", "graphml"} <= offered
+    for name, text in (
+        (f"graph_hierarchy_{column}-0123456789ab.json", to_node_link(tree)),
+        (f"hierarchy_{column}.graphml", to_graphml(tree)),
+    ):
+        operate(page, drawn, "rename", node="*", name=f"Before {name[:5]}")
+        drop(page, (name, text.encode()))
+        press(page, "Use 1 hierarchy")
+        assert work(page).trees[column] == tree and tree.weight is not None
 
 
 def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
