@@ -35,7 +35,7 @@ from kanon.experiments.greatest_k import reverse
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import OVERALL, mean_ranks, results
-from kanon.experiments.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
+from kanon.experiments.simulated.study import STRATEGIES, RunResult, lacking, run_study, study_of
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
 from kanon.measures.privacy import privacy_summary, risk_summary
@@ -470,7 +470,7 @@ def _simulate(given: argparse.Namespace) -> None:
     made, state = made_with(study), given.state
     found = read_study(state, made) if state is not None and state.exists() else []
 
-    def keep(one: Found) -> None:
+    def keep(one: RunResult) -> None:
         found.append(one)
         if state is not None:
             write_whole(written_study(made, found), state)

@@ -32,7 +32,7 @@ from benchmarks.reliability.random_plans import draw_plan, draw_table
 from kanon.errors import KanonError
 from kanon.experiments.simulated.files import MadeWith, made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import mean_ranks
-from kanon.experiments.simulated.study import RUNS, Found, lacking, study_of
+from kanon.experiments.simulated.study import RUNS, RunResult, lacking, study_of
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
 from kanon.hierarchy.files import (
@@ -415,7 +415,7 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
 
 # --- simulated studies ----------------------------------------------------------------------
 @cache
-def _study() -> tuple[MadeWith, list[Found]]:
+def _study() -> tuple[MadeWith, list[RunResult]]:
     """What a small study is made with, and something that it might have found."""
     columns = {"ill": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
     plan = {
@@ -425,7 +425,7 @@ def _study() -> tuple[MadeWith, list[Found]]:
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
     study = study_of(prepare(Plan.from_content(plan), _tables()[0]))
-    return made_with(study), [Found(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
+    return made_with(study), [RunResult(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
 
 
 def _make_study(draw: Random) -> bytes:

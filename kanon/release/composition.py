@@ -70,7 +70,7 @@ from kanon.release.common_classes import Release, check_sizes, ground_of, placed
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
-__all__ = ["Asked", "Combined", "Learnt", "combine"]
+__all__ = ["Combined", "CombinedModel", "Learnt", "combine"]
 
 _ABSENT = np.iinfo(np.int64).max
 """In place of a number of values, of records that a release lacks."""
@@ -80,7 +80,7 @@ _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class CombinedModel:
     """A privacy model that some of the plans ask for, in all their releases together.
 
     Attributes
@@ -208,7 +208,7 @@ class Combined:
 
     alone: tuple[int | None, ...]
     together: EquivalenceClasses
-    asked: tuple[Asked, ...]
+    asked: tuple[CombinedModel, ...]
     learnt: tuple[Learnt, ...]
     undone: tuple[str, ...]
 
@@ -402,7 +402,7 @@ def _side_by_side(
 # --- what the plans ask for ---------------------------------------------------------------------
 def _asked(
     views: Sequence[_View], ground: EquivalenceClasses, together: EquivalenceClasses
-) -> Iterator[Asked]:
+) -> Iterator[CombinedModel]:
     wanted: dict[Model, list[int]] = {}
     for number, view in enumerate(views, 1):
         for model in view.release.plan.models:
@@ -419,7 +419,7 @@ def _asked(
         alone = worst(levels, default=None)
         level = model.level(whole)
         met = model.holds_each(whole)
-        yield Asked(
+        yield CombinedModel(
             model,
             tuple(dict.fromkeys(numbers)),
             alone,

@@ -20,8 +20,8 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.experiments.comparison import PAPER_K, Comparison
 from kanon.experiments.greatest_k import Reverse
 from kanon.experiments.searches import Searches
-from kanon.experiments.simulated.study import Found
-from kanon.experiments.studies import Learned, Measured
+from kanon.experiments.simulated.study import RunResult
+from kanon.experiments.studies import Learned, ReleaseMeasures
 from kanon.hierarchy import Hierarchy
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
@@ -455,10 +455,10 @@ class Work:
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[ReleaseMeasures | Learned, ...]] = field(default_factory=dict)
     singling: SinglingView = field(default_factory=SinglingView)
     simulated: SimulatedView = field(default_factory=SimulatedView)
-    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
+    simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     tour: int = 0
 
     @property
