@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.task import Progress, no_progress
 from kanon.base.formatting import counted, percent, thin
 from kanon.errors import (
@@ -46,7 +47,7 @@ from kanon.release.composition import combine
 from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
 from kanon.release.drift import check_levels, check_next, same_levels
-from kanon.run import Run, algorithm_named, prepare, run
+from kanon.run import Run, prepare, run
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable, check_covered

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kanon.algorithms
+from kanon.algorithms.catalogue import FAMILIES
 from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
@@ -21,7 +22,6 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
-from kanon.run import FAMILIES
 from support.paths import ROOT
 
 PACKAGE = ROOT / "kanon"

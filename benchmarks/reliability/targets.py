@@ -29,20 +29,14 @@ from benchmarks.reliability.broken_input import (
     broken_zip,
 )
 from benchmarks.reliability.random_plans import draw_plan, draw_table
+from kanon.algorithms.catalogue import algorithms
 from kanon.errors import KanonError
 from kanon.experiments.simulated.files import MadeWith, made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import mean_ranks
 from kanon.experiments.simulated.study import RUNS, RunResult, lacking, study_of
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
-from kanon.hierarchy.files import (
-    parse_csv,
-    parse_json,
-    read_hierarchy,
-    to_csv,
-    to_json,
-    to_nodes,
-)
+from kanon.hierarchy.files import parse_csv, parse_json, read_hierarchy, to_csv, to_json, to_nodes
 from kanon.hierarchy.tables import (
     edge_table,
     level_table,
@@ -51,7 +45,7 @@ from kanon.hierarchy.tables import (
     tree_from_text,
 )
 from kanon.plan import Plan
-from kanon.run import algorithms, prepare, run
+from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.studio.session.project import opened_project, saved_project

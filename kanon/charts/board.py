@@ -15,9 +15,11 @@ from kanon.base.formatting import joined, thin
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
 from kanon.charts.measured import digits_shown, measures_of, number_said, short_title
-from kanon.charts.panels import KINDS, Costs, PanelContext, k_range, lines_named
+from kanon.charts.panel_axes import Costs, PanelContext, k_range
+from kanon.charts.panels import KINDS, lines_named
 from kanon.charts.style import escaped, lay_out
-from kanon.experiments.comparison import Comparison, guided
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.titles import guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.algorithms.lattice import Node, nodes_per_height
+from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.base.formatting import thin
 from kanon.charts.drawn import drawn
 from kanon.charts.lattice import DRAWN, edges_between

@@ -13,7 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
-from kanon.algorithms.lattice import Lattice, Node, n_nodes, nodes_per_height
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node, n_nodes, nodes_per_height
 from kanon.algorithms.search import CellLoss, check_models, with_precision
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.base.formatting import thin

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.catalogue import check_task, short_title
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import Progress, Task, stretch
 from kanon.base.formatting import thin
 from kanon.cards import Card
@@ -29,7 +31,7 @@ from kanon.measures.overview import utility_cards
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.run import Prepared, check_task, recodings_at, short_title
+from kanon.run import Prepared
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 

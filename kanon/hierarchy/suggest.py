@@ -11,7 +11,8 @@ import numpy as np
 from kanon.base.formatting import counted, thin
 from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import by_frequency, dates, mask, quantile_intervals, suppression
+from kanon.hierarchy.build import dates, mask, suppression
+from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
 
 __all__ = ["SuggestedBuilder", "propose", "starting_parameters", "strays", "suggest_builder"]

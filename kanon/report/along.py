@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k, short_title
+from kanon.algorithms.solution import FINISHED_K, finished_at
 from kanon.algorithms.task import Progress
 from kanon.base.formatting import percent, thin
 from kanon.charts.curves import alteration_curve
@@ -28,15 +30,7 @@ from kanon.privacy import entropy_l_diversity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding
 from kanon.report.alternatives import too_long
-from kanon.run import (
-    FINISHED_K,
-    Prepared,
-    algorithm_named,
-    finished_at,
-    measured_metrics,
-    serves_every_k,
-    short_title,
-)
+from kanon.run import Prepared, measured_metrics
 from kanon.sensitive import Sensitive
 
 __all__ = ["CurveSection", "PlanResult", "curves_of", "found_by", "near"]

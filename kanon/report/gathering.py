@@ -22,7 +22,7 @@ from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
-from kanon.release.remarks import Remark
+from kanon.release.remark_kinds import Remark
 from kanon.report.along import CurveSection, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
 from kanon.report.lost import ends_of, overview_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, with_precision
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_lattice import lattice_so_far
@@ -20,7 +21,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
-from kanon.run import algorithms
 from kanon.teaching.building import lesson_of
 from kanon.teaching.growing import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
@@ -45,7 +46,7 @@ from kanon.measures.overview import all_at_root, identity
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import prepare, recodings_at
+from kanon.run import prepare
 from support.random_tables import examples
 
 TREE = "decision-tree"

@@ -17,6 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa, mdav, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -29,7 +30,7 @@ from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import algorithms, prepare
+from kanon.run import prepare
 from kanon.sensitive import Sensitive
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.building import lesson_of, replay_of

@@ -14,12 +14,14 @@ from functools import partial
 from typing import NamedTuple
 
 from kanon.algorithms import gaa
+from kanon.algorithms.catalogue import check_task, uses
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress, Task
 from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.experiments.comparison import K_PRESETS, L_CARD, T_CARD, Line
+from kanon.experiments.comparison import K_PRESETS, Line
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
 from kanon.experiments.sweep import Configuration
 from kanon.measures.along import curves_along
@@ -27,7 +29,7 @@ from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, check_task, uses
+from kanon.run import Prepared
 from kanon.strategies import LOOKS_AT
 
 __all__ = [

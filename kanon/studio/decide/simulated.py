@@ -10,7 +10,7 @@ import pandas as pd
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
-from kanon.experiments.comparison import L_CARD, T_CARD
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
 from kanon.experiments.simulated.files import MadeWith, made_with, read_study
 from kanon.experiments.simulated.ranks import DIGITS, complete, places

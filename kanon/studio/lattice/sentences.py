@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.lattice import Node, cell_recodings_log10, largest_level
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import WALKERS, Assessed, Explored, VisitedNode, Walk
-from kanon.run import short_title
 from kanon.studio.lattice.subject import Ready
 from kanon.studio.session.text import plain, shortened
 

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kanon.algorithms.catalogue import serves_every_k, uses
+from kanon.algorithms.solution import Solution
 from kanon.base.language import say, say_counted
 from kanon.base.values import Counted
 from kanon.charts.layout import Layout
@@ -32,7 +34,7 @@ from kanon.release.composition import Combined
 from kanon.release.drift import Finding
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
-from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
+from kanon.run import Prepared, Run, release_at
 from kanon.schema import Role, singles_out
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile

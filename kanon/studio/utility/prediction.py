@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
@@ -27,7 +28,7 @@ from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, short_title
+from kanon.run import Prepared
 from kanon.studio.compare.configurations import algorithms_offered
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of
