@@ -25,7 +25,6 @@ from pydantic import (
 )
 
 import kanon.algorithms
-import kanon.privacy
 from kanon.base.checked_json import Number, Strict, load_json, problem, read_json
 from kanon.base.language import say
 from kanon.cards import Card, Parameter, parts_of

@@ -23,6 +23,7 @@ class Draft:
 
     @classmethod
     def of(cls, tree: Hierarchy) -> Draft:
+        """A draft of a tree, to be changed."""
         weight = None if tree.weight is None else tree.weight.tolist()
         children = [list(below) for below in tree.children]
         return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
