@@ -14,6 +14,8 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.algorithms.catalogue import serves_every_k
+from kanon.algorithms.solution import Solution, solve
 from kanon.algorithms.task import no_progress
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.errors import PlanError, Unsatisfiable, listing, quoted
@@ -25,17 +27,7 @@ from kanon.matrices import cut, matrix_of, matrix_table
 from kanon.metrics import metric_named, potentials
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import check_k, too_few_records
-from kanon.run import (
-    Prepared,
-    Run,
-    Solution,
-    measured_metrics,
-    prepare,
-    release_at,
-    run,
-    serves_every_k,
-    solve,
-)
+from kanon.run import Prepared, Run, measured_metrics, prepare, release_at, run
 from kanon.sources.reading import read_table
 from kanon.sources.tables import Table
 

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.charts.style import K_IN_PERSONS
 from kanon.release.drift import same_levels
-from kanon.run import FAMILIES, algorithms, short_title, uses
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
@@ -18,13 +18,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.requirements import others_of, summary
 from kanon.studio.session.text import plain
-from kanon.studio.shell.frame import (
-    head,
-    metric_choice,
-    sensitive_choice,
-    strategy_choice,
-    unready,
-)
+from kanon.studio.shell.frame import head, metric_choice, sensitive_choice, strategy_choice, unready
 from kanon.studio.widgets.algorithm_options import about, details, own_choices
 from kanon.studio.widgets.files import content, file_name, neutral_choice
 from kanon.studio.widgets.how import (

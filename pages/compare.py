@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import average_height
@@ -11,9 +12,9 @@ from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.looks import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.errors import KanonError
-from kanon.experiments.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic, guided
+from kanon.experiments.comparison import INTERVALS, K_PRESETS, TIE_SEEDS, by_characteristic
+from kanon.experiments.titles import guided
 from kanon.metrics import PUBLISHED
-from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.configurations import (

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.charts.lattice import (
     COLOURINGS,
     DRAWN,
-    WALK_LOOKS,
     heights_chart,
     heights_table,
     lattice_chart,
     lattice_table,
     neighbourhood_chart,
 )
+from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
-from kanon.run import short_title
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.sentences import (
     how_lattice,

@@ -12,17 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-from kanon.errors import (
-    MetricError,
-    PlanError,
-    PrivacyWarning,
-    Unsatisfiable,
-)
+from kanon.algorithms.catalogue import serves_every_k
+from kanon.algorithms.solution import solve
+from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
-from kanon.run import finished, prepare, run, serves_every_k, solve
+from kanon.run import finished, prepare, run
 from kanon.schema import Role, Schema, suggest_roles
 from kanon.sources.exposure import exposure
 from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, coverage

@@ -20,8 +20,8 @@ from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
 from benchmarks.provenance import made
+from kanon.algorithms.catalogue import short_title
 from kanon.metrics import METRICS
-from kanon.run import short_title
 
 __all__ = ["PAGE", "page"]
 

@@ -19,9 +19,9 @@ from benchmarks.learning.measured import (
 )
 from benchmarks.markdown import thousands
 from benchmarks.provenance import machine, made
+from kanon.algorithms.catalogue import short_title
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.run import short_title
 from kanon.studio.utility.prediction import agreement_said, agreements_of, measures_used
 
 __all__ = ["PAGE", "page"]

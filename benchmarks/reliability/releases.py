@@ -16,12 +16,13 @@ import pandas as pd
 
 from benchmarks.reliability.random_plans import Drawn, draw_plan, draw_table
 from benchmarks.reliability.reckoning import MISSING, NARROW, missed_by
+from kanon.algorithms.catalogue import algorithm_named, algorithms
 from kanon.base.values import MISSING_LABEL
 from kanon.errors import KanonError
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.check import check_release
-from kanon.run import Prepared, algorithm_named, algorithms, finished, prepare
+from kanon.run import Prepared, finished, prepare
 
 __all__ = ["Broken", "Counts", "release_many", "release_one_table"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.algorithms.lattice import losses_of_nodes, lost_per_level, n_nodes, raised_to
+from kanon.algorithms.lattice_size import losses_of_nodes, lost_per_level, n_nodes, raised_to
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import counted, thin
 from kanon.classes import EquivalenceClasses

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import counted, thin
 from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
@@ -16,7 +17,7 @@ from kanon.cli.outputs import check_files
 from kanon.errors import PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
-from kanon.run import Run, algorithm_named, run
+from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.reading import kind_of
 from kanon.sources.stored import StoredTable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kanon.algorithms.parallel import RunResult
 from kanon.base.formatting import counted
 from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
@@ -15,7 +16,7 @@ from kanon.errors import quoted
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import OVERALL, mean_ranks, results
-from kanon.experiments.simulated.study import STRATEGIES, Found, lacking, run_study, study_of
+from kanon.experiments.simulated.study import STRATEGIES, lacking, run_study, study_of
 from kanon.run import prepare
 from kanon.sources.writing import write_whole
 
@@ -47,7 +48,7 @@ def execute(given: argparse.Namespace) -> None:
     made, state = made_with(study), given.state
     found = read_study(state, made) if state is not None and state.exists() else []
 
-    def keep(one: Found) -> None:
+    def keep(one: RunResult) -> None:
         found.append(one)
         if state is not None:
             write_whole(written_study(made, found), state)

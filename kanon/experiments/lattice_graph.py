@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx as nx
 import pandas as pd
 
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import thin
 from kanon.errors import PlanError

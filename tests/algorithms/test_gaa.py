@@ -13,12 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import gaa, gaa_small
+from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
 from kanon.kernels.merge import tuple_hashes
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
-from kanon.run import solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import (

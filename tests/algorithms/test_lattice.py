@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon.algorithms.lattice
-from kanon.algorithms.lattice import (
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import (
     MOST_NODES,
-    Lattice,
     check_size,
     largest_level,
     n_nodes,

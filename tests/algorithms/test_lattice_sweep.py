@@ -26,7 +26,7 @@ from algorithms.test_merge_until_models_hold import (
     task_of,
 )
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.lattice import raised_to
+from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable

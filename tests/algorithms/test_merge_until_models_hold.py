@@ -25,6 +25,7 @@ import kanon.algorithms.merge_until_models_hold
 import kanon.algorithms.merging
 from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.solution import FINISHED_K, solve
 from kanon.algorithms.task import Task, no_progress
 from kanon.errors import Unsatisfiable
 from kanon.experiments.sweep import Planned, solve_sweep, sweep
@@ -40,7 +41,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Model
 from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import FINISHED_K, prepare, run, solve
+from kanon.run import prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, STRATEGIES

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms import mdav, mondrian
-from kanon.algorithms.lines import Line
+from kanon.algorithms.lines import ValueOrder
 from kanon.algorithms.task import Task
 from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses, group_tuples
@@ -310,7 +310,7 @@ def test_numbers_count_by_size_although_the_leaves_stand_otherwise():
 
 def test_a_value_that_is_no_leaf_stands_in_the_middle():
     tree = groups([{"1-3": ["1", "2", "3"], "4-9": ["4", "9"]}, {"*": ["1-3", "4-9"]}])
-    line = Line.of(tree)
+    line = ValueOrder.of(tree)
     assert {label: line.at[v] for label, v in tree.node_of.items()} == {
         "1": 1, "2": 2, "3": 3, "4": 4, "9": 9, "1-3": 2, "4-9": 6.5, "*": 5,
     }  # fmt: skip
@@ -324,7 +324,7 @@ def test_missing_cells_stand_above_the_numbers():
     tree = Hierarchy.from_entries(
         [("*", None, None), *((x, "*", None) for x in (MISSING_LABEL, "1", "2", "4"))]
     )
-    assert dict(zip(tree.labels, Line.of(tree).at, strict=True)) == {
+    assert dict(zip(tree.labels, ValueOrder.of(tree).at, strict=True)) == {
         MISSING_LABEL: 5.5, "1": 1, "2": 2, "4": 4, "*": 3.25,
     }  # fmt: skip
     classes = table("age", [tree], ["1", "2", "4", MISSING_LABEL])
@@ -350,7 +350,7 @@ def test_a_set_of_very_many_texts_names_its_ends():
 
 
 def test_numbers_near_the_largest_there_are_stand_in_their_order():
-    line = Line.of(flat(["1e308", "-1e308", "5", "7"]))
+    line = ValueOrder.of(flat(["1e308", "-1e308", "5", "7"]))
     assert line.tree.labels == ("-1e308", "5", "7", "1e308", "*")
     assert np.isfinite(line.at).all() and (np.diff(line.at[:4]) > 0).all()
 
@@ -558,7 +558,7 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
         return tree.labels[tree.root], 0, tree.n_leaves
     ends = min(inside), max(inside) + 1
     texts = [tree.labels[leaf] for leaf in sorted(inside, key=lambda leaf: at[leaf])]
-    if not Line.of(tree).numeric:
+    if not ValueOrder.of(tree).numeric:
         return f"{{{', '.join(texts)}}}", *ends
     if texts[-1] == MISSING_LABEL:
         numbers = f"[{texts[0]}, {texts[-2]}]" if len(texts) > 2 else texts[0]

@@ -14,7 +14,6 @@ from hypothesis import strategies as some
 from kanon.algorithms.task import Task, no_progress
 from kanon.charts.lattice import (
     COLOURINGS,
-    WALK_LOOKS,
     edges_between,
     heights_chart,
     heights_table,
@@ -22,6 +21,7 @@ from kanon.charts.lattice import (
     lattice_table,
     neighbourhood_chart,
 )
+from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.exploration import assessed, explore, neighbourhood, outline
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_lattice import lattice_so_far
@@ -20,10 +21,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
-from kanon.run import algorithms
 from kanon.teaching.building import lesson_of
-from kanon.teaching.growing import Growing
-from kanon.teaching.lesson import Candidate, Term
+from kanon.teaching.growing import ClusterView
+from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.tables import arithmetic
 from teaching.test_lessons import animals, eight_points, hospital
@@ -226,7 +226,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
         else:
             kinds["regions"] += 1
             grouped = table.classes.n_records
-            if isinstance(step.detail, Growing):
+            if isinstance(step.detail, ClusterView):
                 grouped -= sum(table.classes.counts[list(step.detail.open)])
             assert found["records"].sum() == grouped
     shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
@@ -238,7 +238,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
 def test_a_sum_of_many_products_is_written_with_equal_ones_together():
     """Ten patients at (2, 2, 0), each 2/3 in age and in zip: two lines for twenty products."""
     terms = tuple(
-        Term(f"{place}", column, "a", "b", 2 / 3, 1, 1)
+        CostTerm(f"{place}", column, "a", "b", 2 / 3, 1, 1)
         for place in range(10)
         for column in ("age", "zip")
     )
@@ -248,8 +248,8 @@ def test_a_sum_of_many_products_is_written_with_equal_ones_together():
         "sum 13.33",
     )
     assert arithmetic(Candidate("age", (1,), True)) == ()
-    far = Candidate("5", (25,), True, 5.0, (Term("x", "age", "1", "4", 9.0, 1, 0),
-                                            Term("x", "zip", "1", "5", 16.0, 1, 0)))  # fmt: skip
+    terms = CostTerm("x", "age", "1", "4", 9.0, 1, 0), CostTerm("x", "zip", "1", "5", 16.0, 1, 0)
+    far = Candidate("5", (25,), True, 5.0, terms)
     assert arithmetic(far)[-1] == "√ of the sum 25 = 5"
 
 

@@ -37,11 +37,12 @@ from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_content
+from kanon.algorithms.catalogue import algorithms, needs_hierarchies, uses
 from kanon.experiments.searches import Searches
 from kanon.hierarchy.files import read_hierarchy
 from kanon.metrics import metric_named
 from kanon.plan import Plan, parameters_of
-from kanon.run import algorithms, needs_hierarchies, prepare, uses
+from kanon.run import prepare
 from kanon.sources.reading import read_table
 
 AGAIN = "run python -m benchmarks.algorithms again"

@@ -20,8 +20,9 @@ from kanon.__main__ import main
 from kanon.base.values import Counted
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
+from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.measures.linkage import linkage, matching
-from kanon.metrics import INTERMEDIATES, PUBLISHED, metric_named, multipliers, potentials
+from kanon.metrics import PUBLISHED, metric_named, multipliers, potentials
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import rounded
 from kanon.run import Run, run

@@ -25,7 +25,14 @@ from benchmarks.simulated.measured import (
 from benchmarks.simulated.page import PAGE, page
 from kanon.base.progress import no_progress
 from kanon.experiments.simulated.columns import COLUMNS
-from kanon.experiments.simulated.study import CRITERIA, RUNS, STRATEGIES, Found, run_study, study_of
+from kanon.experiments.simulated.study import (
+    CRITERIA,
+    RUNS,
+    STRATEGIES,
+    RunResult,
+    run_study,
+    study_of,
+)
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.reading import read_table
@@ -34,9 +41,9 @@ AGAIN = "run python -m benchmarks.simulated again"
 MADE = "## How these figures were made"
 
 
-def by_strategy(own: dict[str, tuple[float, ...]]) -> list[Found]:
+def by_strategy(own: dict[str, tuple[float, ...]]) -> list[RunResult]:
     """A study in which a strategy has the same areas on every column."""
-    return [Found(run, own[run.strategy]) for run in RUNS]
+    return [RunResult(run, own[run.strategy]) for run in RUNS]
 
 
 def rising(step: float = 1.0) -> dict[str, tuple[float, ...]]:
@@ -136,7 +143,7 @@ def test_s1_of_the_page_is_ours(adult_path: Path, monkeypatch):
     monkeypatch.setenv("KANON_ADULT", str(adult_path))
     plan = Plan.from_content(adult_content("nllm", 2))
     study = study_of(prepare(plan, read_table(adult_path).table))
-    found: list[Found] = []
+    found: list[RunResult] = []
     run_study(no_progress, study, [run for run in RUNS if run.strategy == "s1"], found.append)
     means = np.mean([one.areas for one in found], axis=0)
     row = next(line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| S1 |"))

@@ -29,7 +29,7 @@ from kanon.experiments.advisor.guessing import (
 )
 from kanon.experiments.advisor.ways import ways
 from kanon.experiments.advisor.weighing import CONCERNS
-from kanon.experiments.comparison import name_of
+from kanon.experiments.titles import name_of
 from kanon.run import prepare
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import plan_of

@@ -15,20 +15,16 @@ from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.what_if import what_if_chart, what_if_title
 from kanon.errors import PlanError
 from kanon.experiments.comparison import (
-    CRITERIA,
     INTERVALS,
     K_PRESETS,
     PAPER_K,
-    SUPPRESSED_CARD,
     Comparison,
     Line,
     before_and_after,
     by_characteristic,
-    combined,
     lines_of,
-    name_of,
-    titles_of_configurations,
 )
+from kanon.experiments.criteria import CRITERIA, SUPPRESSED_CARD
 from kanon.experiments.sweep import (
     Configuration,
     Planned,
@@ -37,6 +33,7 @@ from kanon.experiments.sweep import (
     sweep,
     tasks_of,
 )
+from kanon.experiments.titles import combined, name_of, titles_of_configurations
 from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import Difference, standing
 from kanon.metrics import METRICS

@@ -15,17 +15,9 @@ from kanon.base.formatting import thin
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import (
-    by_frequency,
-    dates,
-    intervals,
-    mask,
-    mask_steps,
-    ordered,
-    quantile_intervals,
-    suppression,
-)
+from kanon.hierarchy.build import dates, intervals, mask, mask_steps, ordered, suppression
 from kanon.hierarchy.files import parse_csv, parse_nodes
+from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.suggest import propose
 from support.random_tables import examples
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hierarchy.test_hierarchy import labelled_trees
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import groups, suppression
-from kanon.hierarchy.bundle import Found, read_bundle, write_bundle
+from kanon.hierarchy.bundle import FileResult, read_bundle, write_bundle
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import (
     column_of_json,
@@ -41,7 +41,7 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return out.getvalue()
 
 
-def problem_of(found: tuple[Found, ...]) -> str:
+def problem_of(found: tuple[FileResult, ...]) -> str:
     (one,) = found
     assert one.imported is None and one.column is None
     assert one.problem.endswith(".") and "\n" not in one.problem

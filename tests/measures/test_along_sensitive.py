@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import kanon.kernels.merge as kernel
 from kanon.algorithms import gaa
+from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
@@ -24,7 +25,7 @@ from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath
-from kanon.run import prepare, run, solve
+from kanon.run import prepare, run
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.algorithms import gaa
-from kanon.algorithms.lattice import raised_to
+from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.task import Task
 from kanon.cards import parts_of
 from kanon.errors import MetricError, PlanError

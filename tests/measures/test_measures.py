@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.algorithms import gaa
+from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
 from kanon.cards import Card, parts_of
 from kanon.errors import PlanError
@@ -24,7 +25,7 @@ from kanon.metrics import METRICS, Metric, metric_named, potentials, scaled_pote
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity, check_k
 from kanon.recoding import Recoding
-from kanon.run import run, solve
+from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import (

@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.test_command_line import folder, kanon  # noqa: F401
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
@@ -32,7 +34,7 @@ from kanon.release.composition import combine
 from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
 from kanon.report.said import guarantees, in_plain_words, verdict_sentence
-from kanon.run import algorithms, prepare, recodings_at, run
+from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import persons_of
 from kanon.sources.stored import open_stored

@@ -32,7 +32,7 @@ SHARED = {
         "kanon/teaching/handout.py:_templates",
         "kanon/teaching/presets.py:_read",
         "kanon/report/rendering.py:_environment",
-        "kanon/run.py:algorithms",
+        "kanon/algorithms/catalogue.py:algorithms",
         "kanon/privacy/model.py:ranges",
     ),
     *(

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from kanon.metrics import COMPOSED, METRICS
+from kanon.hierarchy.intermediate_costs import COMPOSED
+from kanon.metrics import METRICS
 from support.paths import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "bad-inputs.md"

@@ -17,6 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa, mdav, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -29,12 +30,12 @@ from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import algorithms, prepare
+from kanon.run import prepare
 from kanon.sensitive import Sensitive
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.building import lesson_of, replay_of
 from kanon.teaching.lesson import Choice, Lesson, Numbers, Step
-from kanon.teaching.nodes import Look
+from kanon.teaching.nodes import NodeView
 from kanon.teaching.presets import preset_table
 from support.paths import ROOT
 from support.random_tables import (
@@ -214,7 +215,7 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
     law()
 
 
-def halved(name: str, look: Look) -> None:
+def halved(name: str, look: NodeView) -> None:
     """OLA looks half-way up between two nodes, or at the lower of neighbours; Flash at a middle."""
     if name == "ola" and look.between:
         low, high = look.between
@@ -240,7 +241,7 @@ def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
         except (Unsatisfiable, PlanError):
             assume(False)
         for step in lesson_of(module, task, metric_named(metric), weights).steps:
-            if isinstance(step.detail, Look):
+            if isinstance(step.detail, NodeView):
                 found = assessed(task, [step.detail.node, *step.detail.concluded])
                 assert (found.satisfying == step.detail.satisfies).all()
                 halved(name, step.detail)

@@ -24,8 +24,8 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.advisor.weighing import CONCERNS, USUAL, checked_weights
-from kanon.experiments.comparison import full_title
 from kanon.experiments.sweep import Configuration
+from kanon.experiments.titles import full_title
 from kanon.metrics import METRICS
 from kanon.strategies import Scope
 

@@ -13,26 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kanon.algorithms.catalogue import algorithms, check_task, serves_every_k, uses
 from kanon.base.language import say, say_counted
 from kanon.errors import KanonError, PlanError, listing, quoted
-from kanon.experiments.comparison import (
-    PAPER_K,
-    TIE_SEEDS,
-    Comparison,
-    Line,
-    combined,
-    guided,
-    name_of,
-    titles_of_configurations,
-)
+from kanon.experiments.comparison import PAPER_K, TIE_SEEDS, Comparison, Line
 from kanon.experiments.sweep import Configuration, Planned
+from kanon.experiments.titles import combined, guided, name_of, titles_of_configurations
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, algorithms, check_task, prepare, serves_every_k, uses
+from kanon.run import Prepared, prepare
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.work import (

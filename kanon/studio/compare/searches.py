@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from kanon.algorithms import improved_greedy
+from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
@@ -23,7 +24,6 @@ from kanon.experiments.searches import (
 from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
-from kanon.run import short_title
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, plan_of, settings_of
 

@@ -15,7 +15,8 @@ from kanon.experiments.advisor.guessing import Guess, guess
 from kanon.experiments.advisor.repeating import Again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.experiments.advisor.weighing import weigh
-from kanon.experiments.comparison import COSTLESS, Comparison
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import COSTLESS
 from kanon.experiments.sweep import Configuration, Planned
 from kanon.measures.along import Points
 from kanon.plan import Plan

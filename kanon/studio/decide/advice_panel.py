@@ -13,7 +13,8 @@ from kanon.charts.advised import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
 from kanon.experiments.advisor.proposing import Proposal, about_limits
-from kanon.experiments.comparison import COSTLESS, Line
+from kanon.experiments.comparison import Line
+from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
 from kanon.sources.stored import StoredTable
 from kanon.strategies import SCOPES, STRATEGIES

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from kanon.algorithms.solution import Solution, solve
 from kanon.base.language import say
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.advisor.advice import try_ways
@@ -24,7 +25,7 @@ from kanon.release.common_classes import Release, needs_table
 from kanon.release.composition import Combined
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
-from kanon.run import Prepared, Run, Solution, measured_metrics, prepare, solve
+from kanon.run import Prepared, Run, measured_metrics, prepare
 from kanon.settings import exceeded, settings
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.reading import ReadSettings

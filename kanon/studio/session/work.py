@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kanon.algorithms.catalogue import serves_every_k, uses
+from kanon.algorithms.solution import Solution
 from kanon.base.language import say, say_counted
 from kanon.base.values import Counted
 from kanon.charts.layout import Layout
@@ -20,8 +22,8 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.experiments.comparison import PAPER_K, Comparison
 from kanon.experiments.greatest_k import Reverse
 from kanon.experiments.searches import Searches
-from kanon.experiments.simulated.study import Found
-from kanon.experiments.studies import Learned, Measured
+from kanon.experiments.simulated.study import RunResult
+from kanon.experiments.studies import Learned, ReleaseMeasures
 from kanon.hierarchy import Hierarchy
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
@@ -32,7 +34,7 @@ from kanon.release.composition import Combined
 from kanon.release.drift import Finding
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
-from kanon.run import Prepared, Run, Solution, release_at, serves_every_k, uses
+from kanon.run import Prepared, Run, release_at
 from kanon.schema import Role, singles_out
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
@@ -455,10 +457,10 @@ class Work:
     place: Place = field(default_factory=Place)
     destination: Destination = field(default_factory=Destination)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[ReleaseMeasures | Learned, ...]] = field(default_factory=dict)
     singling: SinglingView = field(default_factory=SinglingView)
     simulated: SimulatedView = field(default_factory=SimulatedView)
-    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
+    simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     tour: int = 0
 
     @property

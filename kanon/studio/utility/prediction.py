@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (
-    Candidate,
     Learned,
-    Measured,
     Prediction,
+    ReleaseMeasures,
+    StudiedAlgorithm,
     Wanted,
     check_candidate,
     measures_of_points,
@@ -27,7 +28,7 @@ from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, short_title
+from kanon.run import Prepared
 from kanon.studio.compare.configurations import algorithms_offered
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, fingerprint_of, plan_of, settings_of
@@ -68,7 +69,7 @@ class Trials(NamedTuple):
     prediction: Prediction
     wanted: tuple[Wanted, ...]
     ks: tuple[int, ...]
-    found: tuple[Measured | Learned, ...]
+    found: tuple[ReleaseMeasures | Learned, ...]
     keys: Mapping[str, str]
 
     @property
@@ -78,7 +79,7 @@ class Trials(NamedTuple):
         return [one for one in self.wanted if one not in there]
 
     @property
-    def chosen(self) -> list[Measured | Learned]:
+    def chosen(self) -> list[ReleaseMeasures | Learned]:
         """What is known of the chosen algorithms, k and classifiers."""
         fits = set(self.wanted)
         releases = {(one.algorithm, one.k) for one in fits}
@@ -145,17 +146,17 @@ def _plan_for(work: Work, algorithm: str) -> Plan:
     return plan_of(replace(work, algorithm=algorithm, models=()))
 
 
-def _candidate(prepared: Prepared, plan: Plan) -> Candidate:
-    return Candidate(plan.algorithm.name, replace(prepared, plan=plan).task())
+def _candidate(prepared: Prepared, plan: Plan) -> StudiedAlgorithm:
+    return StudiedAlgorithm(plan.algorithm.name, replace(prepared, plan=plan).task())
 
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
     """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
-    found: dict[str, dict[object, Measured | Learned]] = {
+    found: dict[str, dict[object, ReleaseMeasures | Learned]] = {
         key: {_what(one): one for one in work.predicted.get(key, ())} for key in keys.values()
     }
     for one in parts:
-        if isinstance(one, Learned | Measured):
+        if isinstance(one, Learned | ReleaseMeasures):
             found[keys[_what(one)[0]]][_what(one)] = one
     others = {key: each for key, each in work.predicted.items() if key not in found}
     kept = dict([*others.items()][-_MOST_STUDIES:])
@@ -163,7 +164,7 @@ def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> 
     return replace(work, predicted={**kept, **new})
 
 
-def _what(one: Measured | Learned) -> tuple[str, ...]:
+def _what(one: ReleaseMeasures | Learned) -> tuple[str, ...]:
     """What tells a finding from the others; its algorithm first."""
     own = one.wanted if isinstance(one, Learned) else one[:2]
     return tuple(map(str, own))

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from kanon.charts.layout import PRESETS, Layout, Panel
-from kanon.experiments.comparison import CRITERIA, PAPER_K
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.session.table_loading import sample_work

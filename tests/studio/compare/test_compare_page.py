@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.experiments.comparison import CRITERIA, PAPER_K
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
 from kanon.studio.session.pinned import export

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import kanon.algorithms.lattice
+import kanon.algorithms.lattice_size
 from kanon.algorithms import samarati
 from kanon.base.formatting import thin
 from kanon.charts.searches import claims_said, finding, over_k_chart
@@ -192,7 +192,7 @@ def test_two_records_are_too_few(start):
 
 
 def test_a_lattice_too_large_is_refused_before_a_run(start, monkeypatch):
-    monkeypatch.setattr(kanon.algorithms.lattice, "MOST_NODES", 10)
+    monkeypatch.setattr(kanon.algorithms.lattice_size, "MOST_NODES", 10)
     at = searches(start())
     assert "Samarati searches at most 10" in infos(at)[-1]
     assert "Run the three searches" not in [one.label for one in at.button]

@@ -14,7 +14,14 @@ from kanon.charts.simulated import finding, mean_ranks_chart
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import written_study
 from kanon.experiments.simulated.ranks import OVERALL, mean_ranks
-from kanon.experiments.simulated.study import CRITERIA, RUNS, STRATEGIES, Found, run_study, study_of
+from kanon.experiments.simulated.study import (
+    CRITERIA,
+    RUNS,
+    STRATEGIES,
+    RunResult,
+    run_study,
+    study_of,
+)
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.studio.decide.simulated import best_said, simulation_of, with_results
@@ -64,7 +71,7 @@ def opened(start):
 def invented(runs=RUNS, seed=1):
     """Results that nobody has computed."""
     random = np.random.default_rng(seed)
-    return [Found(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
+    return [RunResult(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
 
 
 def with_known(at, found):

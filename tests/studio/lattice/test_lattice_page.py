@@ -12,7 +12,7 @@ import kanon.experiments.exploration
 import kanon.studio.lattice.subject
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
-from kanon.charts.lattice import WALK_LOOKS
+from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from kanon.algorithms.catalogue import algorithms
 from kanon.base.formatting import percent
 from kanon.errors import TableError
-from kanon.run import algorithms
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.strategies import STRATEGIES, needs_sensitive
