@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
 from kanon.run import solve
