@@ -24,7 +24,7 @@ $(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 	touch $@
 
-$(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py) kanon/measures/along.py
+$(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py)
 	$(BIN)/python -m kanon.warm
 	touch $@
 

@@ -18,7 +18,7 @@ from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.mdav import GROUPS, RECORDS, Grouping, group_some
+from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
 
 __all__ = [
@@ -258,7 +258,7 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.n
     columns = columns_of(classes)
     values = np.stack([column.values for column in columns], axis=1)
     counts = classes.counts
-    run = Grouping(
+    run = MdavRun(
         values,
         weights=np.array([column.weight for column in columns]),
         counts=counts,

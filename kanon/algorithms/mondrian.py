@@ -24,7 +24,7 @@ from kanon.kernels.mondrian import (
     RECORDS,
     VALUE,
     WIDEST,
-    Values,
+    MondrianInput,
     common_ancestors,
     divide,
     propose,
@@ -400,7 +400,9 @@ def _partition(
     return order, np.sort(np.concatenate(done)), together
 
 
-def _values(classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool) -> Values:
+def _values(
+    classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool
+) -> MondrianInput:
     """What the kernel has to know, the hierarchies in arrays of one width."""
     shape = len(lines), max(line.tree.n_nodes for line in lines)
     at, place = np.zeros(shape), np.zeros(shape, dtype=np.int64)
@@ -414,7 +416,7 @@ def _values(classes: EquivalenceClasses, lines: list[ValueOrder], by_children: b
         there = line.at[classes.nodes[:, j]]
         spans[j] = there.max() - there.min()
     cut_so = np.array([by_children and not is_flat(line.tree) for line in lines])
-    return Values(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
+    return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
 
 
 def _allowed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kanon.algorithms.parallel import RunResult
+from kanon.experiments.simulated.study import RunResult
 from kanon.base.formatting import counted
 from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records

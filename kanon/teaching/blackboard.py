@@ -15,7 +15,7 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness

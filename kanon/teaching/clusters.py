@@ -16,7 +16,7 @@ from kanon.algorithms import k_member, kaca, oka
 from kanon.algorithms.clusters import drawn_order, join_nearest, table_of
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
-from kanon.kernels.clustering import Clusters
+from kanon.kernels.clusters import Clusters
 from kanon.recoding import Recoding, ends
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.grouping import grouping

@@ -16,7 +16,7 @@ from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema

@@ -25,7 +25,8 @@ from kanon.algorithms import gaa, gaa_small, merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.kernels.merge import GROUPS, LIVE, Looking, Merging, merge_some
+from kanon.kernels.merging import merge_some
+from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import MergePath
 from kanon.schema import Role, Schema
@@ -718,7 +719,7 @@ def test_a_table_like_a_census_file(records, values):
 # The groups of classes that are alike
 
 
-def grouped(looking: Looking) -> list[list[int]]:
+def grouped(looking: StrategyView) -> list[list[int]]:
     """The groups, by their members; every one knows its group and how many there are."""
     groups, found = looking.groups, []
     for group in groups.live[: looking.state[GROUPS]].tolist():
@@ -732,7 +733,7 @@ def grouped(looking: Looking) -> list[list[int]]:
     return sorted(found)
 
 
-def alike(work: Merging, looking: Looking) -> list[list[int]]:
+def alike(work: Merging, looking: StrategyView) -> list[list[int]]:
     """The live classes by size and histogram."""
     histograms, found = looking.histograms, defaultdict(list)
     for each in np.flatnonzero(work.alive).tolist():
