@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 
 .PHONY: app setup packages test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts benchmarks \
-	fidelity strategies simulated algorithms learning guess reliability clean
+	fidelity strategies simulated algorithms learning reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -114,10 +114,6 @@ algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 
 learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
-
-# Writes kanon/experiments/advisor/known.json too, what the advisor guesses from; ten minutes.
-guess: $(VENV)/.kanon-dev $(VENV)/.warm
-	$(BIN)/python -m benchmarks.guess
 
 # Writes docs/figures/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
 reliability: $(VENV)/.kanon-dev $(VENV)/.warm

@@ -36,10 +36,10 @@ from streamlit.testing.v1.element_tree import Block, Element, Table
 from kanon.experiments.advisor.proposing import about_limits
 from kanon.metrics import METRICS
 from kanon.release.decision import decide, levels_reached
-from kanon.run import prepare, run
+from kanon.run import run
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
-from kanon.studio.decide.advice import advice_of, guess_of, plan_of_advice
+from kanon.studio.decide.advice import advice_of
 from kanon.studio.learn.lesson import told
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Work, plan_of
@@ -180,13 +180,10 @@ def verdict(work: Work) -> list[str]:
 
 def advice(work: Work) -> list[str]:
     """What the library says of the ways on the page Decide, while these are shown."""
-    if work.deciding.part != "settings":
+    if work.deciding.part != "settings" or work.advised is None:
         return []
-    guessed = guess_of(work, prepare(plan_of_advice(work), work.table))
-    if work.advised is None:
-        return [guessed.sentence]
-    found = advice_of(work, work.advised, guessed)
-    said = [guessed.sentence, found.about_ties, found.about_records, about_limits(found.weighed)]
+    found = advice_of(work, work.advised)
+    said = [found.about_ties, found.about_records, about_limits(found.weighed)]
     for one in found.proposals:
         said += [one.reason, found.over_k(one), found.title(one)]
     return said

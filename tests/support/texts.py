@@ -158,7 +158,7 @@ def found() -> Catalog:
 
 
 def as_template(catalog: Catalog) -> str:
-    """The catalogue as it lies in the project: without a date, which would change it every day."""
+    """The catalogue as a file: without a date, which would change it every day."""
     file = io.BytesIO()
     write_po(file, catalog, width=100, omit_header=False, include_lineno=False)
     changing = (

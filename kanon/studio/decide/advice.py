@@ -11,7 +11,6 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice
-from kanon.experiments.advisor.guessing import Guess, guess
 from kanon.experiments.advisor.repeating import Again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.experiments.advisor.weighing import weigh
@@ -23,7 +22,7 @@ from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.persons import too_few_persons
 from kanon.release.context import thresholds
-from kanon.run import Prepared, prepare
+from kanon.run import prepare
 from kanon.studio.decide.advice_state import Advised
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.session.work import Work, plan_of, settings_of
@@ -36,7 +35,6 @@ __all__ = [
     "asked_of",
     "check_matters",
     "concerns_of",
-    "guess_of",
     "how_advised",
     "ks_of",
     "limits_of",
@@ -181,19 +179,6 @@ def check_matters(work: Work) -> None:
         )
 
 
-def guess_of(work: Work, prepared: Prepared) -> Guess:
-    """What is guessed before anything is run.
-
-    Raises
-    ------
-    PlanError
-        All weights are 0.
-    """
-    check_matters(work)
-    weights = work.deciding.advice.weights
-    return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
-
-
 def with_ways(
     settings: str,
     ks: tuple[int, ...],
@@ -216,7 +201,7 @@ def with_again(
     return replace(work, advised=replace(work.advised, again={**work.advised.again, **more}))
 
 
-def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
+def advice_of(work: Work, advised: Advised) -> Advice:
     """What the advisor says now: weights, limits and k are taken anew, and nothing is run.
 
     Raises
@@ -231,7 +216,7 @@ def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
     view = work.deciding.advice
     weighed = weigh(comparison, ks, view.weights, limits_of(work))
     own = {place: one for (known, place), one in advised.again.items() if known == ks}
-    return Advice(weighed, own, guessed)
+    return Advice(weighed, own)
 
 
 def tried(work: Work, advised: Advised) -> bool:

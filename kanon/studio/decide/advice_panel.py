@@ -22,8 +22,8 @@ from kanon.studio.decide.advice import (
     CONCERNS,
     WAY,
     advice_of,
+    check_matters,
     concerns_of,
-    guess_of,
     how_advised,
     ks_of,
     limits_said,
@@ -47,7 +47,7 @@ __all__ = ["show"]
 
 
 def show(work: Work) -> None:
-    """Draw what matters, what is guessed, and what came of trying every way."""
+    """Draw what matters, and what came of trying every way."""
     if isinstance(work.table, StoredTable):
         st.info(
             say(
@@ -58,7 +58,7 @@ def show(work: Work) -> None:
         return
     try:
         settings = settings_of_advice(work)
-        prepared = state.remembered(
+        state.remembered(
             "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table)
         )
     except KanonError as error:
@@ -67,9 +67,10 @@ def show(work: Work) -> None:
     _asked(work)
     advised, advice = work.advised, None
     try:
-        guessed = guess_of(work, prepared)
+        check_matters(work)
+        ks_of(work)
         if advised is not None and advised.settings == settings and tried(work, advised):
-            advice = advice_of(work, advised, guessed)
+            advice = advice_of(work, advised)
     except KanonError as error:  # all weights are 0, or the range of k is empty
         _buttons(work, None)
         st.warning(plain(error.sentence), icon=":material/tune:")
@@ -85,7 +86,6 @@ def show(work: Work) -> None:
             outdated_notice(_start())
     else:
         st.caption(ways_said(work))
-    st.caption(plain(guessed.sentence))
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_advised(work))
 
