@@ -117,7 +117,7 @@ def test_what_is_added_passes_lint_types_and_all_contracts(copy):
 
 # --- pages ----------------------------------------------------------------------------------
 def test_the_navigation_has_every_page_under_its_name():
-    tree = ast.parse((ROOT / "kanon" / "studio" / "navigation.py").read_text("utf-8"))
+    tree = ast.parse((ROOT / "kanon" / "studio" / "shell" / "navigation.py").read_text("utf-8"))
     rows = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "Page":
