@@ -18,7 +18,6 @@ from kanon.errors import Unsatisfiable
 from kanon.kernels.merge import tuple_hashes
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
-from kanon.run import solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import (
@@ -412,18 +411,6 @@ def test_a_path_that_ends_early_knows_every_release_up_to_its_end(case, data):
 
 
 # What cannot be done
-
-
-@pytest.mark.parametrize("algorithm", [gaa, gaa_small])
-@pytest.mark.parametrize("k", [9, 10**12])
-def test_more_than_all_records_cannot_be_satisfied(algorithm, k):
-    one = task(worked(), {"metric": "ncp", "cost": "weighted", "tie_seed": None}, k)
-    with pytest.raises(Unsatisfiable) as caught:
-        algorithm.anonymise(one)
-    assert f"k = {k}" in caught.value.sentence
-    assert "8 records" in caught.value.sentence
-    with pytest.raises(Unsatisfiable):
-        solve(lambda part, text: None, "gaa", one, [])
 
 
 def test_a_path_refuses_a_k_beyond_its_end():

@@ -616,43 +616,6 @@ def test_parameters_are_checked(name, bad):
         assert allowed.text in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: KAnonymity(1), "k has to be a whole number of at least 2, not 1."),
-        (
-            lambda: DistinctLDiversity(2.0, "x"),
-            "l has to be a whole number of at least 2, not 2.0.",
-        ),
-        (lambda: EntropyLDiversity(0.99, "x"), "l has to be a number of at least 1, not 0.99."),
-        (
-            lambda: RecursiveCLDiversity(2, 1, "x"),
-            "l has to be a whole number of at least 2, not 1.",
-        ),
-        (lambda: RecursiveCLDiversity(0, 2, "x"), "c has to be a number above 0, not 0."),
-        (
-            lambda: AlphaKAnonymity(1.01, 2, "x"),
-            "alpha has to be a number above 0 and at most 1, not 1.01.",
-        ),
-        (
-            lambda: TCloseness(2.1, "x"),
-            "t has to be a number of at least 0 and at most 2, not 2.1.",
-        ),
-        (
-            lambda: TCloseness(1.1, "x", "emd-equal"),
-            "t has to be a number of at least 0 and at most 1 where distance is emd-equal, "
-            "not 1.1.",
-        ),
-        (lambda: DeltaDisclosure(0, "x"), "delta has to be a number above 0, not 0."),
-        (lambda: BasicBetaLikeness(0, "x"), "beta has to be a number above 0, not 0."),
-    ],
-)
-def test_a_parameter_out_of_range_is_told(make, said):
-    with pytest.raises(PlanError) as caught:
-        make()
-    assert str(caught.value) == said
-
-
 def test_a_very_large_whole_number_is_one():
     assert KAnonymity(10**400).k == 10**400
 
@@ -689,17 +652,6 @@ def test_a_model_carries_its_card(name):
     if issubclass(model, SensitiveModel):
         assert model.symbol in ranges(model)
         assert callable(module.each)
-
-
-def test_a_model_stands_in_a_sentence():
-    assert [model.sentence for model in SOME[:6]] == [
-        "k-anonymity with k = 3",
-        "Entropy l-diversity with l = 2 for 'ill'",
-        "Distinct l-diversity with l = 2 for 'ill'",
-        "Recursive (c, l)-diversity with c = 2 and l = 2 for 'ill'",
-        "t-closeness with t = 0.5 (norm 1) for 'ill'",
-        "t-closeness with t = 0.25 (earth mover's, ordered) for 'ill'",
-    ]
 
 
 # The measures together

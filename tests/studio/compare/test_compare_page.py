@@ -349,11 +349,6 @@ def test_the_old_picture_stays_while_a_new_one_is_made(start):
     assert lines(at)[0] == "S1"
 
 
-def test_how_many_runs_ties_need_stands_beside_them(start):
-    at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
-    assert at.toggle(key="compare-bands").label == "Show what ties decide (20 runs)"
-
-
 def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "before")
@@ -377,13 +372,6 @@ def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     assert not button(at, "Seven metrics").disabled
     settled(press(at, "Seven metrics"))
     assert len(lines(at)) == 7
-
-
-def test_an_algorithm_without_strategies_says_so(start):
-    at = start()
-    choose(at, "run-algorithm", "gaa-small")
-    go(at, COMPARE)
-    assert any("Strategies are of GAA alone" in one for one in captions(at))
 
 
 def test_many_lines_stand_in_rows(start):
