@@ -14,14 +14,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from algorithms.test_lattice import by_potential
-from algorithms.test_merge_until_models_hold import (
-    breaks,
-    models,
-    released_breaks,
-    source_of,
-    tables,
-)
 from kanon.algorithms import (
     datafly,
     flash,
@@ -53,6 +45,14 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import Cost, Node, PlainLattice, plain_loss
+from support.lattice_losses import by_potential
+from support.model_tables import (
+    breaks,
+    models,
+    released_breaks,
+    source_of,
+    tables,
+)
 from support.random_tables import (
     SEVEN,
     PlainTree,

@@ -12,18 +12,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from algorithms.test_gaa import (
-    cases,
-    exact_cost,
-    integer_cost,
-    joined,
-    merged,
-    moves_up,
-    result,
-    scaled,
-    task,
-    worked,
-)
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_task, full_task
 from kanon.__main__ import main
@@ -38,6 +26,18 @@ from kanon.recoding import MergePath
 from kanon.run import prepare, run
 from kanon.sources.opening import open_table
 from kanon.studio.widgets.how import which_parts
+from oracles.plain_gaa import (
+    cases,
+    exact_cost,
+    integer_cost,
+    joined,
+    merged,
+    moves_up,
+    result,
+    scaled,
+    task,
+    worked,
+)
 from support.random_tables import PlainTree, Problem, examples
 
 # By hand

@@ -26,7 +26,7 @@ from kanon.teaching.growing import Growing
 from kanon.teaching.lesson import Candidate, Term
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.tables import arithmetic
-from teaching.test_lessons import animals, eight_points, hospital
+from support.lesson_tables import animals, eight_points, hospital
 
 
 def named(figure: Any, name: str) -> list[Any]:

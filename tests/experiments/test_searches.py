@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon.experiments.searches
-from algorithms.test_lattice import by_potential
 from kanon.algorithms import samarati
 from kanon.algorithms.task import Task, no_progress
 from kanon.charts.searches import (
@@ -54,6 +53,7 @@ from kanon.studio.compare.searches import plan_of_searches
 from kanon.studio.session.table_loading import uploaded_work
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import PlainLattice
+from support.lattice_losses import by_potential
 from support.random_tables import SEVEN, PlainTree, Problem, examples, problems
 
 NLLM = metric_named("nllm")

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import dates, from_graph, groups, intervals, mask, suppression
@@ -27,14 +26,11 @@ from kanon.hierarchy.files import (
     to_json,
     to_nodes,
 )
+from support.labelled_trees import LABELS, labelled_trees
 from support.paths import ROOT
-from support.random_tables import PlainTree, examples, trees
+from support.random_tables import examples, trees
 
 AGE = ROOT / "hierarchies" / "adult" / "age.csv"
-
-LABELS = st.text(st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6).map(
-    canonical_text
-)
 
 
 def edges(tree: Hierarchy) -> dict[str, str | None]:
@@ -43,18 +39,6 @@ def edges(tree: Hierarchy) -> dict[str, str | None]:
         label: None if above < 0 else tree.labels[above]
         for label, above in zip(tree.labels, tree.parent, strict=True)
     }
-
-
-@st.composite
-def labelled_trees(draw, **kwargs) -> PlainTree:
-    """A random tree with unpleasant labels."""
-    tree = draw(trees(**kwargs))
-    size = len(tree.parents)
-    names = draw(st.lists(LABELS.filter(bool), min_size=size, max_size=size, unique=True))
-    name = dict(zip(tree.parents, names, strict=True))
-    parents = {name[x]: None if up is None else name[up] for x, up in tree.parents.items()}
-    weights = tree.weights and {name[x]: weight for x, weight in tree.weights.items()}
-    return PlainTree(parents, weights)
 
 
 # Laws of the tree

@@ -536,32 +536,22 @@ def test_a_table_without_classes_breaks_nothing(model):
 
 
 REFUSED = {
-    KAnonymity(50): "k = 50 cannot be reached: the table has 20 records to anonymise, and k can be "
-    "at most that.",
-    EntropyLDiversity(2, "ill"): "Entropy l-diversity with l = 2 for 'ill' cannot be reached: with "
-    "all records in one class, l is at most 1.75.",
-    DistinctLDiversity(3, "ill"): "Distinct l-diversity with l = 3 for 'ill' cannot be reached: "
-    "with all records in one class, l is at most 2.",
-    RecursiveCLDiversity(3, 2, "ill"): "Recursive (c, l)-diversity with c = 3 and l = 2 for 'ill' "
-    "cannot be reached: with all records in one class, c has to be above 3.",
-    RecursiveCLDiversity(1.5, 2, "ill"): "Recursive (c, l)-diversity with c = 1.5 and l = 2 for "
-    "'ill' cannot be reached: with all records in one class, c has to be above 3.",
-    RecursiveCLDiversity(9, 3, "ill"): "Recursive (c, l)-diversity with c = 9 and l = 3 for 'ill' "
-    "cannot be reached: with all records in one class, there are 2 different values, and l is at "
-    "most that.",
-    AlphaKAnonymity(0.7, 5, "ill"): "(alpha, k)-anonymity with alpha = 0.7 and k = 5 for 'ill' "
-    "cannot be reached: with all records in one class, alpha is at least 0.75.",
-    AlphaKAnonymity(0.7, 21, "ill"): "k = 21 cannot be reached: the table has 20 records to "
-    "anonymise, and k can be at most that.",
+    KAnonymity(50): "at most that",
+    EntropyLDiversity(2, "ill"): "l is at most 1.75",
+    DistinctLDiversity(3, "ill"): "l is at most 2",
+    RecursiveCLDiversity(3, 2, "ill"): "c has to be above 3",
+    RecursiveCLDiversity(1.5, 2, "ill"): "c has to be above 3",
+    RecursiveCLDiversity(9, 3, "ill"): "there are 2 different values",
+    AlphaKAnonymity(0.7, 5, "ill"): "alpha is at least 0.75",
+    AlphaKAnonymity(0.7, 21, "ill"): "has 20 records",
 }
 
 
 @pytest.mark.parametrize("model", REFUSED, ids=str)
 def test_what_no_release_can_meet_is_refused_with_the_best_value(model):
     classes = classes_of([(i, "poor" if i % 4 else "rich") for i in range(20)])
-    with pytest.raises(Unsatisfiable) as caught:
+    with pytest.raises(Unsatisfiable, match=REFUSED[model]):
         check_reachable([KAnonymity(2), model], classes)
-    assert str(caught.value) == REFUSED[model]
 
 
 def test_what_one_class_meets_is_not_refused():

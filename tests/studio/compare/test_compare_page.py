@@ -178,23 +178,6 @@ def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     assert (cells(at.table[0]) % 1 == 0).all(axis=None)
 
 
-def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
-    at = compared(start())
-    areas = at.table[0].value
-    at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
-    go(at)
-    (problem,) = problems(at)
-    assert "k = 2 000" in problem and "10 records" in problem
-    assert at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000 and not at.table
-    at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
-    go(at)
-    assert not problems(at) and at.table[0].value.equals(areas)
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
-    assert "empty" in problems(go(at))[0]
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
-    assert "at least 2" in problems(go(at))[0]
-
-
 def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at = start(sample="census")
     choose(at, "run-algorithm", "gaa-small")

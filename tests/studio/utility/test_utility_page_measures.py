@@ -25,7 +25,6 @@ from kanon.studio.utility.changes import (
     WAY,
     Changed,
 )
-from measures.test_loss_measures import AGES, SEX, by_hand, recoded
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -38,6 +37,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.measured_tables import AGES, SEX, by_hand, recoded
 from support.random_tables import PlainTree, Problem
 
 UTILITY = "pages/utility.py"
