@@ -235,7 +235,7 @@ def test_an_excerpt_is_what_the_release_has(stored, engine):
     assert len(whole.after) == recoding.counts.sum() and whole.rise.shape == (len(whole.after), 2)
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(problems(max_records=12))
 def test_random_tables_have_the_same_classes_in_duckdb(tmp_path_factory, problem: Problem):
     path = tmp_path_factory.mktemp("random") / "table.parquet"
