@@ -85,7 +85,7 @@ audit: $(TOOLS)/.tools
 
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
-	PYTHONPATH=.:tests $(BIN)/python tests/support/bad_inputs.py
+	KANON_WRITE=1 $(BIN)/python -m pytest -q tests/studio/test_bad_inputs.py
 
 # The page of the words, from kanon/teaching/glossary.py and the cards of the parts.
 vocabulary: $(VENV)/.kanon

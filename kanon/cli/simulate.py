@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kanon.experiments.simulated.study import RunResult
 from kanon.base.formatting import counted
 from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
@@ -16,7 +15,7 @@ from kanon.errors import quoted
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import OVERALL, mean_ranks, results
-from kanon.experiments.simulated.study import STRATEGIES, lacking, run_study, study_of
+from kanon.experiments.simulated.study import STRATEGIES, RunResult, lacking, run_study, study_of
 from kanon.run import prepare
 from kanon.sources.writing import write_whole
 

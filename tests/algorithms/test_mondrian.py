@@ -38,6 +38,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from oracles.plain_mondrian import Mondrian, leaves_of, positions
+from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
@@ -574,13 +575,7 @@ def test_every_release_meets_the_models_and_values_only_move_up(task):
     assert recoding.min_k >= task.k
     assert not broken(task.others, recoding.released).any()
     assert recoding.trace.node is None
-    for row, target in zip(task.classes.nodes, recoding.targets, strict=True):
-        for j, tree in enumerate(task.classes.hierarchies):
-            ranged = recoding.hierarchies[j]
-            assert ranged.first[target[j]] <= tree.first[row[j]]
-            assert ranged.last[target[j]] >= tree.last[row[j]]
-            if target[j] < tree.n_nodes:
-                assert tree.is_ancestor(int(target[j]), int(row[j]))
+    check_moves_up(task, recoding)
 
 
 def regions_of(task: Task) -> list[list[int]]:
@@ -636,28 +631,7 @@ def test_by_groups_no_region_can_be_parted_by_children(task):
 @examples(60)
 @given(tasks(), st.data())
 def test_the_order_of_the_rows_does_not_matter_and_nothing_given_is_changed(task, data):
-    classes = task.classes
-    cells = [
-        [tree.labels[v] for tree, v in zip(classes.hierarchies, row, strict=True)]
-        for row, count in zip(classes.nodes, classes.counts, strict=True)
-        for _ in range(count)
-    ]
-    frame = pd.DataFrame(cells, columns=list(classes.attributes), dtype="str")
-    order = data.draw(st.permutations(range(len(frame))))
-    schema = Schema(dict.fromkeys(classes.attributes, Role.QUASI_IDENTIFIER))
-    columns = dict(zip(classes.attributes, classes.hierarchies, strict=True))
-    before = frame.copy(deep=True)
-    found = []
-    for given_frame in (frame, frame.iloc[list(order)]):
-        source = MemorySource(given_frame, schema, columns)
-        kept = [source.classes.nodes, source.classes.counts]
-        copies = [array.copy() for array in kept]
-        found.append(
-            source.release(mondrian.anonymise(replace(task, classes=source.classes, models=())))
-        )
-        assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
-    pd.testing.assert_frame_equal(frame, before)
-    pd.testing.assert_frame_equal(found[0].iloc[list(order)], found[1])
+    check_order_of_rows(mondrian.anonymise, replace(task, models=()), data)
 
 
 def test_many_regions_need_several_stretches_and_progress_rises():

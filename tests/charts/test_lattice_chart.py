@@ -139,14 +139,6 @@ def test_minimal_least_and_chosen_nodes_are_marked(hospital):
     assert not traces(lattice_chart(hospital), "chosen")
 
 
-def test_the_title_is_what_was_found(hospital):
-    title = lattice_chart(hospital).layout.title.text
-    assert title == "10 of 32 combinations of levels satisfy k = 2; 2 are minimal"
-    counts = trace(lattice_chart(hospital), "counts").text
-    assert counts[0] == "0 of 1" and counts[-1] == "1 of 1"
-    assert sum(int(said.split(" of ")[0]) for said in counts) == 10
-
-
 # --- walks ------------------------------------------------------------------------------------
 def test_walks_are_drawn_up_to_a_step(census):
     whole = lattice_chart(census)

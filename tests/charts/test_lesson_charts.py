@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
+from kanon.algorithms import datafly, flash, gaa, mondrian
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.lesson import picture_of, picture_table
@@ -26,7 +26,7 @@ from kanon.teaching.growing import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.tables import arithmetic
-from teaching.test_lessons import animals, eight_points, hospital
+from support.lesson_tables import animals, eight_points, hospital
 
 
 def named(figure: Any, name: str) -> list[Any]:
@@ -113,16 +113,6 @@ def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
     assert figure.layout.title.text == "Where do “F, Lion” and “F, Dog” meet?"
     with pytest.raises(ValueError, match="nobody meets"):
         merge_chart(lesson, lesson.steps[0])
-
-
-def test_a_cluster_and_what_joins_it_stand_in_the_trees_too():
-    """k-member: [F, Dog] is furthest from [M, Lion], and takes [F, Lion] in."""
-    lesson = lesson_of(k_member, animals(), metric_named("custom"))
-    begins, joins = lesson.steps[1:3]
-    assert merge_chart(lesson, begins).layout.title.text == (
-        "Where do “M, Lion” and “F, Dog” meet?"
-    )
-    assert merge_chart(lesson, joins).layout.title.text == "Where do “F, Dog” and “F, Lion” meet?"
 
 
 def test_of_a_large_tree_only_the_way_of_both_values_is_drawn():

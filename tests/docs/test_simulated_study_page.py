@@ -70,19 +70,6 @@ def test_what_was_read_is_seven_places_per_column_and_none_twice(guide, criterio
     assert doctest.testmod(published).failed == 0
 
 
-def test_what_was_read_is_what_the_text_says_of_it():
-    """S7 is fourth in 30 of 63 rankings with NLLM; S5 is last in alteration, else first."""
-    fourth = sum(int((published.ranks("nllm", name)[-1] == 4).sum()) for name in CRITERIA)
-    assert fourth == 30
-    for guide, name in product(GUIDES, CRITERIA):
-        expected = 7 if name == "alteration" else 1
-        assert (published.ranks(guide, name)[tables.S5] == expected).all()
-    last = published.MEANS["nllm"][1, 1], published.MEANS["nllm"][0, 2]
-    assert last == (93.775, 9.628), "the lowest l and the highest t, by the text"
-    assert last[0] == np.nanmin(published.MEANS["nllm"][:, 1])
-    assert last[1] == np.nanmax(published.MEANS["nllm"][:, 2])
-
-
 # --- arithmetic -----------------------------------------------------------------------------
 def test_areas_and_ranks_of_hand_numbers():
     found = every(rising())

@@ -472,42 +472,6 @@ def test_a_name_of_a_composed_metric_decides_nothing(table):
     assert every[0] == every[1] == every[2], "they are all the normalised certainty penalty"
 
 
-def damaged(study, path: str, value: object) -> bytes:
-    """The file of a study with one key set."""
-    file = json.loads(written_study(study, FIRST))
-    *above, last = path.split(".")
-    place = file
-    for key in above:
-        place = place[int(key)] if isinstance(place, list) else place[key]
-    place[last] = value
-    return json.dumps(file).encode()
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "said"),
-    [
-        ("format", "kanon-exercises", "This is no study file: it has to be an object with the"),
-        ("version", 1, "The study file is of version 1, in which alteration was the mean over"),
-        ("version", 3, "Study file key version: '3' is not allowed; it has to be 2."),
-        ("table", "x", "The study file: the key 'table' is unknown; known are format,"),
-        ("found", {}, "Study file key found is an object; it has to be a list."),
-        ("found.0.values", 7, "Study file key found.0.values: '7' is not allowed; it has to be 5,"),
-        ("found.0.strategy", "l", "found.0.strategy: 'l' is not allowed; it has to be 's1',"),
-        ("found.1.strategy", "s1", "two results of s1 on the equivalent column of 5 values"),
-        ("found.2.l_percent", 101, "found.2.l_percent: '101' is not allowed; it has to be at most"),
-        ("found.2.t_percent", -1, "found.2.t_percent: '-1' is not allowed; it has to be at least"),
-        ("found.2.t_percent", "1", "found.2.t_percent: '1' is text; it has to be a number."),
-        ("found.2.t_percent", float("nan"), "found.2.t_percent: 'nan' is not allowed; it has to"),
-        ("found.2.t_percent", True, "found.2.t_percent: 'true' is not allowed; it has to be a"),
-        ("made_with.seed", 0, "made_with.seed: '0' is not allowed; it has to be text."),
-    ],
-)
-def test_a_damaged_file_is_refused(study, path, value, said):
-    with pytest.raises(StudyError) as caught:
-        read_study(damaged(study, path, value), study)
-    assert said in caught.value.sentence
-
-
 def test_every_cut_of_a_file_is_refused(study):
     """No traceback, and no study that looks whole."""
     file = written_study(study, FIRST)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hierarchy.test_hierarchy import labelled_trees
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.bundle import FileResult, read_bundle, write_bundle
@@ -26,6 +25,7 @@ from kanon.hierarchy.files import (
 )
 from kanon.hierarchy.tables import tree_from_text
 from kanon.settings import settings
+from support.labelled_trees import labelled_trees
 from support.random_tables import examples
 
 SEX = suppression(["F", "M"])

@@ -21,7 +21,7 @@ from kanon.schema import Role
 from kanon.sensitive import Sensitive
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import plan_of, with_role
-from privacy.test_linkage import attacks, could_be, rows_of
+from oracles.plain_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
 
 

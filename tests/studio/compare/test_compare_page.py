@@ -179,23 +179,6 @@ def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     assert (cells(at.table[0]) % 1 == 0).all(axis=None)
 
 
-def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
-    at = compared(start())
-    areas = at.table[0].value
-    at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
-    go(at)
-    (problem,) = problems(at)
-    assert "k = 2 000" in problem and "10 records" in problem
-    assert at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000 and not at.table
-    at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
-    go(at)
-    assert not problems(at) and at.table[0].value.equals(areas)
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
-    assert "empty" in problems(go(at))[0]
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
-    assert "at least 2" in problems(go(at))[0]
-
-
 def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at = start(sample="census")
     choose(at, "run-algorithm", "gaa-small")
@@ -350,11 +333,6 @@ def test_the_old_picture_stays_while_a_new_one_is_made(start):
     assert lines(at)[0] == "S1"
 
 
-def test_how_many_runs_ties_need_stands_beside_them(start):
-    at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
-    assert at.toggle(key="compare-bands").label == "Show what ties decide (20 runs)"
-
-
 def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "before")
@@ -378,13 +356,6 @@ def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     assert not button(at, "Seven metrics").disabled
     settled(press(at, "Seven metrics"))
     assert len(lines(at)) == 7
-
-
-def test_an_algorithm_without_strategies_says_so(start):
-    at = start()
-    choose(at, "run-algorithm", "gaa-small")
-    go(at, COMPARE)
-    assert any("Strategies are of GAA alone" in one for one in captions(at))
 
 
 def test_many_lines_stand_in_rows(start):

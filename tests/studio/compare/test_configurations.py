@@ -17,7 +17,6 @@ from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.compare.configurations import (
-    MOST_LINES,
     algorithms_offered,
     as_compared,
     compared_strategies,
@@ -150,17 +149,6 @@ def test_the_oldest_runs_are_forgotten(work, monkeypatch):
     assert outlook(replace(done, compared=("llm",))).lacking == 1
     many, _ = run(replace(done, compared=PUBLISHED))
     assert outlook(many).lacking == 0, "never fewer than one comparison needs"
-
-
-def test_too_many_lines_are_refused_in_a_sentence(work):
-    every = replace(
-        work,
-        compared=PUBLISHED,
-        strategies=tuple(f"s{number}" for number in range(1, 8)),
-        scopes=("table", "class"),
-    )
-    said = outlook(every).problem
-    assert "91 lines are too many" in said and str(MOST_LINES) in said
 
 
 def test_strategies_need_gaa_and_most_a_sensitive_column(work):
@@ -384,21 +372,6 @@ def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
     back = imported(work, json.dumps({**content, "version": 1}).encode(), "old")
     assert "was imported" in back.notice and "nl(leaf) = 0" in back.notice
     assert json.loads(export(back.pinned[0])) == content
-
-
-@pytest.mark.parametrize(
-    ("content", "parts"),
-    [
-        (b"\xff\xfe\x00", ["no plan", "UTF-8"]),
-        (b"{", ["not valid JSON"]),
-        (b'{"version": 2}', ["lacks the key columns"]),
-    ],
-)
-def test_a_file_that_is_no_plan_is_refused_in_a_sentence(work, content, parts):
-    with pytest.raises(KanonError) as raised:
-        imported(work, content, "x")
-    for part in parts:
-        assert part in raised.value.sentence
 
 
 def test_a_plan_is_never_a_way_to_read_files(work):

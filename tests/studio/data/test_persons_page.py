@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from kanon.__main__ import main
@@ -36,14 +35,8 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.visits import VISITS, known
 
-VISITS = pd.DataFrame(
-    {
-        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
-        "town": ["Ulm"] * 5 + ["Horb"] * 5,
-        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
-    }
-)
 PRIVACY = "pages/privacy.py"
 
 
@@ -132,8 +125,6 @@ def test_the_study_on_the_command_line_says_once_that_it_counts_records(
 
 
 # --- what holds it ----------------------------------------------------------------------------
-def known():
-    return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
 
 
 def test_plans_and_projects_hold_the_person():

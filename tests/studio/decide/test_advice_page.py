@@ -199,11 +199,6 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     assert not cards(at)
 
 
-def test_an_empty_range_is_a_sentence(opened):
-    at = opened(known=False, low=5, high=3)
-    assert warned(at) == ["The range of k from 5 to 3 is empty."] and not problems(at)
-
-
 @pytest.mark.nightly
 def test_a_cancelled_run_changes_nothing(opened):
     at = opened()

@@ -35,7 +35,6 @@ from support.dashboard import (
     press,
     problems,
     settled,
-    title,
     warnings,
     work,
 )
@@ -69,14 +68,6 @@ def want(at, name, number):
     """Type another number for a threshold."""
     field_of(at, name).set_value(number)
     return go(at)
-
-
-def test_without_a_result_there_is_one_click_to_it(start):
-    at = start(page=DECIDE)
-    assert title(at) == "Which settings for this purpose?"
-    assert "There is no result for this table yet" in at.info[0].value
-    at = settled(press(at, "Anonymise"))
-    assert "Checked on 10 released records, for a release that anybody may get" in texts(at)
 
 
 def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
@@ -194,14 +185,6 @@ def load(at, content):
     key = f"decide-upload-{work(at).version}-{work(at).deciding.uploads}"
     at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
     return go(at)
-
-
-def test_a_bad_file_is_said_and_loses_nothing(hospital):
-    want(hospital, "k", 7)
-    before = context(hospital)
-    load(hospital, b"\xff\xfe")
-    assert problems(hospital) == ["The context file is not text in UTF-8."]
-    assert context(hospital) == before
 
 
 def test_the_purpose_is_not_carried_to_another_table(hospital):

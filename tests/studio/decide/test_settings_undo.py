@@ -19,7 +19,6 @@ from kanon.studio.decide.settings_undo import as_before, can_go_back
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
-from studio.data.test_persons_page import VISITS, known
 from support.dashboard import (
     DATA,
     WORK,
@@ -32,6 +31,7 @@ from support.dashboard import (
     upload,
     work,
 )
+from support.visits import VISITS, known
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
 MIXED = EntropyLDiversity(l=2.0, column="disease")

@@ -228,17 +228,3 @@ def test_the_chart_shows_every_mean_rank():
         assert list(trace.y) == [one.upper() for one in STRATEGIES]
         assert list(trace.text) == [f"{x:.2f}" for x in means[name]]
     assert figure.layout.title.text == finding(means)
-
-
-def test_what_the_chart_finds_is_said_by_hand():
-    names = [*CRITERIA, OVERALL]
-    rows = [[1.0, 6, 6, 4.3], [1.001, 5, 5, 3.7], [7, 1, 1, 3], [4, 4, 1, 3]]
-    means = pd.DataFrame(rows, ["s1", "s2", "s3", "s6"], names)
-    assert finding(means) == (
-        "Best mean rank: S1 and S2 in alteration, S3 in diversity (l), S3 and S6 in distance (t)"
-    )
-    assert best_said(means).startswith("No strategy is ahead in all three criteria")
-    all_best = means.assign(alteration=[2, 2, 1.0, 3])
-    assert best_said(all_best) == "S3 is ahead in all three criteria."
-    alike = best_said(pd.DataFrame(np.ones((2, 4)), ["s1", "s2"], names))
-    assert alike == "Ahead in all three criteria, and level with each other: S1, S2."

@@ -215,25 +215,6 @@ def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
     assert work(page).choices["age"].tree is not before
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "height"),
-    [
-        ("suppression", "zip", 2),
-        ("mask", "zip", 5),
-        ("ordered", "zip", 4),
-        ("quantiles", "age", 5),
-        ("intervals", "age", 5),
-    ],
-)
-def test_every_builder_can_be_previewed(page, drawn, name, column, height):
-    look_at(page, column)
-    builder(page, name)
-    preview = work(page).previews[column]
-    assert preview.builder == name and preview.problem is None
-    assert preview.tree.height == height and drawn[-1][1] == "tree-preview"
-    assert drawn[-1][0]["bare"]
-
-
 # --- tables -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("view", ["levels", "edges"])
 def test_the_tables_show_the_same_tree(page, drawn, view):
@@ -338,14 +319,6 @@ def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     choose(page, f"import-{work(page).version}-1-1", "sex")
     press(page, "Use 1 hierarchy")
     assert work(page).choices["sex"].typed["name"] == "two.csv"
-
-
-def test_a_ragged_file_is_said_and_changes_nothing(page, drawn):
-    before = work(page).trees
-    drop(page, ("sex.csv", b"F;x;*\nM;*\n"))
-    assert len(problems(page)) == 1 and "Line 2 has 2 cells" in problems(page)[0]
-    press(page, "Discard")
-    assert work(page).trees == before and problems(page) == []
 
 
 # --- weights ----------------------------------------------------------------------------------

@@ -147,12 +147,6 @@ def test_another_person_and_other_knowledge_are_attacked(page):
     assert findings(go(at)) == [attack("background", case, person.known, ()).finding]
 
 
-def test_everything_that_is_known_ruled_out_is_told(page):
-    at = at_attack(page, kind="background", step=4, ruled_out=tuple(preset("background").values))
-    (finding,) = findings(at)
-    assert "all are ruled out" in finding and at.success
-
-
 def test_choosing_another_attack_begins_its_story_anew(page):
     at = at_attack(page, kind="background", step=4, person=3, ruled_out=("asthma",))
     at.button_group(key="attack-kind").set_value("skewness")
@@ -183,15 +177,6 @@ def small(table, **roles):
     for name, role in roles.items():
         give_role(at, name, role)
     return at_attack(go(at, LEARN), own=True, kind="homogeneity", step=4)
-
-
-def test_a_table_that_cannot_be_attacked_says_why(workers):
-    many = pd.DataFrame({"age": [*range(31)], "ill": ["flu"] * 31})
-    at = small(many, age="quasi-identifier", ill="sensitive")
-    assert infos(at)[0].startswith("The table that you work on has 31 records; an attack")
-    few = pd.DataFrame({"age": [1, 2, 3, 4], "ill": ["flu"] * 4})
-    at = small(few, age="quasi-identifier", ill="insensitive")
-    assert "No column of the table that you work on is sensitive" in infos(at)[0]
 
 
 def test_cells_and_names_are_text_and_nothing_else(workers):

@@ -102,11 +102,6 @@ def test_a_number_is_typed_and_checked(page):
     assert attempt(at).answers == {"count": SOLUTIONS["count"]}
 
 
-def test_what_was_not_answered_is_called_so(page):
-    at = press(to(page, "count"), "Check")
-    assert said(at) == ["0 of 1: Not answered."]
-
-
 def test_a_share_is_typed_with_its_decimals(page):
     at = to(page, "price")
     at.number_input(key=key(at, "number", "price")).set_value(SOLUTIONS["price"])

@@ -245,14 +245,6 @@ def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
     assert field_of(at, "purpose").value == "Teaching"
 
 
-def test_a_release_of_nobody_says_so(start):
-    at = start(REPORT)
-    node = dict.fromkeys(("age", "zip", "sex"), 0)
-    at.session_state[WORK] = replace(work(at), algorithm="levels", node=node, suppression=1.0, k=9)
-    made(go(at))
-    assert "Nothing is released: every record is suppressed" in verdicts(at)[0]
-
-
 def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     path = tmp_path / "people.parquet"
     PEOPLE.to_parquet(path)

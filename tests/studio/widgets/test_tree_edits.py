@@ -116,39 +116,6 @@ def test_removing_a_group_inserting_a_level_and_sorting(work):
     assert tree(work).labels == ("Cat", "Dog", "Lion", "Owl", "Wolf", "*")
 
 
-@pytest.mark.parametrize(
-    ("kind", "what", "sentence"),
-    [
-        ("group", {"nodes": ["Cat"], "name": " "}, "name"),
-        ("group", {"nodes": ["Cat"], "name": "Dog"}, "taken"),
-        ("group", {"nodes": ["Cat"]}, "came without what it needs"),
-        ("rename", {"node": "Cat", "name": "Tom"}, "keeps its name"),
-        ("move", {"nodes": ["Cat"], "to": "Dog"}, "is a value"),
-        ("ungroup", {"nodes": ["*"]}, "root"),
-        ("weigh", {"node": "Cat", "weight": "-1"}, "at least 0"),
-        ("weigh", {"node": "Cat", "weight": "nan"}, "not allowed"),
-        ("weigh", {"node": "Cat", "weight": "heavy"}, "not allowed"),
-        ("undo", {}, "nothing to undo"),
-        ("redo", {}, "nothing to redo"),
-        ("explode", {}, "not known"),
-        (None, {}, "not known"),
-    ],
-)
-def test_what_is_refused_is_said_and_changes_nothing(work, kind, what, sentence):
-    work = replace(work, histories={})
-    again = ask(work, kind, shown="ncp", **what)
-    text, refused = said(again)
-    assert refused and sentence in text and text.endswith(".")
-    assert tree(again) is tree(work) and again.histories["animal"].version == 0
-
-
-@pytest.mark.parametrize("nodes", [[99], [-1], [1.5], ["0"], [True], None, 3])
-def test_nodes_that_are_none_are_refused(work, nodes):
-    operation = {"id": "x", "base": 0, "kind": "ungroup", "nodes": nodes}
-    again = tree_edits.edited(replace(work, histories={}), {**operation, "about": about(work)})
-    assert said(again) == ("The operation 'ungroup' came without what it needs.", True)
-
-
 def test_an_operation_sent_twice_is_done_once(work):
     work = replace(work, histories={})
     nodes = [tree(work).node_of["Cat"], tree(work).node_of["Dog"]]
@@ -346,13 +313,6 @@ def test_a_composed_metric_can_be_used_and_removed():
     assert gone.metric == "nllm" and gone.compared == ("ncp",) and plan_of(gone)
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 41, "NLLM", "custom", "Total", "Mine"])
-def test_a_composed_metric_needs_a_name_of_its_own(name):
-    work = with_composed(sample_work("hospital"), "mine", "levels", "w2")
-    with pytest.raises(Exception, match="metric needs"):
-        with_composed(work, name, "leaves", "none")
-
-
 def test_attribute_weights_reach_the_plan():
     work = sample_work("hospital")
     work = replace(work, attribute_weights={"age": 3.0, "zip": 1.0, "name": 2.0})
@@ -427,14 +387,6 @@ def test_missing_cells_that_count_have_a_leaf_with_their_records():
     work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
     prepared = prepare(plan_of(work), work.table)
     assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
-
-
-def test_a_group_cannot_take_the_name_of_a_value_without_a_place(work):
-    work = tree_edits.with_tree_drawn(work, "animal", remove_leaves(tree(work), ["Owl"]))
-    again = ask(work, "group", nodes=["Cat", "Lion"], name="Owl")
-    assert said(again) == (
-        "'Owl' is a value of 4 records that has no place yet; give the group another name.", True,
-    )  # fmt: skip
 
 
 def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():

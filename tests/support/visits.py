@@ -1,0 +1,24 @@
+"""A table of visits, several of a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from kanon.studio.session.table_loading import uploaded_work
+from support.dashboard import (
+    as_bytes,
+)
+
+VISITS = pd.DataFrame(
+    {
+        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
+        "town": ["Ulm"] * 5 + ["Horb"] * 5,
+        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
+    }
+)
+
+
+def known():
+    return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
