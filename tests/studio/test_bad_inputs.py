@@ -101,7 +101,7 @@ def along(route):
 
 @pytest.fixture(scope="module")
 def page_of_docs():
-    """What was said and is to stand in docs/reference/bad-inputs.md; ``make bad-inputs`` writes it."""
+    """What was said, for the page that ``make bad-inputs`` writes."""
     said = {}
     yield said
     if "KANON_WRITE" in os.environ:
